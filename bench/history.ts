@@ -158,8 +158,9 @@ for (let i = 0; i < 100; i += 1) {
   const begunAt = performance.now()
   const scope = { workspaceId: person.workspaceId, userId: person.userId }
   const status = i % 2 === 0 ? null : ['failed']
-  const filter = { workflowId: null, systemSlug: null, status, from: null, to: null, trigger: null }
-  await bench.db.tenant(scope, (tx) => searchExecutions(tx, person.workspaceId, person.userId, filter, null, 50))
+  const filter = { workflowId: null, systemSlug: null, status, trigger: null }
+  const listing = { oldestFirst: false, after: null, from: null, to: null, limit: 50 }
+  await bench.db.tenant(scope, (tx) => searchExecutions(tx, person.workspaceId, person.userId, filter, listing))
   searched.push(performance.now() - begunAt)
 }
 const search = {

@@ -5,6 +5,7 @@ import type {
   AddedPasskey,
   AgentAgreement,
   ApiKey,
+  ApiKeysDeleted,
   Approval,
   ApprovalVote,
   AuditEntry,
@@ -43,6 +44,9 @@ import type {
   DatasetPatch,
   DatasetWithRecords,
   Definition,
+  DeleteApiKeys,
+  DeleteNotifications,
+  DeleteWorkflows,
   DocumentText,
   EmbedToken,
   EmbedTokenMade,
@@ -76,6 +80,7 @@ import type {
   KnowledgeDocument,
   KnowledgePassages,
   Ledger,
+  MarkRead,
   Me,
   NewConnection,
   NewCredential,
@@ -90,6 +95,7 @@ import type {
   NewVariable,
   NewWorkspaceModel,
   Notification,
+  NotificationsChanged,
   OddsOfDay,
   OidcProviders,
   Palette,
@@ -166,6 +172,7 @@ import type {
   WorkflowVersionDiff,
   WorkflowVersionMade,
   WorkflowWidgetConfig,
+  WorkflowsDeleted,
   Workspace,
   WorkspaceMember,
   WorkspaceModel,
@@ -220,15 +227,17 @@ export type Operations = {
   /** Change the password; every other session ends */
   changePassword: { input: { current_password: string; new_password: string }; answer: undefined; required: true }
   /** The caller's sessions */
-  listSessions: { input: { limit?: number; cursor?: string }; answer: { items: Array<Session>; next_cursor: string | null }; required: false }
+  listSessions: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at"; created_after?: string; created_before?: string }; answer: { items: Array<Session>; next_cursor: string | null }; required: false }
   /** End all the caller's sessions, or all but this one */
   endSessions: { input: { keep_current?: "true" | "false" }; answer: undefined; required: false }
   /** End one session */
   endSession: { input: { session_id: string }; answer: undefined; required: true }
   /** The caller's API keys */
-  listApiKeys: { input: { limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
+  listApiKeys: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: false }
   /** Make an API key, for all of the caller’s workspaces or for one; `key` is shown once */
   createApiKey: { input: { name: string; workspace_id?: string | null; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
+  /** Delete several of the caller's API keys, or all others; they stop working at once */
+  deleteApiKeys: { input: DeleteApiKeys; answer: ApiKeysDeleted; required: true }
   /** One of the caller's API keys */
   getApiKey: { input: { key_id: string }; answer: ApiKey; required: true }
   /** Delete an API key */
@@ -248,7 +257,7 @@ export type Operations = {
   /** Unlink a provider from the account */
   unlinkOidc: { input: { provider: string }; answer: undefined; required: true }
   /** The caller's workspaces, with the role held in each */
-  listWorkspaces: { input: { limit?: number; cursor?: string }; answer: { items: Array<Workspace>; next_cursor: string | null }; required: false }
+  listWorkspaces: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string; company_id?: string }; answer: { items: Array<Workspace>; next_cursor: string | null }; required: false }
   /** Open a workspace, in a company of its own unless one is named; the caller becomes its owner */
   createWorkspace: { input: { name: string; company_id?: string }; answer: Workspace; required: true }
   /** One workspace */
@@ -260,7 +269,7 @@ export type Operations = {
   /** Make it the workspace of this session */
   selectWorkspace: { input: { workspace_id: string }; answer: Workspace; required: true }
   /** The people of a workspace, guests included */
-  listWorkspaceMembers: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkspaceMember>; next_cursor: string | null }; required: true }
+  listWorkspaceMembers: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name" | "email" | "-email"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<WorkspaceMember>; next_cursor: string | null }; required: true }
   /** Invite somebody by e-mail; a guest of the workspace gets the role at once */
   inviteToWorkspace: { input: { workspace_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
   /** Change a person's role; the last owner stays owner */
@@ -268,15 +277,15 @@ export type Operations = {
   /** Remove a person, or leave; the last owner cannot */
   removeWorkspaceMember: { input: { workspace_id: string; user_id: string }; answer: undefined; required: true }
   /** Invitations that nobody has accepted yet */
-  listInvitations: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<PendingInvitation>; next_cursor: string | null }; required: true }
+  listInvitations: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "email" | "-email" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<PendingInvitation>; next_cursor: string | null }; required: true }
   /** Take an invitation back; its link stops working */
   revokeInvitation: { input: { workspace_id: string; invitation_id: string }; answer: undefined; required: true }
   /** What was made, changed, exported and deleted in the selected workspace, newest first (operators: all) */
-  listAuditLog: { input: { limit?: number; cursor?: string; action?: string; actor_id?: string; subject?: string; from?: string; to?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
+  listAuditLog: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; action?: string; actor_id?: string; subject?: string; from?: string; to?: string }; answer: { items: Array<AuditEntry>; next_cursor: string | null }; required: false }
   /** The audit log as JSON Lines, newest first, with the same filters */
   exportAuditLog: { input: { action?: string; actor_id?: string; subject?: string; from?: string; to?: string; format?: "jsonl" }; answer: Blob; required: false }
   /** The service accounts of the selected workspace, newest first */
-  listServiceAccounts: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<ServiceAccount>; next_cursor: string | null }; required: false }
+  listServiceAccounts: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; role?: string; disabled?: "true" | "false" }; answer: { items: Array<ServiceAccount>; next_cursor: string | null }; required: false }
   /** Make an account for a program */
   createServiceAccount: { input: { name: string; description?: string | null; role?: "member" | "viewer" }; answer: ServiceAccount; required: true }
   /** One service account */
@@ -286,7 +295,7 @@ export type Operations = {
   /** Delete a service account and its keys; what it owned goes to an owner of the workspace */
   deleteServiceAccount: { input: { user_id: string }; answer: undefined; required: true }
   /** The API keys of a service account, newest first */
-  listServiceAccountKeys: { input: { user_id: string; limit?: number; cursor?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: true }
+  listServiceAccountKeys: { input: { user_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string }; answer: { items: Array<ApiKey>; next_cursor: string | null }; required: true }
   /** Make an API key of a service account; the key is shown once */
   createServiceAccountKey: { input: { user_id: string } & { name: string; scopes?: Array<Scope> | null; expires_at?: string | null }; answer: CreatedApiKey; required: true }
   /** One API key of a service account */
@@ -294,7 +303,7 @@ export type Operations = {
   /** Delete an API key of a service account; it stops working at once */
   deleteServiceAccountKey: { input: { user_id: string; key_id: string }; answer: undefined; required: true }
   /** Companies reached through the caller's workspaces, and those the caller owns (operators: all) */
-  listCompanies: { input: { limit?: number; cursor?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
+  listCompanies: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
   /** Create a company in the caller's own org */
   createCompany: { input: { name: string; metadata?: Record<string, unknown> }; answer: Company; required: true }
   /** One company */
@@ -304,7 +313,7 @@ export type Operations = {
   /** Delete a company that has no workspace left */
   deleteCompany: { input: { company_id: string }; answer: undefined; required: true }
   /** Teams of the caller's workspaces (operators: all) */
-  listTeams: { input: { limit?: number; cursor?: string }; answer: { items: Array<TeamSummary>; next_cursor: string | null }; required: false }
+  listTeams: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; workspace_id?: string; owner_id?: string }; answer: { items: Array<TeamSummary>; next_cursor: string | null }; required: false }
   /** Create a team in the selected workspace */
   createTeam: { input: { name: string; slug?: string; description?: string | null }; answer: Team; required: true }
   /** A team of the caller's workspaces by its slug; the selected workspace is looked at first */
@@ -320,7 +329,7 @@ export type Operations = {
   /** Take somebody out of the team, or leave it */
   removeTeamMember: { input: { team_id: string; user_id: string }; answer: undefined; required: true }
   /** Subscriptions of the caller's workspaces (operators: all) */
-  listSubscriptions: { input: { limit?: number; cursor?: string }; answer: { items: Array<Subscription>; next_cursor: string | null }; required: false }
+  listSubscriptions: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "starts_at" | "-starts_at" | "ends_at" | "-ends_at"; created_after?: string; created_before?: string; workspace_id?: string; status?: string }; answer: { items: Array<Subscription>; next_cursor: string | null }; required: false }
   /** Create a subscription in the selected workspace */
   createSubscription: { input: { name: string; status?: "active" | "paused" | "ended"; quantity?: number; starts_at?: string; ends_at?: string | null; metadata?: Record<string, unknown> }; answer: Subscription; required: true }
   /** One subscription */
@@ -330,9 +339,13 @@ export type Operations = {
   /** Delete a subscription: an owner of its workspace */
   deleteSubscription: { input: { subscription_id: string }; answer: undefined; required: true }
   /** The caller's own notifications (operators: all) */
-  listNotifications: { input: { limit?: number; cursor?: string; unread?: "true" | "false" }; answer: { items: Array<Notification>; next_cursor: string | null }; required: false }
+  listNotifications: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; kind?: string; workspace_id?: string; unread?: "true" | "false" }; answer: { items: Array<Notification>; next_cursor: string | null }; required: false }
   /** Create a notification for oneself */
   createNotification: { input: { kind?: string; title?: string; body?: string | null; data?: Record<string, unknown>; link?: string | null; user_id?: string }; answer: Notification; required: false }
+  /** Mark all of the caller's notifications as read, or several */
+  readNotifications: { input: MarkRead; answer: NotificationsChanged; required: true }
+  /** Delete several of the caller's notifications, or all that have been read */
+  deleteNotifications: { input: DeleteNotifications; answer: NotificationsChanged; required: true }
   /** One of the caller's own */
   getNotification: { input: { notification_id: string }; answer: Notification; required: true }
   /** Mark a notification as read or unread */
@@ -342,7 +355,7 @@ export type Operations = {
   /** A ticket for the socket /ws/notifications: 30 seconds, single use */
   createNotificationTicket: { input: Record<string, never>; answer: Ticket; required: false }
   /** The caller's own presence, one entry for each workspace (operators: all) */
-  listPresence: { input: { limit?: number; cursor?: string }; answer: { items: Array<Presence>; next_cursor: string | null }; required: false }
+  listPresence: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at"; workspace_id?: string; status?: string }; answer: { items: Array<Presence>; next_cursor: string | null }; required: false }
   /** Record one's own presence in the selected workspace; it holds for 60 seconds */
   recordPresence: { input: { status?: "online" | "away" | "busy" | "offline"; context?: string | Record<string, unknown> | null; user_id?: string }; answer: Presence; required: false }
   /** One of the caller's own */
@@ -350,11 +363,13 @@ export type Operations = {
   /** Delete one of the caller's own */
   deletePresence: { input: { presence_id: string }; answer: undefined; required: true }
   /** Who is there: the presence of everybody in the workspace who has recorded one */
-  listColleagues: { input: { workspace_id: string; limit?: number; cursor?: string }; answer: { items: Array<PresentColleague>; next_cursor: string | null }; required: true }
+  listColleagues: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at" | "name" | "-name"; status?: string }; answer: { items: Array<PresentColleague>; next_cursor: string | null }; required: true }
   /** Workflows the caller owns or is a member of, the system ones first */
-  listWorkflows: { input: { limit?: number; cursor?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
+  listWorkflows: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
   createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
+  /** Delete several workflows */
+  deleteWorkflows: { input: DeleteWorkflows; answer: WorkflowsDeleted; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
   getRegistry: { input: Record<string, never>; answer: Registry; required: false }
   /** The same, grouped for an editor */
@@ -370,7 +385,7 @@ export type Operations = {
   /** Let a paused workflow go on: what waits begins, as its settings allow */
   resumeWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Versions, newest first */
-  listVersions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
+  listVersions: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; active?: "true" | "false" }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
   createVersion: { input: { workflow_id: string } & { definition: Definition; note?: string | null; activate?: boolean }; answer: WorkflowVersionMade; required: true }
   /** One version */
@@ -384,7 +399,7 @@ export type Operations = {
   /** Create a workflow, or a version of one, from an exported document */
   importWorkflow: { input: WorkflowImportRequest; answer: WorkflowImport; required: true }
   /** Workflows that are offered to the caller */
-  listTransfers: { input: { limit?: number; cursor?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
+  listTransfers: { input: { limit?: number; cursor?: string; q?: string; sort?: "workflow_id" | "-workflow_id" | "created_at" | "-created_at" | "workflow_name" | "-workflow_name"; created_after?: string; created_before?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
   /** Offer the workflow to somebody; they own it once they accept */
   offerWorkflow: { input: { workflow_id: string } & { user_id: string }; answer: WorkflowTransfer; required: true }
   /** The offer, for its sender and its receiver */
@@ -396,7 +411,7 @@ export type Operations = {
   /** Decline a workflow that one was offered */
   declineTransfer: { input: { workflow_id: string }; answer: WorkflowTransfer; required: true }
   /** Webhook tokens, without their secrets */
-  listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
+  listWebhookTokens: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<WebhookToken>; next_cursor: string | null }; required: true }
   /** Create a webhook token; `token` is shown this once */
   createWebhookToken: { input: { workflow_id: string } & { name?: string | null; expires_at?: string | null; auth?: { kind: "bearer" } | { kind: "url" } | { kind: "basic"; username?: string } | { kind: "hmac"; preset: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; secret?: string; methods?: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input?: "body" | "request"; respond?: "accepted" | "result" | "node"; respond_timeout_s?: number; challenge?: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe?: { from: string | { $cel: string }; window_s?: number } | null }; answer: WebhookTokenMade; required: true }
   /** One webhook token, without its secret */
@@ -406,7 +421,7 @@ export type Operations = {
   /** Delete a webhook token */
   deleteWebhookToken: { input: { workflow_id: string; token_id: string }; answer: undefined; required: true }
   /** Embed tokens, without their secrets */
-  listEmbedTokens: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
+  listEmbedTokens: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a widget on another site; `token` is shown this once */
   createEmbedToken: { input: { workflow_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
   /** One embed token, without its secret */
@@ -422,7 +437,7 @@ export type Operations = {
   /** Remove the schedule */
   deleteSchedule: { input: { workflow_id: string }; answer: undefined; required: true }
   /** The schedules of a workflow, the oldest first */
-  listSchedules: { input: { workflow_id: string }; answer: { items: Array<WorkflowSchedule>; next_cursor: string | null }; required: true }
+  listSchedules: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "next_run_at" | "-next_run_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<WorkflowSchedule>; next_cursor: string | null }; required: true }
   /** Add a schedule: a cron pattern, an interval or one moment */
   createSchedule: { input: { workflow_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
   /** One schedule, with its next five times */
@@ -437,8 +452,8 @@ export type Operations = {
   runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string }; answer: Execution | ExecutionAccepted; required: true }
   /** Run a workflow up to 1,000 times */
   runWorkflowBatch: { input: { workflow_id: string } & { runs: Array<{ input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string; idempotency_key?: string }> }; answer: BatchAccepted; required: true }
-  /** Recent executions, newest first */
-  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  /** Executions of a workflow, newest first */
+  listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
   /** Run a system workflow */
@@ -446,9 +461,9 @@ export type Operations = {
   /** What a node of an execution was given, and what came of each attempt */
   getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
-  listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
+  listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time and what began them */
-  searchExecutions: { input: { limit?: number; cursor?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  searchExecutions: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** Cancel or retry all executions that a filter finds */
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
   /** How far a cancellation or retry of many executions has come */
@@ -466,7 +481,7 @@ export type Operations = {
   /** Hold a version against past runs of its workflow */
   createReplay: { input: { workflow_id: string; version_id: string } & NewReplay; answer: Replay; required: true }
   /** Replays of a workflow, newest first */
-  listReplays: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<Replay>; next_cursor: string | null }; required: true }
+  listReplays: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; version_id?: string }; answer: { items: Array<Replay>; next_cursor: string | null }; required: true }
   /** A replay with its totals, run by run */
   getReplay: { input: { replay_id: string; limit?: number; cursor?: string; outcome?: "same" | "different" | "unreplayable" }; answer: ReplayReport; required: true }
   /** Cancel a replay; what it has found is kept */
@@ -480,7 +495,7 @@ export type Operations = {
   /** Status of an execution that this token started */
   getWebhookExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** The last calls of a webhook token, and why any was refused */
-  listWebhookDeliveries: { input: { workflow_id: string; token_id: string; limit?: number; cursor?: string }; answer: { items: Array<WebhookDelivery>; next_cursor: string | null }; required: true }
+  listWebhookDeliveries: { input: { workflow_id: string; token_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; code?: string; execution_id?: string }; answer: { items: Array<WebhookDelivery>; next_cursor: string | null }; required: true }
   /** Where a sender calls a webhook token by GET */
   receiveByGet: { input: { token_or_id: string }; answer: Blob; required: true }
   /** Where a sender calls a webhook token by POST */
@@ -500,7 +515,7 @@ export type Operations = {
   /** Likewise, where the outside can only open a link */
   callBackByGet: { input: { callback: string }; answer: CallbackTaken; required: true }
   /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
-  listInbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
+  listInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; workflow_id?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
   /** One gate with every vote and the rationale of agents */
   getApproval: { input: { request_id: string }; answer: Approval; required: true }
   /** Vote on a gate, bound to the payload that was seen */
@@ -508,27 +523,27 @@ export type Operations = {
   /** Hand one's vote to a colleague */
   delegateVote: { input: { request_id: string } & { user_id: string }; answer: Approval; required: true }
   /** All gates opened on an execution, with who can still vote */
-  listExecutionApprovals: { input: { execution_id: string; limit?: number; cursor?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: true }
+  listExecutionApprovals: { input: { execution_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "due_at" | "-due_at"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: true }
   /** Answer a question of a waiting execution */
   respondToExecution: { input: { execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Open questions the caller may answer, soonest due first; of one execution, where it is named */
-  listQuestionInbox: { input: { limit?: number; cursor?: string; execution_id?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
+  listQuestionInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; execution_id?: string; workflow_id?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
   /** How often each agent's blind vote matched the final decision, by gate */
   listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
   fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
   /** Invoices of the workspace, newest first */
-  listInvoices: { input: { limit?: number; cursor?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
+  listInvoices: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "amount_due" | "-amount_due"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
   /** The printable page of an invoice of the built-in provider */
   showInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
   /** All payment methods of the workspace, newest first */
-  listPaymentMethods: { input: { limit?: number; cursor?: string }; answer: { items: Array<PaymentMethod>; next_cursor: string | null }; required: false }
+  listPaymentMethods: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<PaymentMethod>; next_cursor: string | null }; required: false }
   /** Delete a payment method */
   deletePaymentMethod: { input: { payment_method_id: string }; answer: undefined; required: true }
   /** Make a payment method the default one */
   setDefaultPaymentMethod: { input: { payment_method_id: string }; answer: PaymentMethod; required: true }
   /** Billing plans of the org of the request host, cheapest first */
-  listPlans: { input: { limit?: number; cursor?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
+  listPlans: { input: { limit?: number; cursor?: string; q?: string; sort?: "amount" | "-amount" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; interval?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
   createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
   /** One billing plan */
@@ -562,13 +577,13 @@ export type Operations = {
   /** Let a workspace mail people outside without the daily limit, or no longer */
   trustWorkspace: { input: { workspace_id: string } & { trusted: boolean }; answer: WorkspaceTrust; required: true }
   /** Mails kept because no mail server is configured */
-  listOutbox: { input: { limit?: number; cursor?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
+  listOutbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; workspace_id?: string }; answer: { items: Array<KeptMail>; next_cursor: string | null }; required: false }
   /** Which key seals the secrets of the installation, and the rotation under way */
   getKeyRotation: { input: Record<string, never>; answer: KeyRotation; required: false }
   /** Seal every secret of the installation with a new key, while the service runs */
   rotateKey: { input: NewInstallationKey; answer: KeyRotation; required: true }
   /** Workspace datasets, summaries only (no records) */
-  listDatasets: { input: { limit?: number; cursor?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
+  listDatasets: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "record_count" | "-record_count" | "size_bytes" | "-size_bytes"; created_after?: string; created_before?: string; created_by?: string }; answer: { items: Array<Dataset>; next_cursor: string | null }; required: false }
   /** Create a dataset; sha256 and record_count are computed by the service */
   createDataset: { input: NewDataset; answer: Dataset; required: true }
   /** Snapshot an attached source into a new dataset */
@@ -586,7 +601,7 @@ export type Operations = {
   /** The records as a file */
   exportDataset: { input: { dataset_id: string; format?: "csv" | "jsonl" }; answer: Blob; required: true }
   /** Every connection of the workspace, plus the kinds the org offers */
-  listConnections: { input: Record<string, never>; answer: ConnectionList; required: false }
+  listConnections: { input: { q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "checked_at" | "-checked_at"; created_after?: string; created_before?: string; kind?: string; status?: string }; answer: ConnectionList; required: false }
   /** Probe the credential against the warehouse, then store it */
   createConnection: { input: NewConnection; answer: Connection; required: true }
   /** One connection */
@@ -600,7 +615,7 @@ export type Operations = {
   /** Store a new credential, and resume what had paused for want of one */
   rearmConnection: { input: { connection_id: string } & ConnectionCredential; answer: Connection; required: true }
   /** The sources attached to a connection */
-  listSources: { input: { connection_id: string; limit?: number; cursor?: string }; answer: { items: Array<Source>; next_cursor: string | null }; required: true }
+  listSources: { input: { connection_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Source>; next_cursor: string | null }; required: true }
   /** Attach a table or a query as a source */
   createSource: { input: { connection_id: string } & NewSource; answer: Source; required: true }
   /** One source */
@@ -608,7 +623,7 @@ export type Operations = {
   /** Detach a source */
   deleteSource: { input: { source_id: string }; answer: undefined; required: true }
   /** Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow */
-  listJobs: { input: { limit?: number; cursor?: string }; answer: { items: Array<EnrichmentJob>; next_cursor: string | null }; required: false }
+  listJobs: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "due_at" | "-due_at"; created_after?: string; created_before?: string; status?: string; workflow_id?: string; dataset_id?: string; owner_id?: string }; answer: { items: Array<EnrichmentJob>; next_cursor: string | null }; required: false }
   /** Create a job, pinned to a workflow or with a definition of its own */
   createJob: { input: NewEnrichmentJob; answer: EnrichmentJob; required: true }
   /** One job */
@@ -622,7 +637,7 @@ export type Operations = {
   /** Records of a run as a file, each with its `result` and `error` */
   exportJobRecords: { input: { job_id: string; status?: "failed" | "succeeded" | "skipped" | "filtered"; format?: "csv" | "jsonl"; run_id?: string }; answer: Blob; required: true }
   /** The runs of a job, newest first */
-  listJobRuns: { input: { job_id: string; limit?: number; cursor?: string }; answer: { items: Array<JobRun>; next_cursor: string | null }; required: true }
+  listJobRuns: { input: { job_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "finished_at" | "-finished_at"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<JobRun>; next_cursor: string | null }; required: true }
   /** One run of a job */
   getJobRun: { input: { job_id: string; run_id: string }; answer: JobRun; required: true }
   /** Make the job due at once */
@@ -638,7 +653,7 @@ export type Operations = {
   /** A ticket for the batch-progress socket, good for 30 seconds and one connection */
   createBatchTicket: { input: { job_id: string }; answer: Ticket; required: true }
   /** Members of the job */
-  listJobMembers: { input: { job_id: string; limit?: number; cursor?: string }; answer: { items: Array<JobMember>; next_cursor: string | null }; required: true }
+  listJobMembers: { input: { job_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<JobMember>; next_cursor: string | null }; required: true }
   /** Invite somebody to the job by e-mail */
   inviteJobMember: { input: { job_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: Invitation; required: true }
   /** Change the role of a member; the last owner stays one */
@@ -646,7 +661,7 @@ export type Operations = {
   /** Remove a member; everybody may leave */
   removeJobMember: { input: { job_id: string; user_id: string }; answer: undefined; required: true }
   /** Suites of a workflow */
-  listSuites: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<Suite>; next_cursor: string | null }; required: true }
+  listSuites: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Suite>; next_cursor: string | null }; required: true }
   /** Create a suite: a dataset, and what the workflow must give for each of its records */
   createSuite: { input: { workflow_id: string } & NewSuite; answer: Suite; required: true }
   /** One suite */
@@ -658,13 +673,13 @@ export type Operations = {
   /** Run the workflow over every record: its active version unless version_id is given */
   runSuite: { input: { suite_id: string } & { version_id?: string }; answer: SuiteRun; required: true }
   /** Runs of a suite, newest first: which there are to compare */
-  listSuiteRuns: { input: { suite_id: string; limit?: number; cursor?: string }; answer: { items: Array<SuiteRun>; next_cursor: string | null }; required: true }
+  listSuiteRuns: { input: { suite_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "pass_rate" | "-pass_rate"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<SuiteRun>; next_cursor: string | null }; required: true }
   /** The report of a run, record by record; with `compare`, how it differs from another run */
   getSuiteRun: { input: { suite_id: string; run_id: string; limit?: number; cursor?: string; compare?: string; outcome?: "passed" | "failed" | "error" | "unjudged" }; answer: SuiteReport; required: true }
   /** Values for several requirements out of a message */
   extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string; credential_id?: string; model?: string }; answer: ExtractedRequirements; required: true }
   /** Chat templates of the workspace */
-  listTemplates: { input: { limit?: number; cursor?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
+  listTemplates: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
   createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
   /** One chat template */
@@ -674,7 +689,7 @@ export type Operations = {
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
-  listTemplateTokens: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
+  listTemplateTokens: { input: { template_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a template */
   createTemplateToken: { input: { template_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
   /** One embed token of a template, without its secret */
@@ -712,13 +727,13 @@ export type Operations = {
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Threads of the selected workspace that the caller is in, newest first */
-  listThreads: { input: { limit?: number; cursor?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
+  listThreads: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title"; created_after?: string; created_before?: string; kind?: string; template_id?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
   createThread: { input: { title: string; template_id?: string | null }; answer: ChatThread; required: true }
   /** One thread */
   getThread: { input: { thread_id: string }; answer: ChatThread; required: true }
   /** What was said in the thread, oldest first, and the form that stands open */
-  listThreadMessages: { input: { thread_id: string; limit?: number; cursor?: string }; answer: ThreadMessages; required: true }
+  listThreadMessages: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; role?: string }; answer: ThreadMessages; required: true }
   /** Say something in the thread */
   postThreadMessage: { input: { thread_id: string } & { body?: unknown }; answer: PostedThreadMessage; required: true }
   /** Submit or cancel the form that the assistant shows */
@@ -730,7 +745,7 @@ export type Operations = {
   /** Invite a person to the thread by e-mail */
   inviteThreadMember: { input: { thread_id: string } & { email: string; role?: "owner" | "member" | "viewer" }; answer: ThreadInvitation; required: true }
   /** Members of the thread */
-  listThreadMembers: { input: { thread_id: string; limit?: number; cursor?: string }; answer: { items: Array<ThreadMember>; next_cursor: string | null }; required: true }
+  listThreadMembers: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "user_id" | "-user_id" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; role?: string }; answer: { items: Array<ThreadMember>; next_cursor: string | null }; required: true }
   /** Change a member's role */
   updateThreadMember: { input: { thread_id: string; user_id: string } & { role: "owner" | "member" | "viewer" }; answer: ThreadMember; required: true }
   /** Remove a member, or leave */
@@ -744,11 +759,11 @@ export type Operations = {
   /** The bytes of a clip, by its signed address; takes Range */
   playAudio: { input: { audio_id: string; grant: string }; answer: Blob; required: true }
   /** Channel configs of the workspace */
-  listChannelConfigs: { input: { limit?: number; cursor?: string }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: false }
+  listChannelConfigs: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; channel?: string; enabled?: "true" | "false" }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: false }
   /** Create a channel config, or update the one with this channel and external_id */
   putChannelConfig: { input: { channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string; name?: string | null; enabled?: boolean; credentials?: Record<string, string | null> }; answer: ChannelConfig; required: true }
   /** Channel configs that use a template */
-  listChannelConfigsOfTemplate: { input: { template_id: string; limit?: number; cursor?: string }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: true }
+  listChannelConfigsOfTemplate: { input: { template_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; channel?: string; enabled?: "true" | "false" }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: true }
   /** One channel config */
   getChannelConfig: { input: { config_id: string }; answer: ChannelConfig; required: true }
   /** Change a channel config; a credential that is null is erased */
@@ -762,7 +777,7 @@ export type Operations = {
   /** Where WhatsApp asks whether the address is ours */
   answerChannelHandshake: { input: { channel: string; config_id: string; "hub.mode"?: string; "hub.verify_token"?: string; "hub.challenge"?: string }; answer: Blob; required: true }
   /** The credentials that you own, that are shared with you, and for owners of the workspace all of them */
-  listCredentials: { input: { limit?: number; cursor?: string; kind?: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; usable?: "true" | "false" }; answer: { items: Array<Credential>; next_cursor: string | null }; required: false }
+  listCredentials: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string; kind?: string; state?: string; owner_id?: string; usable?: "true" | "false" }; answer: { items: Array<Credential>; next_cursor: string | null }; required: false }
   /** Store a credential */
   createCredential: { input: NewCredential; answer: Credential; required: true }
   /** One credential */
@@ -788,13 +803,13 @@ export type Operations = {
   /** The kinds of credentials and the known services, as forms for an editor */
   listCredentialKinds: { input: Record<string, never>; answer: CredentialKinds; required: false }
   /** The services that `service.call` knows, with their actions */
-  listServices: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<ServiceInList>; next_cursor: string | null }; required: false }
+  listServices: { input: { limit?: number; cursor?: string; q?: string; sort?: "service" | "-service" | "title" | "-title"; credential_required?: "true" | "false" }; answer: { items: Array<ServiceInList>; next_cursor: string | null }; required: false }
   /** One service, with the arguments of its actions as JSON Schemas */
   getService: { input: { service: string }; answer: ServiceDetail; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
   /** The triggers of a workflow, the newest first */
-  listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
+  listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "next_poll_at" | "-next_poll_at" | "service" | "-service"; created_after?: string; created_before?: string; service?: string; enabled?: "true" | "false" }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
   /** Start the workflow with what a service lists anew */
   createTrigger: { input: { workflow_id: string } & NewServiceTrigger; answer: ServiceTrigger; required: true }
   /** One trigger */
@@ -802,7 +817,7 @@ export type Operations = {
   /** Delete a trigger */
   deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
-  listDestinations: { input: { limit?: number; cursor?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
+  listDestinations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "url" | "-url"; created_after?: string; created_before?: string; enabled?: "true" | "false"; workflow_id?: string; owner_id?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
   createDestination: { input: NewEventDestination; answer: CreatedEventDestination; required: true }
   /** One event destination */
@@ -816,11 +831,11 @@ export type Operations = {
   /** Send a test event now */
   testDestination: { input: { destination_id: string }; answer: EventDestinationTest; required: true }
   /** The deliveries of an event destination, newest first */
-  listDeliveries: { input: { destination_id: string; limit?: number; cursor?: string; status?: "pending" | "delivered" | "failed" }; answer: { items: Array<EventDelivery>; next_cursor: string | null }; required: true }
+  listDeliveries: { input: { destination_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; type?: string; execution_id?: string }; answer: { items: Array<EventDelivery>; next_cursor: string | null }; required: true }
   /** Send an event once more, with the same id */
   redeliverEvent: { input: { destination_id: string; delivery_id: string }; answer: EventDelivery; required: true }
   /** The variables of the workspace, by name */
-  listVariables: { input: { limit?: number; cursor?: string; q?: string }; answer: { items: Array<Variable>; next_cursor: string | null }; required: false }
+  listVariables: { input: { limit?: number; cursor?: string; q?: string; sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string }; answer: { items: Array<Variable>; next_cursor: string | null }; required: false }
   /** One variable */
   getVariable: { input: { name: string }; answer: Variable; required: true }
   /** Add a variable or change its value */
@@ -828,7 +843,7 @@ export type Operations = {
   /** Delete a variable */
   deleteVariable: { input: { name: string }; answer: undefined; required: true }
   /** What the runs of a workflow have stored, by key */
-  listWorkflowState: { input: { workflow_id: string; limit?: number; cursor?: string; prefix?: string }; answer: { items: Array<StateEntry>; next_cursor: string | null }; required: true }
+  listWorkflowState: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "key" | "-key" | "updated_at" | "-updated_at" | "bytes" | "-bytes"; prefix?: string }; answer: { items: Array<StateEntry>; next_cursor: string | null }; required: true }
   /** Delete all stored values of a workflow */
   clearWorkflowState: { input: { workflow_id: string }; answer: StateCleared; required: true }
   /** One stored value */
@@ -848,7 +863,7 @@ export type Operations = {
   /** The bytes of a file, by a signed address */
   downloadByLink: { input: { file_id: string; grant: string }; answer: Blob; required: true }
   /** The knowledge bases that you own, that are shared with you, and for owners of the workspace all of them */
-  listKnowledge: { input: { limit?: number; cursor?: string }; answer: { items: Array<Knowledge>; next_cursor: string | null }; required: false }
+  listKnowledge: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string }; answer: { items: Array<Knowledge>; next_cursor: string | null }; required: false }
   /** Create a knowledge base */
   createKnowledge: { input: { name: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id: string; model: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }> }; answer: Knowledge; required: true }
   /** One knowledge base */
@@ -860,7 +875,7 @@ export type Operations = {
   /** The passages that fit a question, best first, with the place of each */
   searchKnowledge: { input: { knowledge_id: string } & { q: string; limit?: number }; answer: KnowledgePassages; required: true }
   /** The documents of a knowledge base, newest first */
-  listKnowledgeDocuments: { input: { knowledge_id: string; limit?: number; cursor?: string; status?: "pending" | "indexing" | "ready" | "failed" }; answer: { items: Array<KnowledgeDocument>; next_cursor: string | null }; required: true }
+  listKnowledgeDocuments: { input: { knowledge_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "bytes" | "-bytes"; created_after?: string; created_before?: string; status?: string; kind?: string }; answer: { items: Array<KnowledgeDocument>; next_cursor: string | null }; required: true }
   /** Add a document: a text, an uploaded file, columns of a dataset, or a page */
   addKnowledgeDocument: { input: { knowledge_id: string } & { name?: string; text?: string; file?: { $file: { file_id: string } }; dataset?: { dataset_id: string; columns: Array<string>; title_column?: string }; url?: string; crawl?: { max_pages: number; max_depth?: number } }; answer: KnowledgeDocument; required: true }
   /** One document */
@@ -902,11 +917,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   signOut: ["POST", "/auth/sign-out"],
   getMe: ["GET", "/auth/me"],
   changePassword: ["POST", "/auth/password"],
-  listSessions: ["GET", "/auth/sessions", ["limit","cursor"]],
+  listSessions: ["GET", "/auth/sessions", ["limit","cursor","q","sort","created_after","created_before"]],
   endSessions: ["DELETE", "/auth/sessions", ["keep_current"]],
   endSession: ["DELETE", "/auth/sessions/{session_id}"],
-  listApiKeys: ["GET", "/auth/api-keys", ["limit","cursor"]],
+  listApiKeys: ["GET", "/auth/api-keys", ["limit","cursor","q","sort","created_after","created_before"]],
   createApiKey: ["POST", "/auth/api-keys"],
+  deleteApiKeys: ["POST", "/auth/api-keys/delete"],
   getApiKey: ["GET", "/auth/api-keys/{key_id}"],
   deleteApiKey: ["DELETE", "/auth/api-keys/{key_id}"],
   previewInvitation: ["GET", "/auth/invitations/{token}"],
@@ -916,35 +932,35 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   finishOidc: ["GET", "/auth/oidc/{provider}/callback", ["state"]],
   linkOidc: ["POST", "/auth/oidc/{provider}/link"],
   unlinkOidc: ["DELETE", "/auth/oidc/{provider}/link"],
-  listWorkspaces: ["GET", "/api/workspaces", ["limit","cursor"]],
+  listWorkspaces: ["GET", "/api/workspaces", ["limit","cursor","q","sort","created_after","created_before","role","company_id"]],
   createWorkspace: ["POST", "/api/workspaces"],
   getWorkspace: ["GET", "/api/workspaces/{workspace_id}"],
   updateWorkspace: ["PATCH", "/api/workspaces/{workspace_id}"],
   deleteWorkspace: ["DELETE", "/api/workspaces/{workspace_id}"],
   selectWorkspace: ["POST", "/api/workspaces/{workspace_id}/select"],
-  listWorkspaceMembers: ["GET", "/api/workspaces/{workspace_id}/members", ["limit","cursor"]],
+  listWorkspaceMembers: ["GET", "/api/workspaces/{workspace_id}/members", ["limit","cursor","q","sort","created_after","created_before","role"]],
   inviteToWorkspace: ["POST", "/api/workspaces/{workspace_id}/members/invite"],
   updateWorkspaceMember: ["PATCH", "/api/workspaces/{workspace_id}/members/{user_id}"],
   removeWorkspaceMember: ["DELETE", "/api/workspaces/{workspace_id}/members/{user_id}"],
-  listInvitations: ["GET", "/api/workspaces/{workspace_id}/invitations", ["limit","cursor"]],
+  listInvitations: ["GET", "/api/workspaces/{workspace_id}/invitations", ["limit","cursor","q","sort","created_after","created_before","role"]],
   revokeInvitation: ["DELETE", "/api/workspaces/{workspace_id}/invitations/{invitation_id}"],
-  listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","action","actor_id","subject","from","to"]],
+  listAuditLog: ["GET", "/api/audit-log", ["limit","cursor","q","sort","created_after","created_before","action","actor_id","subject","from","to"]],
   exportAuditLog: ["GET", "/api/audit-log/export", ["action","actor_id","subject","from","to","format"]],
-  listServiceAccounts: ["GET", "/api/service-accounts", ["limit","cursor","q"]],
+  listServiceAccounts: ["GET", "/api/service-accounts", ["limit","cursor","q","sort","created_after","created_before","role","disabled"]],
   createServiceAccount: ["POST", "/api/service-accounts"],
   getServiceAccount: ["GET", "/api/service-accounts/{user_id}"],
   updateServiceAccount: ["PATCH", "/api/service-accounts/{user_id}"],
   deleteServiceAccount: ["DELETE", "/api/service-accounts/{user_id}"],
-  listServiceAccountKeys: ["GET", "/api/service-accounts/{user_id}/keys", ["limit","cursor"]],
+  listServiceAccountKeys: ["GET", "/api/service-accounts/{user_id}/keys", ["limit","cursor","q","sort","created_after","created_before"]],
   createServiceAccountKey: ["POST", "/api/service-accounts/{user_id}/keys"],
   getServiceAccountKey: ["GET", "/api/service-accounts/{user_id}/keys/{key_id}"],
   deleteServiceAccountKey: ["DELETE", "/api/service-accounts/{user_id}/keys/{key_id}"],
-  listCompanies: ["GET", "/api/companies", ["limit","cursor"]],
+  listCompanies: ["GET", "/api/companies", ["limit","cursor","q","sort","created_after","created_before"]],
   createCompany: ["POST", "/api/companies"],
   getCompany: ["GET", "/api/companies/{company_id}"],
   updateCompany: ["PATCH", "/api/companies/{company_id}"],
   deleteCompany: ["DELETE", "/api/companies/{company_id}"],
-  listTeams: ["GET", "/api/teams", ["limit","cursor"]],
+  listTeams: ["GET", "/api/teams", ["limit","cursor","q","sort","created_after","created_before","workspace_id","owner_id"]],
   createTeam: ["POST", "/api/teams"],
   getTeamBySlug: ["GET", "/api/teams/slug/{slug}"],
   getTeam: ["GET", "/api/teams/{team_id}"],
@@ -952,24 +968,27 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteTeam: ["DELETE", "/api/teams/{team_id}"],
   addTeamUsers: ["POST", "/api/teams/{team_id}/add_users"],
   removeTeamMember: ["DELETE", "/api/teams/{team_id}/members/{user_id}"],
-  listSubscriptions: ["GET", "/api/subscriptions", ["limit","cursor"]],
+  listSubscriptions: ["GET", "/api/subscriptions", ["limit","cursor","q","sort","created_after","created_before","workspace_id","status"]],
   createSubscription: ["POST", "/api/subscriptions"],
   getSubscription: ["GET", "/api/subscriptions/{subscription_id}"],
   updateSubscription: ["PATCH", "/api/subscriptions/{subscription_id}"],
   deleteSubscription: ["DELETE", "/api/subscriptions/{subscription_id}"],
-  listNotifications: ["GET", "/api/notifications", ["limit","cursor","unread"]],
+  listNotifications: ["GET", "/api/notifications", ["limit","cursor","q","sort","created_after","created_before","kind","workspace_id","unread"]],
   createNotification: ["POST", "/api/notifications"],
+  readNotifications: ["POST", "/api/notifications/read"],
+  deleteNotifications: ["POST", "/api/notifications/delete"],
   getNotification: ["GET", "/api/notifications/{notification_id}"],
   updateNotification: ["PATCH", "/api/notifications/{notification_id}"],
   deleteNotification: ["DELETE", "/api/notifications/{notification_id}"],
   createNotificationTicket: ["POST", "/auth/notification-ticket"],
-  listPresence: ["GET", "/api/presence", ["limit","cursor"]],
+  listPresence: ["GET", "/api/presence", ["limit","cursor","sort","workspace_id","status"]],
   recordPresence: ["POST", "/api/presence"],
   getPresence: ["GET", "/api/presence/{presence_id}"],
   deletePresence: ["DELETE", "/api/presence/{presence_id}"],
-  listColleagues: ["GET", "/api/workspaces/{workspace_id}/presence", ["limit","cursor"]],
-  listWorkflows: ["GET", "/api/workflows", ["limit","cursor","scope"]],
+  listColleagues: ["GET", "/api/workspaces/{workspace_id}/presence", ["limit","cursor","q","sort","status"]],
+  listWorkflows: ["GET", "/api/workflows", ["limit","cursor","q","sort","created_after","created_before","owner_id","scope"]],
   createWorkflow: ["POST", "/api/workflows"],
+  deleteWorkflows: ["POST", "/api/workflows/delete"],
   getRegistry: ["GET", "/api/workflows/registry"],
   getPalette: ["GET", "/api/workflows/palette"],
   getWorkflow: ["GET", "/api/workflows/{workflow_id}"],
@@ -977,25 +996,25 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteWorkflow: ["DELETE", "/api/workflows/{workflow_id}", ["cancel_runs"]],
   pauseWorkflow: ["POST", "/api/workflows/{workflow_id}/pause"],
   resumeWorkflow: ["POST", "/api/workflows/{workflow_id}/resume"],
-  listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor"]],
+  listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor","q","sort","created_after","created_before","active"]],
   createVersion: ["POST", "/api/workflows/{workflow_id}/versions"],
   getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
   activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
   exportWorkflow: ["GET", "/api/workflows/{workflow_id}/export", ["version_id"]],
   importWorkflow: ["POST", "/api/workflows/import"],
-  listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor"]],
+  listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor","q","sort","created_after","created_before"]],
   offerWorkflow: ["POST", "/api/workflows/{workflow_id}/transfer"],
   getTransfer: ["GET", "/api/workflows/{workflow_id}/transfer"],
   withdrawTransfer: ["DELETE", "/api/workflows/{workflow_id}/transfer"],
   acceptTransfer: ["POST", "/api/workflows/{workflow_id}/transfer/accept"],
   declineTransfer: ["POST", "/api/workflows/{workflow_id}/transfer/decline"],
-  listWebhookTokens: ["GET", "/api/workflows/{workflow_id}/tokens", ["limit","cursor"]],
+  listWebhookTokens: ["GET", "/api/workflows/{workflow_id}/tokens", ["limit","cursor","q","sort","created_after","created_before","enabled"]],
   createWebhookToken: ["POST", "/api/workflows/{workflow_id}/tokens"],
   getWebhookToken: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}"],
   updateWebhookToken: ["PATCH", "/api/workflows/{workflow_id}/tokens/{token_id}"],
   deleteWebhookToken: ["DELETE", "/api/workflows/{workflow_id}/tokens/{token_id}"],
-  listEmbedTokens: ["GET", "/api/workflows/{workflow_id}/embed-tokens", ["limit","cursor"]],
+  listEmbedTokens: ["GET", "/api/workflows/{workflow_id}/embed-tokens", ["limit","cursor","q","sort","created_after","created_before","enabled"]],
   createEmbedToken: ["POST", "/api/workflows/{workflow_id}/embed-tokens"],
   getEmbedToken: ["GET", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
   updateEmbedToken: ["PATCH", "/api/workflows/{workflow_id}/embed-tokens/{token_id}"],
@@ -1003,7 +1022,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getSchedule: ["GET", "/api/workflows/{workflow_id}/schedule"],
   putSchedule: ["PUT", "/api/workflows/{workflow_id}/schedule"],
   deleteSchedule: ["DELETE", "/api/workflows/{workflow_id}/schedule"],
-  listSchedules: ["GET", "/api/workflows/{workflow_id}/schedules"],
+  listSchedules: ["GET", "/api/workflows/{workflow_id}/schedules", ["limit","cursor","q","sort","created_after","created_before","enabled"]],
   createSchedule: ["POST", "/api/workflows/{workflow_id}/schedules"],
   getOneSchedule: ["GET", "/api/workflows/{workflow_id}/schedules/{schedule_id}"],
   updateSchedule: ["PATCH", "/api/workflows/{workflow_id}/schedules/{schedule_id}"],
@@ -1011,12 +1030,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   backfillSchedule: ["POST", "/api/workflows/{workflow_id}/schedules/{schedule_id}/backfill"],
   runWorkflow: ["POST", "/api/workflows/{workflow_id}/run", ["wait_s"]],
   runWorkflowBatch: ["POST", "/api/workflows/{workflow_id}/run-batch"],
-  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","include_jobs","include_trials"]],
+  listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before","include_jobs","include_trials"]],
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor"]],
-  listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor"]],
-  searchExecutions: ["GET", "/api/executions", ["limit","cursor","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
+  listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
   startBulk: ["POST", "/api/executions/bulk"],
   getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
@@ -1025,14 +1044,14 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
   createReplay: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/replay"],
-  listReplays: ["GET", "/api/workflows/{workflow_id}/replays", ["limit","cursor"]],
+  listReplays: ["GET", "/api/workflows/{workflow_id}/replays", ["limit","cursor","sort","created_after","created_before","status","version_id"]],
   getReplay: ["GET", "/api/replays/{replay_id}", ["limit","cursor","outcome"]],
   cancelReplay: ["POST", "/api/replays/{replay_id}/cancel"],
   tryWorkflow: ["POST", "/api/workflows/{workflow_id}/try", ["wait_s"]],
   getTrial: ["GET", "/api/workflows/executions/{execution_id}/trial"],
   triggerWebhook: ["POST", "/api/webhooks/workflow/{workflow_id}/trigger", ["wait_s"], true],
   getWebhookExecution: ["GET", "/api/webhooks/workflow/{workflow_id}/executions/{execution_id}"],
-  listWebhookDeliveries: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}/deliveries", ["limit","cursor"]],
+  listWebhookDeliveries: ["GET", "/api/workflows/{workflow_id}/tokens/{token_id}/deliveries", ["limit","cursor","q","sort","created_after","created_before","code","execution_id"]],
   receiveByGet: ["GET", "/api/webhooks/in/{token_or_id}"],
   receiveByPost: ["POST", "/api/webhooks/in/{token_or_id}", [], true],
   receiveByPut: ["PUT", "/api/webhooks/in/{token_or_id}", [], true],
@@ -1042,21 +1061,21 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   sendEvent: ["POST", "/api/events"],
   callBackByPost: ["POST", "/api/callbacks/{callback}", [], true],
   callBackByGet: ["GET", "/api/callbacks/{callback}"],
-  listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor"]],
+  listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor","q","sort","created_after","created_before","workflow_id"]],
   getApproval: ["GET", "/api/approvals/{request_id}"],
   castVote: ["POST", "/api/approvals/{request_id}/votes"],
   delegateVote: ["POST", "/api/approvals/{request_id}/delegate"],
-  listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor"]],
+  listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor","q","sort","created_after","created_before","status"]],
   respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],
-  listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor","execution_id"]],
+  listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor","q","sort","created_after","created_before","execution_id","workflow_id"]],
   listAgreement: ["GET", "/api/approvals/agreement", ["limit","cursor","workflow_id"]],
   fetchOdds: ["POST", "/api/workflows/odds"],
-  listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor"]],
+  listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor","q","sort","created_after","created_before","status"]],
   showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
-  listPaymentMethods: ["GET", "/api/payments/methods", ["limit","cursor"]],
+  listPaymentMethods: ["GET", "/api/payments/methods", ["limit","cursor","q","sort","created_after","created_before"]],
   deletePaymentMethod: ["DELETE", "/api/payments/methods/{payment_method_id}"],
   setDefaultPaymentMethod: ["POST", "/api/payments/methods/{payment_method_id}/default"],
-  listPlans: ["GET", "/api/payments/plans", ["limit","cursor"]],
+  listPlans: ["GET", "/api/payments/plans", ["limit","cursor","q","sort","created_after","created_before","interval"]],
   createPlan: ["POST", "/api/payments/plans"],
   getPlan: ["GET", "/api/payments/plans/{plan_id}"],
   updatePlan: ["PATCH", "/api/payments/plans/{plan_id}"],
@@ -1073,10 +1092,10 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getEngineHealth: ["GET", "/api/operations/engine"],
   releaseExecution: ["POST", "/api/operations/executions/{execution_id}/release"],
   trustWorkspace: ["PUT", "/api/operations/workspaces/{workspace_id}/trust"],
-  listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor"]],
+  listOutbox: ["GET", "/api/operations/outbox", ["limit","cursor","q","sort","created_after","created_before","workspace_id"]],
   getKeyRotation: ["GET", "/api/operations/key-rotation"],
   rotateKey: ["POST", "/api/operations/key-rotation"],
-  listDatasets: ["GET", "/api/datasets", ["limit","cursor"]],
+  listDatasets: ["GET", "/api/datasets", ["limit","cursor","q","sort","created_after","created_before","created_by"]],
   createDataset: ["POST", "/api/datasets"],
   captureDataset: ["POST", "/api/datasets/capture"],
   importDataset: ["POST", "/api/datasets/import", ["infer"], true],
@@ -1085,25 +1104,25 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteDataset: ["DELETE", "/api/datasets/{dataset_id}"],
   listRecords: ["GET", "/api/datasets/{dataset_id}/records", ["limit","cursor"]],
   exportDataset: ["GET", "/api/datasets/{dataset_id}/export", ["format"]],
-  listConnections: ["GET", "/api/connections"],
+  listConnections: ["GET", "/api/connections", ["q","sort","created_after","created_before","kind","status"]],
   createConnection: ["POST", "/api/connections"],
   getConnection: ["GET", "/api/connections/{connection_id}"],
   updateConnection: ["PATCH", "/api/connections/{connection_id}"],
   revokeConnection: ["DELETE", "/api/connections/{connection_id}"],
   verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
   rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],
-  listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor"]],
+  listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor","q","sort","created_after","created_before"]],
   createSource: ["POST", "/api/connections/{connection_id}/sources"],
   getSource: ["GET", "/api/sources/{source_id}"],
   deleteSource: ["DELETE", "/api/sources/{source_id}"],
-  listJobs: ["GET", "/api/enrichment-jobs", ["limit","cursor"]],
+  listJobs: ["GET", "/api/enrichment-jobs", ["limit","cursor","q","sort","created_after","created_before","status","workflow_id","dataset_id","owner_id"]],
   createJob: ["POST", "/api/enrichment-jobs"],
   getJob: ["GET", "/api/enrichment-jobs/{job_id}"],
   updateJob: ["PUT", "/api/enrichment-jobs/{job_id}"],
   deleteJob: ["DELETE", "/api/enrichment-jobs/{job_id}"],
   listLedger: ["GET", "/api/enrichment-jobs/{job_id}/records", ["limit","cursor","status","run_id"]],
   exportJobRecords: ["GET", "/api/enrichment-jobs/{job_id}/records/export", ["status","format","run_id"]],
-  listJobRuns: ["GET", "/api/enrichment-jobs/{job_id}/runs", ["limit","cursor"]],
+  listJobRuns: ["GET", "/api/enrichment-jobs/{job_id}/runs", ["limit","cursor","sort","created_after","created_before","status"]],
   getJobRun: ["GET", "/api/enrichment-jobs/{job_id}/runs/{run_id}"],
   runJobNow: ["POST", "/api/enrichment-jobs/{job_id}/run-now"],
   retryFailedRecords: ["POST", "/api/enrichment-jobs/{job_id}/retry-failed"],
@@ -1111,25 +1130,25 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   resumeJob: ["POST", "/api/enrichment-jobs/{job_id}/resume"],
   cancelJob: ["POST", "/api/enrichment-jobs/{job_id}/cancel"],
   createBatchTicket: ["POST", "/auth/batch-ticket/{job_id}"],
-  listJobMembers: ["GET", "/api/enrichment-jobs/{job_id}/members", ["limit","cursor"]],
+  listJobMembers: ["GET", "/api/enrichment-jobs/{job_id}/members", ["limit","cursor","q","sort","created_after","created_before","role"]],
   inviteJobMember: ["POST", "/api/enrichment-jobs/{job_id}/members/invite"],
   updateJobMember: ["PUT", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
   removeJobMember: ["DELETE", "/api/enrichment-jobs/{job_id}/members/{user_id}"],
-  listSuites: ["GET", "/api/workflows/{workflow_id}/suites", ["limit","cursor"]],
+  listSuites: ["GET", "/api/workflows/{workflow_id}/suites", ["limit","cursor","q","sort","created_after","created_before"]],
   createSuite: ["POST", "/api/workflows/{workflow_id}/suites"],
   getSuite: ["GET", "/api/suites/{suite_id}"],
   updateSuite: ["PATCH", "/api/suites/{suite_id}"],
   deleteSuite: ["DELETE", "/api/suites/{suite_id}"],
   runSuite: ["POST", "/api/suites/{suite_id}/run"],
-  listSuiteRuns: ["GET", "/api/suites/{suite_id}/runs", ["limit","cursor"]],
+  listSuiteRuns: ["GET", "/api/suites/{suite_id}/runs", ["limit","cursor","sort","created_after","created_before","status"]],
   getSuiteRun: ["GET", "/api/suites/{suite_id}/runs/{run_id}", ["limit","cursor","compare","outcome"]],
   extractRequirements: ["POST", "/api/workflows/extract-requirements"],
-  listTemplates: ["GET", "/api/templates", ["limit","cursor"]],
+  listTemplates: ["GET", "/api/templates", ["limit","cursor","q","sort","created_after","created_before","owner_id"]],
   createTemplate: ["POST", "/api/templates"],
   getTemplate: ["GET", "/api/templates/{template_id}"],
   updateTemplate: ["PATCH", "/api/templates/{template_id}"],
   deleteTemplate: ["DELETE", "/api/templates/{template_id}"],
-  listTemplateTokens: ["GET", "/api/templates/{template_id}/embed-tokens", ["limit","cursor"]],
+  listTemplateTokens: ["GET", "/api/templates/{template_id}/embed-tokens", ["limit","cursor","q","sort","created_after","created_before","enabled"]],
   createTemplateToken: ["POST", "/api/templates/{template_id}/embed-tokens"],
   getTemplateToken: ["GET", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   updateTemplateToken: ["PATCH", "/api/templates/{template_id}/embed-tokens/{token_id}"],
@@ -1148,32 +1167,32 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getEmbeddedExecution: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}"],
   readEmbeddedResults: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/results"],
   respondToEmbedded: ["POST", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/respond"],
-  listThreads: ["GET", "/api/chat-thread", ["limit","cursor","with"]],
+  listThreads: ["GET", "/api/chat-thread", ["limit","cursor","q","sort","created_after","created_before","kind","template_id","with"]],
   createThread: ["POST", "/api/chat-thread"],
   getThread: ["GET", "/api/chat-thread/{thread_id}"],
-  listThreadMessages: ["GET", "/api/chat-thread/{thread_id}/messages", ["limit","cursor"]],
+  listThreadMessages: ["GET", "/api/chat-thread/{thread_id}/messages", ["limit","cursor","q","sort","created_after","created_before","role"]],
   postThreadMessage: ["POST", "/api/chat-thread/{thread_id}/messages", [], true],
   actOnThreadForm: ["POST", "/api/chat-thread/{thread_id}/action"],
   takeThreadOver: ["POST", "/api/chat-thread/{thread_id}/take-over"],
   handThreadBack: ["POST", "/api/chat-thread/{thread_id}/hand-back"],
   inviteThreadMember: ["POST", "/api/chat-thread/{thread_id}/invite"],
-  listThreadMembers: ["GET", "/api/chat-thread/{thread_id}/members", ["limit","cursor"]],
+  listThreadMembers: ["GET", "/api/chat-thread/{thread_id}/members", ["limit","cursor","q","sort","created_after","created_before","role"]],
   updateThreadMember: ["PATCH", "/api/chat-thread/{thread_id}/members/{user_id}"],
   removeThreadMember: ["DELETE", "/api/chat-thread/{thread_id}/members/{user_id}"],
   getThreadAudio: ["GET", "/api/chat-thread/{thread_id}/audio/{audio_id}"],
   speakInThread: ["POST", "/api/chat-thread/{thread_id}/speech"],
   transcribeInThread: ["POST", "/api/chat-thread/{thread_id}/transcribe", [], true],
   playAudio: ["GET", "/audio/{audio_id}/{grant}"],
-  listChannelConfigs: ["GET", "/api/gateway/channels", ["limit","cursor"]],
+  listChannelConfigs: ["GET", "/api/gateway/channels", ["limit","cursor","q","sort","created_after","created_before","channel","enabled"]],
   putChannelConfig: ["POST", "/api/gateway/channels"],
-  listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor"]],
+  listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor","q","sort","created_after","created_before","channel","enabled"]],
   getChannelConfig: ["GET", "/api/gateway/channels/{config_id}"],
   updateChannelConfig: ["PATCH", "/api/gateway/channels/{config_id}"],
   deleteChannelConfig: ["DELETE", "/api/gateway/channels/{config_id}"],
   tryChannelConfig: ["POST", "/api/gateway/channels/{config_id}/test"],
   receiveFromChannel: ["POST", "/gateway/{channel}/{config_id}", [], true],
   answerChannelHandshake: ["GET", "/gateway/{channel}/{config_id}", ["hub.mode","hub.verify_token","hub.challenge"]],
-  listCredentials: ["GET", "/api/credentials", ["limit","cursor","kind","usable"]],
+  listCredentials: ["GET", "/api/credentials", ["limit","cursor","q","sort","created_after","created_before","kind","state","owner_id","usable"]],
   createCredential: ["POST", "/api/credentials"],
   getCredential: ["GET", "/api/credentials/{credential_id}"],
   updateCredential: ["PATCH", "/api/credentials/{credential_id}"],
@@ -1186,27 +1205,27 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWorkspaceModel: ["GET", "/api/workspaces/{workspace_id}/language-model"],
   chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
-  listServices: ["GET", "/api/services", ["limit","cursor","q"]],
+  listServices: ["GET", "/api/services", ["limit","cursor","q","sort","credential_required"]],
   getService: ["GET", "/api/services/{service}"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
-  listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor"]],
+  listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
   getTrigger: ["GET", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
   deleteTrigger: ["DELETE", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
-  listDestinations: ["GET", "/api/event-destinations", ["limit","cursor"]],
+  listDestinations: ["GET", "/api/event-destinations", ["limit","cursor","q","sort","created_after","created_before","enabled","workflow_id","owner_id"]],
   createDestination: ["POST", "/api/event-destinations"],
   getDestination: ["GET", "/api/event-destinations/{destination_id}"],
   updateDestination: ["PATCH", "/api/event-destinations/{destination_id}"],
   deleteDestination: ["DELETE", "/api/event-destinations/{destination_id}"],
   rotateDestinationSecret: ["POST", "/api/event-destinations/{destination_id}/rotate-secret"],
   testDestination: ["POST", "/api/event-destinations/{destination_id}/test"],
-  listDeliveries: ["GET", "/api/event-destinations/{destination_id}/deliveries", ["limit","cursor","status"]],
+  listDeliveries: ["GET", "/api/event-destinations/{destination_id}/deliveries", ["limit","cursor","q","sort","created_after","created_before","status","type","execution_id"]],
   redeliverEvent: ["POST", "/api/event-destinations/{destination_id}/deliveries/{delivery_id}/redeliver"],
-  listVariables: ["GET", "/api/variables", ["limit","cursor","q"]],
+  listVariables: ["GET", "/api/variables", ["limit","cursor","q","sort","created_after","created_before"]],
   getVariable: ["GET", "/api/variables/{name}"],
   putVariable: ["PUT", "/api/variables/{name}"],
   deleteVariable: ["DELETE", "/api/variables/{name}"],
-  listWorkflowState: ["GET", "/api/workflows/{workflow_id}/state", ["limit","cursor","prefix"]],
+  listWorkflowState: ["GET", "/api/workflows/{workflow_id}/state", ["limit","cursor","q","sort","prefix"]],
   clearWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state"],
   getWorkflowState: ["GET", "/api/workflows/{workflow_id}/state/{key}"],
   deleteWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state/{key}"],
@@ -1216,13 +1235,13 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   downloadFile: ["GET", "/api/files/{file_id}"],
   createFileLink: ["POST", "/api/files/{file_id}/link"],
   downloadByLink: ["GET", "/files/{file_id}/{grant}"],
-  listKnowledge: ["GET", "/api/knowledge", ["limit","cursor"]],
+  listKnowledge: ["GET", "/api/knowledge", ["limit","cursor","q","sort","created_after","created_before","owner_id"]],
   createKnowledge: ["POST", "/api/knowledge"],
   getKnowledge: ["GET", "/api/knowledge/{knowledge_id}"],
   updateKnowledge: ["PATCH", "/api/knowledge/{knowledge_id}"],
   deleteKnowledge: ["DELETE", "/api/knowledge/{knowledge_id}"],
   searchKnowledge: ["POST", "/api/knowledge/{knowledge_id}/search"],
-  listKnowledgeDocuments: ["GET", "/api/knowledge/{knowledge_id}/documents", ["limit","cursor","status"]],
+  listKnowledgeDocuments: ["GET", "/api/knowledge/{knowledge_id}/documents", ["limit","cursor","q","sort","created_after","created_before","status","kind"]],
   addKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents"],
   getKnowledgeDocument: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}"],
   removeKnowledgeDocument: ["DELETE", "/api/knowledge/{knowledge_id}/documents/{document_id}"],

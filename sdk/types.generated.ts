@@ -54,6 +54,10 @@ export type Scope = "*:read" | "*:run" | "*:write" | "*:admin" | "approvals:read
 
 export type CreatedApiKey = { key_id: string; name: string; prefix: string; workspace_id: string | null; scopes: Array<Scope> | null; created_at: string; last_used_at: string | null; expires_at: string | null; key: string }
 
+export type DeleteApiKeys = { key_ids?: Array<string>; all_others?: true }
+
+export type ApiKeysDeleted = { deleted: number }
+
 export type InvitationPreview = { email: string; role: string; workspace_name: string; invited_by: string | null; resource_kind: "thread" | "job" | null; expires_at: string }
 
 export type AcceptedInvitation = { user: User; workspace: OwnWorkspace; session: Session | null; resource: { kind: "thread" | "job"; id: string } | null }
@@ -84,6 +88,12 @@ export type Subscription = { subscription_id: string; workspace_id: string; name
 
 export type Notification = { notification_id: string; user_id: string; workspace_id: string | null; kind: string; title: string; body: string | null; data: Record<string, unknown>; link: string | null; read: boolean; read_at: string | null; created_at: string }
 
+export type MarkRead = { notification_ids?: Array<string>; up_to?: string; workspace_id?: string }
+
+export type NotificationsChanged = { changed: number; more: boolean }
+
+export type DeleteNotifications = { notification_ids?: Array<string>; all_read?: true; workspace_id?: string }
+
 export type Ticket = { ticket: string; url: string; expires_at: string }
 
 export type Presence = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string }
@@ -93,6 +103,12 @@ export type PresentColleague = { presence_id: string; workspace_id: string; user
 export type Workflow = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; paused_at: string | null; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count: "running" | "live"; when_full: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } }; definition?: Definition; created_at: string | null; updated_at: string | null }
 
 export type WorkflowMade = { workflow_id: string; kind: "user" | "system"; name: string; description: string | null; owner_id: string | null; members: Array<{ user_id: string; role: "editor" | "member" | "viewer" }>; teams: Array<{ team_id: string; role: "editor" | "member" | "viewer" }>; role: "owner" | "editor" | "member" | "viewer" | null; active_version_id: string | null; activation_required: boolean; paused_at: string | null; pending_owner_id: string | null; settings: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count: "running" | "live"; when_full: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } }; definition?: Definition; created_at: string | null; updated_at: string | null; warnings?: Array<{ path: string; message: string }> }
+
+export type DeleteWorkflows = { workflow_ids: Array<string>; cancel_runs?: boolean }
+
+export type WorkflowsDeleted = { items: Array<{ workflow_id: string; done: boolean; problem: BulkRefusal | null }> }
+
+export type BulkRefusal = { code: string; detail: string }
 
 export type Registry = { tools: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; capabilities: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }>; agents: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { anyOf, defineList, type List, type ListDeclaration, type ListSource, textsOfList } from '#platform/http/list'
 import { problemsOf, sqlProblems, statementsOf } from '../scripts/sql/problems.ts'
 import type { Field } from '../scripts/sql/row-type.ts'
 import { collectStatements } from '../scripts/sql/statements.ts'
@@ -16,6 +17,7 @@ afterAll(() => client.end())
 test('the SQL of the program names what exists, and its rows are what their types say', async () => {
   const collected = statementsOf(join(import.meta.dirname, '..'))
   expect(collected.statements.length).toBeGreaterThan(600)
+  expect(collected.lists.length).toBeGreaterThan(45)
   expect(await sqlProblems(client, collected)).toEqual([])
 })
 
@@ -34,6 +36,62 @@ describe('a statement', () => {
     ['select null as n', field('n', 'number'), []],
   ])('%s, read as %o', async (text, fields, expected) => {
     expect(await problemsOf(client, { place: '', text, fields })).toEqual(expected)
+  })
+})
+
+describe('a list', () => {
+  const source = { sql: 'select workflow_id, name, created_at from workflows where workspace_id = $1' }
+  const declared = {
+    id: 'workflow_id',
+    search: ['name'],
+    sort: { created_at: 'id', name: 'text' },
+    order: 'name',
+  } as const
+  const problems = async (list: List, more: Partial<ListSource> = {}) =>
+    (
+      await Promise.all(
+        textsOfList(list, { ...source, ...more }).map((text) =>
+          problemsOf(client, { place: '', text, fields: undefined }),
+        ),
+      )
+    ).flat()
+
+  test('is right where its source has what it names', async () => {
+    expect(await problems(defineList(declared))).toEqual([])
+    expect(
+      await problems(defineList(declared), { each: 'select workspace_id from workspaces where workspace_id = $2' }),
+    ).toEqual([])
+  })
+
+  test.each<[string, Partial<ListDeclaration>]>([
+    ['title', { search: ['title'] }],
+    ['title', { sort: { name: 'text', title: 'text' } }],
+    ['made_at', { created: 'made_at' }],
+    ['state', { filters: { state: anyOf(['on']) } }],
+  ])('is wrong where %s is not there: %j', async (column, more) => {
+    expect(await problems(defineList({ ...declared, ...more }))).toContain(`column listed.${column} does not exist`)
+  })
+
+  test('is found where it is read, with what its source can be', () => {
+    const { lists, unresolved } = collectStatements(
+      new Map([
+        ['server/areas/a/schema.ts', 'export const aList = defineList({})'],
+        [
+          'server/areas/a/store.ts',
+          "import { aList } from './schema.ts'\nconst f = (tx, asked, all) => readList<A>(tx, aList, asked, { sql: `select ${all ? 'a' : 'b'}`, values: [] })",
+        ],
+        [
+          'server/areas/b/store.ts',
+          'const f = (tx, list, asked) => readList<A>(tx, list, asked, { sql: textOf(new Date()), values: [] })',
+        ],
+      ]),
+      ['server/areas/a/store.ts', 'server/areas/b/store.ts'],
+    )
+    expect(lists.map(({ file, name, source: { sql } }) => ({ file, name, sql }))).toEqual([
+      { file: 'server/areas/a/schema.ts', name: 'aList', sql: 'select b' },
+      { file: 'server/areas/a/schema.ts', name: 'aList', sql: 'select a' },
+    ])
+    expect(unresolved).toEqual([{ place: 'server/areas/b/store.ts:1', reason: 'the list is not a constant' }])
   })
 })
 

@@ -95,6 +95,12 @@ export const useApi = <N extends Name>(
 type Paged = { [N in Name]: AnswerOf<N> extends { items: unknown[]; next_cursor: string | null } ? N : never }[Name]
 type ItemOf<N extends Paged> = AnswerOf<N> extends { items: (infer Item)[] } ? Item : never
 
+/** While a person types, the rows of the text before stay: an emptied table would jump with each letter. */
+function differsInSearch(before: unknown, now: unknown): boolean {
+  const rest = (input: unknown): string => JSON.stringify({ ...(input as object), q: undefined })
+  return before !== undefined && rest(before) === rest(now)
+}
+
 /** A list as far as it was fetched, and how to fetch more. */
 export function useList<N extends Paged>(
   name: N,
@@ -110,6 +116,7 @@ export function useList<N extends Paged>(
       }>,
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
+    placeholderData: (shown, before) => (differsInSearch(before?.queryKey[1], input) ? shown : undefined),
     ...more,
   })
   return {

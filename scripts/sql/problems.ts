@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import pg from 'pg'
+import { type List, textsOfList } from '#platform/http/list'
 import { readSources } from '../imports.ts'
+import { root } from '../migrated.ts'
 import type { Field } from './row-type.ts'
-import { type Collected, collectStatements, type Statement } from './statements.ts'
+import { type Collected, collectStatements, type ListCall, type Statement } from './statements.ts'
 
 // Every SQL statement of the program is parsed by PostgreSQL against the migrated database: a table, column or function that
 // does not exist, and a row type that names what the statement does not give, are found here and not by a person.
@@ -9,6 +12,7 @@ import { type Collected, collectStatements, type Statement } from './statements.
 /** Texts that are not known before the program runs, each with the reason why that is right. */
 const dynamic: Record<string, string> = {
   'server/areas/connections/using.ts': 'the text of a person, sent to their own warehouse',
+  'server/platform/http/list.ts': 'made of the declaration of a list; every call of `readList` is looked at',
   'server/engine/journal/journal.ts': 'made of the parts that a batch has; every test that runs a workflow executes it',
 }
 
@@ -20,18 +24,28 @@ const isOurs = (file: string): boolean =>
 
 export function statementsOf(root: string): Collected {
   const sources = readSources(root)
-  const { statements, unresolved } = collectStatements(sources, [...sources.keys()].filter(isOurs))
-  return { statements, unresolved: unresolved.filter(({ place }) => dynamic[place.split(':')[0]!] === undefined) }
+  const { unresolved, ...found } = collectStatements(sources, [...sources.keys()].filter(isOurs))
+  return { ...found, unresolved: unresolved.filter(({ place }) => dynamic[place.split(':')[0]!] === undefined) }
 }
 
 /** One line for each thing that is wrong. */
-export async function sqlProblems(client: pg.Client, { statements, unresolved }: Collected): Promise<string[]> {
+export async function sqlProblems(client: pg.Client, { statements, lists, unresolved }: Collected): Promise<string[]> {
   const problems = unresolved.map(({ place, reason }) => `${place}: the text of the statement is not known (${reason})`)
-  for (const statement of statements) {
+  const ofLists = (await Promise.all(lists.map(statementsOfList))).flat()
+  for (const statement of [...statements, ...ofLists]) {
     const wrong = await problemsOf(client, statement)
     problems.push(...wrong.map((problem) => `${statement.place}: ${problem}`))
   }
   return [...new Set(problems)]
+}
+
+/** The declaration is imported: schemas of areas do nothing when they are loaded. */
+async function statementsOfList({ place, file, name, source, fields }: ListCall): Promise<Statement[]> {
+  const module: Record<string, unknown> = await import(join(root, file))
+  const list = module[name] as List | undefined
+  if (list === undefined)
+    throw new Error(`${place}: export ${name} from ${file}, so that its statements can be checked`)
+  return textsOfList(list, source).map((text) => ({ place, text, fields }))
 }
 
 export async function problemsOf(client: pg.Client, statement: Statement): Promise<string[]> {

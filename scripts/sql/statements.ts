@@ -1,4 +1,5 @@
 import type { Node } from 'oxc-parser'
+import type { ListSource } from '#platform/http/list'
 import { Evaluator } from './evaluate.ts'
 import { type Module, Modules } from './modules.ts'
 import { type Fields, fieldsOf } from './row-type.ts'
@@ -13,7 +14,10 @@ export type Statement = {
   fields: Fields | undefined
 }
 
-export type Collected = { statements: Statement[]; unresolved: { place: string; reason: string }[] }
+/** A call of `readList`: the texts of its statement follow from a declaration. */
+export type ListCall = { place: string; file: string; name: string; source: ListSource; fields: Fields | undefined }
+
+export type Collected = { statements: Statement[]; lists: ListCall[]; unresolved: { place: string; reason: string }[] }
 
 const VERBS = new Set(['rows', 'row', 'maybe', 'count', 'send', 'maintain'])
 /** Functions that take the text second, and the row's type as theirs. */
@@ -25,20 +29,69 @@ export function collectStatements(sources: Map<string, string>, files: string[])
   const modules = new Modules(sources)
   const evaluator = new Evaluator(modules, files)
   const statements: Statement[] = []
+  const lists: ListCall[] = []
   const unresolved: Collected['unresolved'] = []
   for (const file of files) {
     const module = modules.at(file)
     for (const node of module.parents.keys()) {
+      const place = `${file}:${module.source.slice(0, node.start).split('\n').length}`
+      if (isReadList(node)) {
+        const found = listCallsOf(modules, evaluator, module, node)
+        lists.push(...found.calls.map((call) => ({ place, ...call })))
+        for (const reason of found.unresolved) unresolved.push({ place, reason })
+        continue
+      }
       const sql = sqlOf(module, node)
       if (!sql) continue
-      const place = `${file}:${module.source.slice(0, node.start).split('\n').length}`
       const fields = sql.row && fieldsOf(modules, module, sql.row)
       const found = evaluator.textsOf(module, sql.text)
       for (const text of found.texts) if (SQL.test(text)) statements.push({ place, text, fields })
       for (const reason of found.unresolved) unresolved.push({ place, reason })
     }
   }
-  return { statements, unresolved }
+  return { statements, lists, unresolved }
+}
+
+type Call = Extract<Node, { type: 'CallExpression' }>
+
+const isReadList = (node: Node): node is Call =>
+  node.type === 'CallExpression' &&
+  node.callee.type === 'Identifier' &&
+  node.callee.name === 'readList' &&
+  node.typeArguments !== null
+
+function listCallsOf(
+  modules: Modules,
+  evaluator: Evaluator,
+  module: Module,
+  node: Call,
+): { calls: Omit<ListCall, 'place'>[]; unresolved: string[] } {
+  const [, list, , source] = node.arguments
+  const binding = list?.type === 'Identifier' ? modules.find(module, list, list.name) : undefined
+  if (list?.type !== 'Identifier' || binding?.kind !== 'value')
+    return { calls: [], unresolved: ['the list is not a constant'] }
+  if (source?.type !== 'ObjectExpression')
+    return { calls: [], unresolved: ['the source of the list is not written out'] }
+  const textsOf = (name: string) => {
+    const field = source.properties.find(
+      (one) => one.type === 'Property' && one.key.type === 'Identifier' && one.key.name === name,
+    )
+    return field?.type === 'Property' ? evaluator.textsOf(module, field.value) : undefined
+  }
+  const [sql, each, size] = [textsOf('sql'), textsOf('each'), textsOf('size')]
+  const row = node.typeArguments?.params[0]
+  const fields = row && fieldsOf(modules, module, row)
+  const calls = [...(sql?.texts ?? [])].flatMap((text) =>
+    [...(each?.texts ?? [undefined])].flatMap((eachText) =>
+      [...(size?.texts ?? [undefined])].map((sizeText) => ({
+        file: binding.module.file,
+        name: list.name,
+        source: { sql: text, ...(eachText && { each: eachText }), ...(sizeText && { size: sizeText }) },
+        fields,
+      })),
+    ),
+  )
+  return { calls, unresolved: [sql, each, size].flatMap((found) => [...(found?.unresolved ?? [])]) }
 }
 
 function sqlOf(module: Module, node: Node): { text: Node; row: Node | undefined } | undefined {

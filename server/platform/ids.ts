@@ -167,3 +167,19 @@ export const hashSecret = (secret: string): Buffer => createHash('sha256').updat
 
 /** What lists show of a secret. */
 export const secretPrefix = (secret: string): string => secret.slice(0, secret.indexOf('_') + 7)
+
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The smallest id of a moment: a UUIDv7 begins with its time. */
+export const firstIdAt = (ms: number): string => {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${FIRST_ID.slice(13)}`
+}
+
+/** An id is made a little before its row, perhaps by another clock: ids narrow a search by time, the row's own time decides. */
+const SLACK_MS = 60 * 60 * 1000
+
+export const idsFrom = (from: Date | null | undefined): string =>
+  from ? firstIdAt(from.getTime() - SLACK_MS) : FIRST_ID
+export const idsUntil = (to: Date | null | undefined): string => (to ? firstIdAt(to.getTime() + SLACK_MS) : LAST_ID)

@@ -88,6 +88,10 @@ export const identityCases: Cases = {
   createApiKey: { expect: rows.signedIn, prepare: async () => ({ body: { name: 'case' } }) },
   getApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
   deleteApiKey: { expect: rows.ownOnly, prepare: keyOfAuthor },
+  deleteApiKeys: {
+    expect: rows.signedIn,
+    prepare: async (cast) => ({ body: { key_ids: [(await keyOfAuthor(cast)).params!.key_id] } }),
+  },
   previewInvitation: { expect: rows.anyone, prepare: invitation, plainParameters: ['token'] },
   // Anyone who is signed in with another address may not have it; anyone who is new may.
   acceptInvitation: {

@@ -13,6 +13,11 @@ const presence = async ({ author }: Cast) => {
 export const notificationCases: Cases = {
   listNotifications: { expect: rows.signedIn },
   createNotification: { expect: rows.signedIn, prepare: async () => ({ body: { title: 'Made' } }) },
+  readNotifications: { expect: rows.signedIn, prepare: async () => ({ body: {} }) },
+  deleteNotifications: {
+    expect: rows.signedIn,
+    prepare: async (cast) => ({ body: { notification_ids: [(await notification(cast)).params.notification_id] } }),
+  },
   getNotification: { expect: rows.ownOnly, prepare: notification },
   updateNotification: {
     expect: rows.ownOnly,

@@ -278,6 +278,11 @@ export const workflowCases: Cases = {
   deleteWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   pauseWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
   resumeWorkflow: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  // What the caller may not delete is refused in the answer.
+  deleteWorkflows: {
+    expect: rows.selectedRead,
+    prepare: async (cast) => ({ body: { workflow_ids: [await makeWorkflow(cast)] } }),
+  },
   listVersions: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   createVersion: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({ definition }) },
   getVersion: { expect: withChanges(rows.anyMember, unseen), prepare: version },

@@ -37,7 +37,8 @@ function apply(live: Live, frame: Frame): Live {
         unread: live.unread + Number(!changed.read) - wasUnread,
       }
     case 'notification.updated':
-      if (!old) return live
+      // Such a frame comes only when the mark has changed; of one that is not kept here, nothing else matters.
+      if (!old) return { ...live, unread: Math.max(0, live.unread + (changed.read ? -1 : 1)) }
       return {
         ...live,
         items: live.items.map((item) => (item === old ? { ...old, ...changed } : item)),

@@ -1,6 +1,7 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Page } from './page.tsx'
+import { emptyWith, type Search, SearchBar } from './search.tsx'
 import { Empty, type Fetched, Loaded } from './states.tsx'
 import { Table, type TableProps } from './table.tsx'
 
@@ -13,6 +14,8 @@ type ListPageProps<Row> = Pick<TableProps<Row>, 'columns' | 'rowKey' | 'rowTo'> 
   /** What makes a new one, for people who may; also shown while there is none. */
   create?: ReactNode
   empty: { icon: LucideIcon; title: string; text?: ReactNode }
+  /** From `useSearchText`, for lists that take `q`. */
+  search: Search
   /** Above the table. */
   notice?: ReactNode
   /** Dialogs. */
@@ -27,23 +30,26 @@ export const ListPage = <Row,>({
   list,
   create,
   empty,
+  search,
   notice,
   children,
   ...table
 }: ListPageProps<Row>) => (
   <Page title={title} description={description} actions={create}>
     {notice}
+    <SearchBar search={search} rows={list.data} />
     <Loaded of={list} what={what}>
       {(rows) => (
         <Table
           label={title}
           rows={rows}
           more={list.more}
-          empty={
+          empty={emptyWith(
+            search,
             <Empty icon={empty.icon} title={empty.title} action={create}>
               {empty.text}
-            </Empty>
-          }
+            </Empty>,
+          )}
           {...table}
         />
       )}

@@ -1,10 +1,10 @@
 import type { PeopleWait } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
+import { type ListInput, readList } from '#platform/http/list'
 import { newId } from '#platform/ids'
 import { isFor, type Named, namedIn } from './answerers.ts'
-import type { Question } from './schema.ts'
+import { type Question, questionList } from './schema.ts'
 import { isAtPath } from './store.ts'
 
 export type Row = {
@@ -175,21 +175,9 @@ export const areForOthers = async (
   ).others
 
 /** Open ones that the person may answer, soonest due first; of all executions or of one. */
-export const listInbox = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  executionId: string | null,
-  after: readonly [dueAt: string | null, id: string] | null,
-  limit: number,
-): Promise<Question[]> =>
-  pageRows<Question>(
-    tx,
-    `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.node_path, q.question, q.schema, q.status, q.asked_at, q.due_at from questions q
-     where q.workspace_id = $1 and q.status = 'open'
-       and ${isFor('$2::uuid')}
-       and (coalesce(q.due_at, 'infinity'), q.clarification_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
-       and ($6::uuid is null or q.execution_id = $6)
-     order by coalesce(q.due_at, 'infinity'), q.clarification_id limit $5`,
-    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit, executionId],
-  )
+export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<Question>(tx, questionList, asked, {
+    sql: `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.node_path, q.question, q.schema, q.status, q.asked_at, q.due_at
+      from questions q where q.workspace_id = $1 and q.status = 'open' and ${isFor('$2::uuid')}`,
+    values: [workspaceId, userId],
+  })

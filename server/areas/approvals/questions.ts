@@ -12,14 +12,13 @@ import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeDueCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import { inWorkspace } from './gate-dependencies.ts'
 import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
 import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
-import type { QuestionQuery } from './schema.ts'
 
 // Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
 // engine in the transaction that records it.
@@ -198,18 +197,8 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
   },
 
   /** Open questions the caller may answer, soonest due first. */
-  async listQuestionInbox(ctx: Context, { execution_id, cursor, limit }: QuestionQuery) {
-    const key = decodeDueCursor(cursor)
-    const rows = await store.listInbox(
-      ctx.tx,
-      ctx.workspace.workspace_id,
-      ctx.person.user_id,
-      execution_id ?? null,
-      key,
-      limit + 1,
-    )
-    return toPage(rows, limit, (row) => [row.due_at?.toISOString() ?? null, row.clarification_id])
-  },
+  listQuestionInbox: (ctx: Context, asked: ListInput) =>
+    store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked),
 })
 
 /** What its execution is told of a question that was answered or has expired. */

@@ -1,15 +1,17 @@
 import { sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import type { Questions } from './questions.ts'
 import {
   Agreement,
   Approval,
   agreementQuery,
   Delegation,
+  gateList,
+  inboxList,
   NewVote,
   Question,
-  questionQuery,
+  questionList,
   Respond,
   Responded,
   Vote,
@@ -32,7 +34,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
     {
       listInbox: {
         summary: "Open gates waiting on the caller's vote, soonest due first, those without a due time last",
-        query: listQuery,
+        query: inboxList.query,
         answer: page(Approval),
         run: approvals.listInbox,
       },
@@ -68,7 +70,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
       },
       listExecutionApprovals: {
         summary: 'All gates opened on an execution, with who can still vote',
-        query: listQuery,
+        query: gateList.query,
         answer: page(Approval),
         run: approvals.listApprovalsOfExecution,
       },
@@ -85,7 +87,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
       },
       listQuestionInbox: {
         summary: 'Open questions the caller may answer, soonest due first; of one execution, where it is named',
-        query: questionQuery,
+        query: questionList.query,
         answer: page(Question),
         extension: true,
         run: questions.listQuestionInbox,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyId, anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
 
 const Decision = z.enum(['approve', 'reject', 'abstain'])
@@ -72,8 +73,17 @@ export const Agreement = z
 export const agreementQuery = listQuery.extend({ workflow_id: z.string().max(100).optional() })
 export type AgreementQuery = z.output<typeof agreementQuery>
 
-export const questionQuery = listQuery.extend({ execution_id: reference('exe').optional() })
-export type QuestionQuery = z.output<typeof questionQuery>
+export const questionList = defineList({
+  id: 'clarification_id',
+  created: 'asked_at',
+  search: ['question'],
+  sort: { due_at: 'time', created_at: 'id' },
+  order: 'due_at',
+  filters: {
+    execution_id: anyId('exe', 'Only questions of this execution'),
+    workflow_id: anyId('wf', 'Only questions of this workflow'),
+  },
+})
 
 export const Respond = z.strictObject({
   response: z.unknown().refine((value) => value !== undefined, 'is required'),
@@ -98,3 +108,23 @@ export const Question = z
   })
   .meta({ id: 'Clarification' })
 export type Question = z.input<typeof Question>
+
+const ofWorkflow = { workflow_id: anyId('wf', 'Only gates of this workflow') }
+
+export const inboxList = defineList({
+  id: 'request_id',
+  created: 'opened_at',
+  search: ['title'],
+  sort: { due_at: 'time', created_at: 'id' },
+  order: 'due_at',
+  filters: ofWorkflow,
+})
+
+export const gateList = defineList({
+  id: 'request_id',
+  created: 'opened_at',
+  search: ['title'],
+  sort: { created_at: 'id', due_at: 'time' },
+  order: 'created_at',
+  filters: { status: anyOf(['open', 'approved', 'rejected', 'expired', 'cancelled']) },
+})

@@ -6,8 +6,8 @@ import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeDueCursor, decodeIdCursor, isUuid, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
+import { decodeCursor, isUuid, toPage } from '#platform/http/page'
 import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
 import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
@@ -93,25 +93,13 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
     getApproval: async (ctx: Context, { request_id }: ById): Promise<Approval> =>
       gateView(ctx.tx, await readGate(ctx, request_id)),
 
-    async listApprovalsOfExecution(
-      ctx: Context,
-      { execution_id, cursor, limit }: { execution_id: string } & ListQuery,
-    ) {
-      const rows = await store.listGatesOfExecution(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        execution_id,
-        decodeIdCursor(cursor),
-        limit,
-      )
-      const page = toPage(rows, limit, (gate) => [gate.request_id])
+    async listApprovalsOfExecution(ctx: Context, { execution_id, ...asked }: { execution_id: string } & ListInput) {
+      const page = await store.listGatesOfExecution(ctx.tx, ctx.workspace.workspace_id, execution_id, asked)
       return { ...page, items: await gateViews(ctx.tx, page.items) }
     },
 
-    async listInbox(ctx: Context, { cursor, limit }: ListQuery) {
-      const key = decodeDueCursor(cursor)
-      const rows = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, key ?? null, limit)
-      const page = toPage(rows, limit, (gate) => [gate.due_at?.toISOString() ?? null, gate.request_id])
+    async listInbox(ctx: Context, asked: ListInput) {
+      const page = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
       return { ...page, items: await gateViews(ctx.tx, page.items) }
     },
 

@@ -2,7 +2,8 @@ import type { Initiator } from '#engine/ports'
 import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
+import { type ListInput, readList } from '#platform/http/list'
+import { gateList, inboxList } from './schema.ts'
 
 export type Gate = {
   workspace_id: string
@@ -79,19 +80,11 @@ export const lockOpenGates = (
     [workspaceId, executionId, path ?? null],
   )
 
-export const listGatesOfExecution = (
-  tx: Tx,
-  workspaceId: string,
-  executionId: string,
-  after: string | null,
-  limit: number,
-): Promise<Gate[]> =>
-  pageRows<Gate>(
-    tx,
-    `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2 and ($3::uuid is null or request_id > $3)
-     order by request_id limit $4`,
-    [workspaceId, executionId, after, limit + 1],
-  )
+export const listGatesOfExecution = (tx: Tx, workspaceId: string, executionId: string, asked: ListInput) =>
+  readList<Gate>(tx, gateList, asked, {
+    sql: `select ${columns} from approval_requests where workspace_id = $1 and execution_id = $2`,
+    values: [workspaceId, executionId],
+  })
 
 /** Ids of open gates in their order; none is locked. */
 export const listOpenGateIds = async (
@@ -124,24 +117,15 @@ const maybeVoter = `(
       or (a.kind = 'team' and a.ref_id in (select t.team_id from team_members t where t.workspace_id = $1 and t.user_id = $2::uuid))))
     or exists (select from approval_delegations d where d.workspace_id = $1 and d.request_id = g.request_id and d.to_user = $2::uuid))`
 
-/** Open gates that wait on this person, soonest due first, those without a due time last. */
-export const listInbox = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  after: readonly [string | null, string] | null,
-  limit: number,
-): Promise<Gate[]> =>
-  pageRows<Gate>(
-    tx,
-    `select ${columns} from approval_requests g
-     where g.workspace_id = $1 and g.status = 'open'
-       and (coalesce(g.due_at, 'infinity'), g.request_id) > (coalesce($3::timestamptz, case when $4::uuid is null then '-infinity' else 'infinity' end::timestamptz), coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'))
-       and not exists (select from approval_votes v where v.workspace_id = $1 and v.request_id = g.request_id and v.voter_kind = 'human' and v.voter_id = $2)
-       and case when ${maybeVoter} then exists (select from voters_of_gates($1, array[g.request_id]) e where e.user_id = $2::uuid) else false end
-     order by coalesce(g.due_at, 'infinity'), g.request_id limit $5`,
-    [workspaceId, userId, after?.[0] ?? null, after?.[1] ?? null, limit + 1],
-  )
+/** Open gates that wait on this person; in the usual order the soonest due come first, those without a due time last. */
+export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<Gate>(tx, inboxList, asked, {
+    sql: `select ${columns} from approval_requests g
+      where g.workspace_id = $1 and g.status = 'open'
+        and not exists (select from approval_votes v where v.workspace_id = $1 and v.request_id = g.request_id and v.voter_kind = 'human' and v.voter_id = $2)
+        and case when ${maybeVoter} then exists (select from voters_of_gates($1, array[g.request_id]) e where e.user_id = $2::uuid) else false end`,
+    values: [workspaceId, userId],
+  })
 
 export async function insertGate(
   tx: Tx,

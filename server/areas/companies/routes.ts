@@ -1,7 +1,7 @@
 import { member, owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { Company, CompanyPatch, NewCompany } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { Company, CompanyPatch, companyList, NewCompany } from './schema.ts'
 import type { Companies } from './service.ts'
 
 export const companyRoutes = (companies: Companies): AnyRoute[] =>
@@ -17,7 +17,7 @@ export const companyRoutes = (companies: Companies): AnyRoute[] =>
     {
       listCompanies: {
         summary: "Companies reached through the caller's workspaces, and those the caller owns (operators: all)",
-        query: listQuery,
+        query: companyList.query,
         answer: page(Company),
         run: companies.listCompanies,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineList } from '#platform/http/list'
 import { id, jsonObject, name, timestamp } from '#platform/http/schema'
 
 export const Company = z
@@ -15,3 +16,10 @@ export type Company = z.input<typeof Company>
 
 export const NewCompany = z.strictObject({ name: name(), metadata: jsonObject().optional() })
 export const CompanyPatch = z.strictObject({ name: name().optional(), metadata: jsonObject().nullable().optional() })
+
+export const companyList = defineList({
+  id: 'company_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+})

@@ -7,8 +7,7 @@ import { isForeignKeyViolation } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import type { Company, CompanyPatch, NewCompany } from './schema.ts'
@@ -32,13 +31,10 @@ export function makeCompanies() {
   }
 
   return {
-    async listCompanies(ctx: Context, { cursor, limit }: ListQuery) {
-      const before = decodeIdCursor(cursor)
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'companies', (tx) => store.listAllCompanies(tx, before, limit))
-        : await store.listOwnCompanies(ctx.tx, ctx.person.user_id, before, limit)
-      return toPage(rows, limit, (row) => [row.company_id])
-    },
+    listCompanies: (ctx: Context, asked: ListInput) =>
+      ctx.person.operator
+        ? listAsOperator(ctx, 'companies', (tx) => store.listAllCompanies(tx, asked))
+        : store.listOwnCompanies(ctx.tx, ctx.person.user_id, asked),
 
     async createCompany(ctx: Context, input: z.output<typeof NewCompany>): Promise<Company> {
       requireUnbound(ctx)

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
-import type { Company } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Company, companyList } from './schema.ts'
 
 const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
 
@@ -8,24 +8,17 @@ const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
 export const findCompany = (tx: Tx, companyId: string): Promise<Company | undefined> =>
   tx.maybe<Company>(`select ${columns} from companies where company_id = $1`, [companyId])
 
-export const listOwnCompanies = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Company[]> =>
-  pageRows<Company>(
-    tx,
-    `select ${columns} from companies
-     where company_id in (
-         select company_id from companies where owner_id = $1
-         union select w.company_id from memberships m join workspaces w using (workspace_id) where m.user_id = $1 and m.role <> 'guest')
-       and ($2::uuid is null or company_id < $2)
-     order by company_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+export const listOwnCompanies = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<Company>(tx, companyList, asked, {
+    sql: `select ${columns} from companies
+      where company_id in (
+        select company_id from companies where owner_id = $1
+        union select w.company_id from memberships m join workspaces w using (workspace_id) where m.user_id = $1 and m.role <> 'guest')`,
+    values: [userId],
+  })
 
-export const listAllCompanies = (tx: Tx, before: string | null, limit: number): Promise<Company[]> =>
-  pageRows<Company>(
-    tx,
-    `select ${columns} from companies where $1::uuid is null or company_id < $1 order by company_id desc limit $2`,
-    [before, limit + 1],
-  )
+export const listAllCompanies = (tx: Tx, asked: ListInput) =>
+  readList<Company>(tx, companyList, asked, { sql: `select ${columns} from companies`, values: [] })
 
 /** What the caller may do: their own company, or one of whose workspaces they own. */
 export const findCompanyRights = (tx: Tx, companyId: string, userId: string): Promise<{ owns: boolean } | undefined> =>

@@ -1,7 +1,17 @@
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { Connection, ConnectionList, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
+import { page } from '#platform/http/schema'
+import {
+  Connection,
+  ConnectionList,
+  ConnectionPatch,
+  Credential,
+  connectionQuery,
+  NewConnection,
+  NewSource,
+  Source,
+  sourceList,
+} from './schema.ts'
 import type { Connections } from './service.ts'
 
 export const connectionRoutes = (connections: Connections): AnyRoute[] =>
@@ -23,6 +33,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
     {
       listConnections: {
         summary: 'Every connection of the workspace, plus the kinds the org offers',
+        query: connectionQuery,
         answer: ConnectionList,
         run: connections.listConnections,
       },
@@ -88,7 +99,7 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       listSources: {
         summary: 'The sources attached to a connection',
         extension: true,
-        query: listQuery,
+        query: sourceList.query,
         answer: page(Source),
         run: connections.listSources,
       },

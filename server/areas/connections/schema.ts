@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, name, timestamp } from '#platform/http/schema'
 import { warehouseKinds } from '#providers/warehouse/index'
+
+const connectionStatuses = ['active', 'failing', 'revoked'] as const
 
 export const Source = z
   .object({
@@ -25,7 +28,7 @@ export const Connection = z
     kind: z.enum(warehouseKinds),
     config: jsonObject(),
     allow_write: z.boolean().describe('Whether workflows may write through it (`warehouse.execute`)'),
-    status: z.enum(['active', 'failing', 'revoked']),
+    status: z.enum(connectionStatuses),
     problem: z.object({ step: z.string(), message: z.string() }).nullable(),
     credential: z.object({ state: z.enum(['stored', 'revoked']) }),
     sources: z.array(Source),
@@ -98,3 +101,20 @@ export const NewSource = z
     path: ['table'],
   })
   .meta({ id: 'NewSource' })
+
+export const connectionList = defineList({
+  id: 'connection_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', checked_at: 'time' },
+  order: '-created_at',
+  filters: { kind: anyOf(warehouseKinds), status: anyOf(connectionStatuses) },
+})
+/** All of them come at once. */
+export const connectionQuery = connectionList.query.omit({ limit: true, cursor: true })
+
+export const sourceList = defineList({
+  id: 'source_id',
+  search: ['name'],
+  sort: { created_at: 'id', name: 'text' },
+  order: '-created_at',
+})

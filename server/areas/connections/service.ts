@@ -8,8 +8,7 @@ import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import { type Context, scopeOf } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { type Warehouse, WarehouseFailure, type Warehouses, warehouseKinds } from '#providers/warehouse/index'
 import type { Connection, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
@@ -78,8 +77,8 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
   }
 
   return {
-    async listConnections(ctx: Context) {
-      const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id)
+    async listConnections(ctx: Context, asked: Omit<ListInput, 'limit'>) {
+      const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id, asked)
       const kinds = (await offered(ctx.tx, ctx.org.org_id)).map(
         ({ kind, title, config_schema, secret_fields, execute }) => ({
           kind,
@@ -183,11 +182,8 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       })
     },
 
-    async listSources(ctx: Context, { connection_id, cursor, limit }: ById & ListQuery) {
-      const before = decodeIdCursor(cursor)
-      const rows = await store.pageSources(ctx.tx, ctx.workspace.workspace_id, connection_id, before, limit)
-      return toPage(rows, limit, (row) => [row.source_id])
-    },
+    listSources: (ctx: Context, { connection_id, ...asked }: ById & ListInput) =>
+      store.pageSources(ctx.tx, ctx.workspace.workspace_id, connection_id, asked),
 
     async createSource(ctx: Context, input: ById & z.output<typeof NewSource>): Promise<Source> {
       const { workspace_id } = ctx.workspace

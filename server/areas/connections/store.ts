@@ -1,7 +1,8 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import type { WarehouseKind } from '#providers/warehouse/index'
-import type { Connection, Source } from './schema.ts'
+import { type Connection, connectionList, type Source, sourceList } from './schema.ts'
 
 const sourceColumns = 'source_id, connection_id, name, "table", query, cursor_column as cursor, created_at'
 
@@ -23,10 +24,22 @@ export type Usable = {
   owner_id: string | null
 }
 
-export const listConnections = async (tx: Tx, workspaceId: string): Promise<Connection[]> => {
-  const rows = await tx.rows<Row>(
-    `select ${columns} from connections where workspace_id = $1 order by connection_id desc`,
-    [workspaceId],
+/** Far more than a workspace has. */
+const MAX_LISTED = 100_000
+
+export const listConnections = async (
+  tx: Tx,
+  workspaceId: string,
+  asked: Omit<ListInput, 'limit'>,
+): Promise<Connection[]> => {
+  const { items: rows } = await readList<Row>(
+    tx,
+    connectionList,
+    { ...asked, limit: MAX_LISTED },
+    {
+      sql: `select ${columns} from connections where workspace_id = $1`,
+      values: [workspaceId],
+    },
   )
   const sources = await tx.rows<Source>(
     `select ${sourceColumns} from sources where workspace_id = $1 order by source_id`,
@@ -166,19 +179,11 @@ const listSources = (tx: Tx, workspaceId: string, connectionId: string): Promise
     [workspaceId, connectionId],
   )
 
-export const pageSources = (
-  tx: Tx,
-  workspaceId: string,
-  connectionId: string,
-  before: string | null,
-  limit: number,
-): Promise<Source[]> =>
-  tx.rows<Source>(
-    `select ${sourceColumns} from sources
-     where workspace_id = $1 and connection_id = $2 and ($3::uuid is null or source_id < $3)
-     order by source_id desc limit $4`,
-    [workspaceId, connectionId, before, limit + 1],
-  )
+export const pageSources = (tx: Tx, workspaceId: string, connectionId: string, asked: ListInput) =>
+  readList<Source>(tx, sourceList, asked, {
+    sql: `select ${sourceColumns} from sources where workspace_id = $1 and connection_id = $2`,
+    values: [workspaceId, connectionId],
+  })
 
 export const findSource = (tx: Tx, workspaceId: string, sourceId: string): Promise<Source | undefined> =>
   tx.maybe<Source>(`select ${sourceColumns} from sources where workspace_id = $1 and source_id = $2`, [

@@ -1,5 +1,7 @@
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import { newId } from '#platform/ids'
+import { messageList } from './message-list.ts'
 import { insertThread, type LockedThread } from './thread-store.ts'
 import type { Message, MessageRole } from './types.ts'
 
@@ -110,6 +112,13 @@ export const listMessages = (
     `select ${messageColumns}, seq from messages where workspace_id = $1 and thread_id = $2 and seq > $3 order by seq limit $4`,
     [workspaceId, threadId, after, limit],
   )
+
+/** Those that the query of a list asks for. */
+export const searchMessages = (tx: Tx, workspaceId: string, threadId: string, asked: ListInput) =>
+  readList<Message & { seq: number }>(tx, messageList, asked, {
+    sql: `select ${messageColumns}, seq from messages where workspace_id = $1 and thread_id = $2`,
+    values: [workspaceId, threadId],
+  })
 
 /** The position of a message in its thread; before all others where it does not exist. */
 export const seqOf = async (

@@ -5,7 +5,7 @@ import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
 import { type CarryOutDependencies, makeCarryOut, type PendingTurn } from './carry-out.ts'
 import { openForm } from './form-store.ts'
-import { lastMessage, listMessages, saveTurn, seqOf } from './message-store.ts'
+import { lastMessage, listMessages, saveTurn, searchMessages, seqOf } from './message-store.ts'
 import { offersOfTemplate, offersOfWorkflow, readSurroundings, surroundingsOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
 import { makePick } from './pick.ts'
@@ -74,6 +74,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     findColleague,
     /** True where a turn needs no model and can be part of a request's transaction. */
     answersAtOnce: (): boolean => !mayThink(),
+    searchMessages,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       listMessages(tx, workspaceId, threadId, page.after, page.limit),
     openForm,

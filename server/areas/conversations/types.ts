@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import type { ListInput } from '#platform/http/list'
 
 // A conversation of any kind: a widget on a site, a thread of colleagues, a messaging channel, or the guided collection of
 // a workflow's inputs. One engine answers all of them.
@@ -131,6 +132,13 @@ export type Conversations = {
   answersAtOnce(): boolean
   /** Submits or cancels a form: `form_closed`, `invalid` with paths under `/values`, `unknown_reference` at `/form_id`. */
   takeAction(action: FormAction): Promise<Turn>
+  /** Those that the query of a list asks for. */
+  searchMessages(
+    tx: Tx,
+    workspaceId: string,
+    threadId: string,
+    asked: ListInput,
+  ): Promise<{ items: (Message & { seq: number })[]; next_cursor: string | null }>
   /** Oldest first, after `seq`. */
   listMessages(
     tx: Tx,

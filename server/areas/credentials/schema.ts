@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { id, jsonObject, listQuery, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { anyId, anyOf, defineList } from '#platform/http/list'
+import { id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 import { canonicalHost, MAX_HOSTS } from './hosts.ts'
 import { credentialKinds } from './kinds.ts'
 
@@ -153,8 +154,19 @@ export const CredentialKinds = z
   })
   .meta({ id: 'CredentialKinds' })
 
-export const credentialQuery = listQuery.extend({
-  kind: kind.optional(),
+export const credentialList = defineList({
+  id: 'credential_id',
+  search: ['name', 'service'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', last_used_at: 'time', expires_at: 'time' },
+  order: '-created_at',
+  filters: {
+    kind: anyOf(credentialKinds),
+    state: anyOf(credentialStates),
+    owner_id: anyId('usr', 'Only those of this owner'),
+  },
+})
+
+export const credentialQuery = credentialList.query.extend({
   /** Only those that the caller may use. */
   usable: z.enum(['true', 'false']).optional(),
 })

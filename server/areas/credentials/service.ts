@@ -1,8 +1,7 @@
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { opensFor, type Secrets, sealSecrets } from './box.ts'
@@ -47,17 +46,11 @@ export async function getCredential(ctx: Context, { credential_id }: ById): Prom
 
 export async function listCredentials(
   ctx: Context,
-  input: ListQuery & { kind?: CredentialKind | undefined; usable?: 'true' | 'false' | undefined },
+  { usable, ...asked }: ListInput & { usable?: 'true' | 'false' | undefined },
 ) {
-  const roles: store.Role[] =
-    input.usable === 'true' ? ['owner', 'edit', 'use'] : ['owner', 'edit', 'use', 'see', 'manage']
-  const rows = await store.listCredentials(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, {
-    before: decodeIdCursor(input.cursor),
-    kind: input.kind ?? null,
-    roles,
-    limit: input.limit,
-  })
-  return toPage(rows.map(view), input.limit, (row) => [row.credential_id])
+  const roles: store.Role[] = usable === 'true' ? ['owner', 'edit', 'use'] : ['owner', 'edit', 'use', 'see', 'manage']
+  const page = await store.listCredentials(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, roles, asked)
+  return { ...page, items: page.items.map(view) }
 }
 
 export async function createCredential(parts: VaultParts, ctx: Context, input: NewCredential): Promise<Credential> {

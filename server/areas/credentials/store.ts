@@ -1,7 +1,8 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import type { CredentialKind } from './kinds.ts'
-import type { Credential, CredentialState, CredentialTest, NewShare } from './schema.ts'
+import { type Credential, type CredentialState, type CredentialTest, credentialList, type NewShare } from './schema.ts'
 
 /** What people see; never what is sealed. */
 const columns = `c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id,
@@ -66,19 +67,13 @@ export const findCredential = (
     [workspaceId, credentialId, userId],
   )
 
-export const listCredentials = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  filter: { before: string | null; kind: string | null; roles: Role[]; limit: number },
-): Promise<Credential[]> =>
-  tx.rows<Credential>(
-    `select * from (select ${columns}, credential_role(c.workspace_id, c.credential_id, $2) as role from credentials c
-       where c.workspace_id = $1 and ($3::uuid is null or c.credential_id < $3) and ($4::text is null or c.kind = $4)
-       order by c.credential_id desc) seen
-     where role = any ($5) limit $6`,
-    [workspaceId, userId, filter.before, filter.kind, filter.roles, filter.limit + 1],
-  )
+export const listCredentials = (tx: Tx, workspaceId: string, userId: string, roles: Role[], asked: ListInput) =>
+  readList<Credential>(tx, credentialList, asked, {
+    sql: `select * from (
+        select ${columns}, credential_role(c.workspace_id, c.credential_id, $2) as role from credentials c where c.workspace_id = $1
+      ) seen where role = any ($3)`,
+    values: [workspaceId, userId, roles],
+  })
 
 /** With the role of `userId` in it: null where they have none. */
 export const findUsable = (

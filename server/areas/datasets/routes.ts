@@ -1,11 +1,12 @@
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { jsonObject, listQuery, page } from '#platform/http/schema'
+import { jsonObject, page } from '#platform/http/schema'
 import {
   Capture,
   Dataset,
   DatasetPatch,
   DatasetWithRecords,
+  datasetList,
   ExportQuery,
   ImportForm,
   ImportQuery,
@@ -33,7 +34,7 @@ export const datasetRoutes = (datasets: Datasets): AnyRoute[] =>
     {
       listDatasets: {
         summary: 'Workspace datasets, summaries only (no records)',
-        query: listQuery,
+        query: datasetList.query,
         answer: page(Dataset),
         run: datasets.listDatasets,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyId, defineList } from '#platform/http/list'
 import { filePart, id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
 const Column = z.object({
@@ -64,3 +65,11 @@ export const Capture = z
   .meta({ id: 'Capture' })
 
 export const serverOwned = new Set(Object.keys(summary).filter((field) => field !== 'name' && field !== 'description'))
+
+export const datasetList = defineList({
+  id: 'dataset_id',
+  search: ['name', 'description'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', record_count: 'number', size_bytes: 'number' },
+  order: '-created_at',
+  filters: { created_by: anyId('usr', 'Only datasets that this person made') },
+})

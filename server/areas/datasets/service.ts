@@ -6,7 +6,7 @@ import { problem } from '#platform/errors'
 import { sendUnchanged, tagKnown } from '#platform/http/answer'
 import { type Context, scopeOf } from '#platform/http/context'
 import { parse } from '#platform/http/input'
-import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import type { Logger } from '#platform/log'
@@ -52,10 +52,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
   return {
     ...makeMaking({ db, vault, threads, readSource }),
 
-    async listDatasets(ctx: Context, { cursor, limit }: ListQuery) {
-      const rows = await store.listDatasets(ctx.tx, ctx.workspace.workspace_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.dataset_id])
-    },
+    listDatasets: (ctx: Context, asked: ListInput) => store.listDatasets(ctx.tx, ctx.workspace.workspace_id, asked),
 
     /** With its records, as a stream. */
     async getDataset(ctx: Context, { dataset_id }: ById, exchange: Exchange): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import type { Chunk, Packed } from './records/packer.ts'
 import type { Profile } from './records/profile.ts'
-import type { Dataset } from './schema.ts'
+import { type Dataset, datasetList } from './schema.ts'
 
 const columns =
   'dataset_id, workspace_id, name, description, sha256, record_count, size_bytes, columns, created_by, created_at, updated_at'
@@ -12,12 +13,11 @@ export type Content = { versionId: string; packed: Packed; profile: Profile }
 /** A dataset as the program needs it: with the version it points at. */
 export type Pointed = Dataset & { version_id: string; columns_complete: boolean }
 
-export const listDatasets = (tx: Tx, workspaceId: string, before: string | null, limit: number): Promise<Dataset[]> =>
-  tx.rows<Dataset>(
-    `select ${columns} from datasets where workspace_id = $1 and ($2::uuid is null or dataset_id < $2)
-     order by dataset_id desc limit $3`,
-    [workspaceId, before, limit + 1],
-  )
+export const listDatasets = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<Dataset>(tx, datasetList, asked, {
+    sql: `select ${columns} from datasets where workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 export const findDataset = (tx: Tx, workspaceId: string, datasetId: string): Promise<Dataset | undefined> =>
   tx.maybe<Dataset>(`select ${columns} from datasets where workspace_id = $1 and dataset_id = $2`, [

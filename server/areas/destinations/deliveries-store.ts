@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { Delivery, DeliveryStatus } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Delivery, deliveryList } from './schema.ts'
 
 /** Larger data are left out; the receiver reads them at `url`. */
 export const MAX_DATA_BYTES = 64 * 1024
@@ -9,17 +10,11 @@ const columns = `delivery_id, destination_id, type, event_at, execution_id, seq,
   case when status = 'pending' then next_at end as next_attempt_at, last_attempt_at, answer_status, answer_text, problem, duration_ms,
   created_at`
 
-export const listDeliveries = (
-  tx: Tx,
-  workspaceId: string,
-  destinationId: string,
-  { status, before, limit }: { status: DeliveryStatus | null; before: string | null; limit: number },
-): Promise<Delivery[]> =>
-  tx.rows<Delivery>(
-    `select ${columns} from event_deliveries where workspace_id = $1 and destination_id = $2
-       and ($3::text is null or status = $3) and ($4::uuid is null or delivery_id < $4) order by delivery_id desc limit $5`,
-    [workspaceId, destinationId, status, before, limit + 1],
-  )
+export const listDeliveries = (tx: Tx, workspaceId: string, destinationId: string, asked: ListInput) =>
+  readList<Delivery>(tx, deliveryList, asked, {
+    sql: `select ${columns} from event_deliveries where workspace_id = $1 and destination_id = $2`,
+    values: [workspaceId, destinationId],
+  })
 
 export const hasDelivery = async (
   tx: Tx,

@@ -1,16 +1,18 @@
 import { member, owner, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import type { NewDestination as Created, DestinationPatch as Patch } from './schema.ts'
+import { page } from '#platform/http/schema'
 import {
+  type NewDestination as Created,
   CreatedDestination,
   Delivery,
   Destination,
   DestinationPatch,
   DestinationTest,
-  deliveryQuery,
+  deliveryList,
+  destinationList,
   NewDestination,
+  type DestinationPatch as Patch,
   RotatedSecret,
 } from './schema.ts'
 import {
@@ -51,7 +53,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
       listDestinations: {
         summary: 'Your event destinations, and for owners of the workspace all of them',
         extension: true,
-        query: listQuery,
+        query: destinationList.query,
         answer: page(Destination),
         run: listDestinations,
       },
@@ -106,7 +108,7 @@ export const destinationRoutes = (parts: DestinationParts & TestParts): AnyRoute
         summary: 'The deliveries of an event destination, newest first',
         description: 'Kept for seven days after their end.',
         extension: true,
-        query: deliveryQuery,
+        query: deliveryList.query,
         answer: page(Delivery),
         run: listDeliveries,
       },

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { eventFamilies, eventTypes } from '#model/event-types'
-import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
+import { anyId, anyOf, anyText, defineList, flag } from '#platform/http/list'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
 export const offReasons = ['manual', 'owner_left', 'no_access', 'failing', 'gone', 'too_many'] as const
 export type OffReason = (typeof offReasons)[number]
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
-export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 const subscribable = [...eventFamilies, ...Object.keys(eventTypes)]
 
@@ -94,7 +94,30 @@ export const Delivery = z
   .meta({ id: 'EventDelivery' })
 export type Delivery = z.input<typeof Delivery>
 
-export const deliveryQuery = listQuery.extend({ status: z.enum(deliveryStatuses).optional() })
+export const destinationList = defineList({
+  id: 'destination_id',
+  search: ['url'],
+  sort: { created_at: 'id', updated_at: 'time', url: 'text' },
+  order: '-created_at',
+  filters: {
+    enabled: flag('Only those that are enabled, or only those that are not'),
+    workflow_id: anyId('wf', 'Only those for this workflow alone'),
+    owner_id: anyId('usr', 'Only those of this owner'),
+  },
+})
+
+export const deliveryList = defineList({
+  id: 'delivery_id',
+  search: ['type', 'problem'],
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  idsByTime: true,
+  filters: {
+    status: anyOf(deliveryStatuses),
+    type: anyText('Only events of this type, or of one of several with commas between them'),
+    execution_id: anyId('exe', 'Only events of this execution'),
+  },
+})
 
 export const DestinationTest = z
   .object({

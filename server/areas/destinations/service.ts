@@ -4,14 +4,13 @@ import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Vault } from '#platform/secrets'
 import * as deliveries from './deliveries-store.ts'
-import type { Delivery, DeliveryStatus, Destination, DestinationPatch, NewDestination } from './schema.ts'
+import type { Delivery, Destination, DestinationPatch, NewDestination } from './schema.ts'
 import { newSigningSecret, openSigningSecret, sealSigningSecret } from './sign.ts'
 import * as store from './store.ts'
 import { offMessages } from './telling.ts'
@@ -38,13 +37,10 @@ export async function getDestination(ctx: Context, { destination_id }: ById): Pr
   return view(row)
 }
 
-export async function listDestinations(ctx: Context, { cursor, limit }: ListQuery) {
-  const rows = await store.listDestinations(ctx.tx, ctx.workspace.workspace_id, {
-    ownerId: ctx.workspace.role === 'owner' ? null : ctx.person.user_id,
-    before: decodeIdCursor(cursor),
-    limit,
-  })
-  return toPage(rows.map(view), limit, (row) => [row.destination_id])
+export async function listDestinations(ctx: Context, asked: ListInput) {
+  const ownerId = ctx.workspace.role === 'owner' ? null : ctx.person.user_id
+  const page = await store.listDestinations(ctx.tx, ctx.workspace.workspace_id, ownerId, asked)
+  return { ...page, items: page.items.map(view) }
 }
 
 export async function createDestination(
@@ -116,14 +112,8 @@ export async function rotateDestinationSecret(parts: DestinationParts, ctx: Cont
   return { secret, previous_secret_until }
 }
 
-export async function listDeliveries(ctx: Context, input: ById & ListQuery & { status?: DeliveryStatus | undefined }) {
-  const rows = await deliveries.listDeliveries(ctx.tx, ctx.workspace.workspace_id, input.destination_id, {
-    status: input.status ?? null,
-    before: decodeIdCursor(input.cursor),
-    limit: input.limit,
-  })
-  return toPage(rows, input.limit, (row) => [row.delivery_id])
-}
+export const listDeliveries = (ctx: Context, { destination_id, ...asked }: ById & ListInput) =>
+  deliveries.listDeliveries(ctx.tx, ctx.workspace.workspace_id, destination_id, asked)
 
 type ByDelivery = ById & { delivery_id: string }
 

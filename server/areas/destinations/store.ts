@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import type { Destination, OffReason } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Destination, destinationList, type OffReason } from './schema.ts'
 
 /** What people see; never what is sealed. */
 const columns = `d.destination_id, d.url, d.event_types, d.workflow_id, d.credential_id, d.owner_id, d.enabled, d.off_reason, d.off_at,
@@ -19,16 +20,12 @@ export const findDestination = (
   )
 
 /** `ownerId` null: all of the workspace. */
-export const listDestinations = (
-  tx: Tx,
-  workspaceId: string,
-  { ownerId, before, limit }: { ownerId: string | null; before: string | null; limit: number },
-): Promise<DestinationRow[]> =>
-  tx.rows<DestinationRow>(
-    `select ${columns} from event_destinations d where d.workspace_id = $1 and ($2::uuid is null or d.owner_id = $2)
-       and ($3::uuid is null or d.destination_id < $3) order by d.destination_id desc limit $4`,
-    [workspaceId, ownerId, before, limit + 1],
-  )
+export const listDestinations = (tx: Tx, workspaceId: string, ownerId: string | null, asked: ListInput) =>
+  readList<DestinationRow>(tx, destinationList, asked, {
+    sql: `select ${columns} from event_destinations d where d.workspace_id = $1 and ($2::uuid is null or d.owner_id = $2)`,
+    values: [workspaceId, ownerId],
+  })
+
 export const insertDestination = (
   tx: Tx,
   workspaceId: string,

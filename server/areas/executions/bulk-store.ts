@@ -1,8 +1,7 @@
 import type { JsonObject } from '#model/definition'
-import { HOUR } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
+import { idsFrom } from '#platform/ids'
 import type { Bulk } from './bulk-schema.ts'
-import { FIRST_ID, firstIdAt } from './newest.ts'
 import { NOT_JOBS } from './search.ts'
 
 export type StoredFilter = {
@@ -72,7 +71,7 @@ const valuesOf = (
     filter.from ?? null,
     filter.to ?? null,
     // Ids begin with their time, so weeks before that are not opened.
-    filter.from ? firstIdAt(new Date(filter.from).getTime() - HOUR) : FIRST_ID,
+    idsFrom(filter.from === undefined ? null : new Date(filter.from)),
   ]
 }
 

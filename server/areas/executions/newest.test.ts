@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { DAY } from '#platform/clock'
-import { FIRST_ID, firstIdAt, LAST_ID, readNewest } from './newest.ts'
+import { DAY, HOUR } from '#platform/clock'
+import { FIRST_ID, firstIdAt, LAST_ID } from '#platform/ids'
+import { nextId, rangeOf, readNewest } from './newest.ts'
 
 const now = Date.UTC(2026, 10, 16)
 const daysAgo = (days: number): string => firstIdAt(now - days * DAY)
@@ -29,4 +30,47 @@ test.each([
   const { ranges, read } = over(days)
   expect(await readNewest({ ...range, wanted }, read, now)).toEqual(expected.map(daysAgo))
   expect(ranges).toHaveLength(reads)
+})
+
+test.each([
+  ['019a8c00-0000-7000-8000-000000000000', '019a8c00-0000-7000-8000-000000000001'],
+  ['019a8c00-0000-7000-8fff-ffffffffffff', '019a8c00-0000-7000-9000-000000000000'],
+  [FIRST_ID, '00000000-0000-0000-0000-000000000001'],
+  [LAST_ID, LAST_ID],
+])('after %s comes %s', (id, next) => {
+  expect(nextId(id)).toBe(next)
+})
+
+const [march, april] = [Date.UTC(2026, 2, 1), Date.UTC(2026, 3, 1)]
+const asked = { from: new Date(march), to: new Date(april), limit: 2 }
+const inMarch = firstIdAt(march + DAY)
+
+test.each([
+  ['the first page', { oldestFirst: false, after: null }, firstIdAt(march - HOUR), firstIdAt(april + HOUR)],
+  ['the next page, newest first', { oldestFirst: false, after: inMarch }, firstIdAt(march - HOUR), inMarch],
+  ['the next page, oldest first', { oldestFirst: true, after: inMarch }, nextId(inMarch), firstIdAt(april + HOUR)],
+  [
+    'a position before the range',
+    { oldestFirst: true, after: FIRST_ID },
+    firstIdAt(march - HOUR),
+    firstIdAt(april + HOUR),
+  ],
+  [
+    'a position after the range',
+    { oldestFirst: false, after: LAST_ID },
+    firstIdAt(march - HOUR),
+    firstIdAt(april + HOUR),
+  ],
+])('the range of %s', (_name, at, from, to) => {
+  expect(rangeOf({ ...asked, ...at })).toEqual({ from, to, wanted: 3, oldestFirst: at.oldestFirst })
+})
+
+test('the oldest are read at once, from the first week on', async () => {
+  const { ids, ranges } = over([1, 100, 200])
+  const read = async (from: string, to: string, limit: number): Promise<string[]> => {
+    ranges.push([from, to, limit])
+    return ids.toReversed().slice(0, limit)
+  }
+  expect(await readNewest({ ...whole, wanted: 2, oldestFirst: true }, read, now)).toEqual([daysAgo(200), daysAgo(100)])
+  expect(ranges).toEqual([[FIRST_ID, LAST_ID, 2]])
 })

@@ -1,26 +1,52 @@
 import { DAY } from '#platform/clock'
+import { firstIdAt, idsFrom, idsUntil, LAST_ID } from '#platform/ids'
 
 // Executions stand in partitions by week, and a statement opens every week that its bounds of ids allow. Pages are read newest
 // first, so the last weeks alone fill most of them: with 57 weeks a search took 13 ms where they were all opened, and 1 with one.
 
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-
-/** The smallest id of a moment: a UUIDv7 begins with its time. */
-export const firstIdAt = (ms: number): string => {
-  const time = Math.max(0, ms).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}${FIRST_ID.slice(13)}`
-}
-
 const LAST_WEEKS = 28 * DAY
 
-/** At most `wanted` rows with ids from `from` up to, not including, `to`; `read` gives the newest of a range first. */
+/** The id that follows: a range from there on leaves out the id itself. */
+export const nextId = (id: string): string => {
+  if (id === LAST_ID) return LAST_ID
+  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
+  return next.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+export type Listing = {
+  oldestFirst: boolean
+  /** The last one of the page before. */
+  after: string | null
+  from: Date | null
+  to: Date | null
+  limit: number
+}
+
+/** The ids that a page can hold, and one row more than it has. */
+export function rangeOf({ oldestFirst, after, from, to, limit }: Listing): Range {
+  const [first, end] = [idsFrom(from), idsUntil(to)]
+  if (after === null) return { from: first, to: end, wanted: limit + 1, oldestFirst }
+  return oldestFirst
+    ? { from: later(first, nextId(after)), to: end, wanted: limit + 1, oldestFirst }
+    : { from: first, to: earlier(end, after), wanted: limit + 1, oldestFirst }
+}
+
+const earlier = (a: string, b: string): string => (a < b ? a : b)
+const later = (a: string, b: string): string => (a > b ? a : b)
+
+export type Range = { from: string; to: string; wanted: number; oldestFirst?: boolean }
+
+/**
+ * At most `wanted` rows with ids from `from` up to, not including, `to`; `read` gives the newest of a range first, or the oldest
+ * where those are wanted.
+ */
 export async function readNewest<Row>(
-  range: { from: string; to: string; wanted: number },
+  range: Range,
   read: (from: string, to: string, limit: number) => Promise<Row[]>,
   now = Date.now(),
 ): Promise<Row[]> {
-  const { from, to, wanted } = range
+  const { from, to, wanted, oldestFirst } = range
+  if (oldestFirst) return read(from, to, wanted)
   const lately = firstIdAt(now - LAST_WEEKS)
   if (from >= lately || to <= lately) return read(from, to, wanted)
   const rows = await read(lately, to, wanted)

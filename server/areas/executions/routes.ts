@@ -14,6 +14,7 @@ import {
   ExecutionNodeDetail,
   ExecutionSummary,
   eventsQuery,
+  executionListQuery,
   RetryBody,
   RunBatchBody,
   RunBody,
@@ -87,9 +88,9 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.runBatch,
       },
       listExecutions: {
-        summary: 'Recent executions, newest first',
+        summary: 'Executions of a workflow, newest first',
         description: 'Executions for records of jobs are left out, unless `include_jobs` asks for them.',
-        query: listQuery.extend({
+        query: executionListQuery.extend({
           include_jobs: flag.optional().describe('Also executions for records of jobs'),
           include_trials: flag.optional().describe('Also drafts that somebody tried'),
         }),
@@ -126,7 +127,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       },
       listSystemExecutions: {
         summary: "The caller's own executions of a system workflow",
-        query: listQuery,
+        query: executionListQuery,
         answer: page(ExecutionSummary),
         run: executions.listOfSystem,
       },
@@ -134,11 +135,11 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         summary: 'Executions the caller may see, by status, workflow, time and what began them',
         description:
           'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them.',
-        query: listQuery.extend({
+        query: executionListQuery.extend({
           status: several(Status).optional(),
           workflow_id: z.string().max(100).optional(),
-          from: timestampIn().optional(),
-          to: timestampIn().optional(),
+          from: timestampIn().optional().describe('The same as `created_after`'),
+          to: timestampIn().optional().describe('The same as `created_before`'),
           trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
           include_jobs: flag.optional().describe('Also executions for records of jobs'),
           include_trials: flag.optional().describe('Also drafts that somebody tried'),

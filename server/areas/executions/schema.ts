@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { id, jsonObject, listQuery, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const TriggerKind = z.enum([
   'user',
@@ -58,6 +58,16 @@ export const ExecutionSummary = z
   })
   .meta({ id: 'ExecutionSummary' })
 export type ExecutionSummary = z.input<typeof ExecutionSummary>
+
+export const executionListQuery = listQuery.extend({
+  sort: z
+    .enum(['created_at', '-created_at'])
+    .default('-created_at')
+    .describe('The order: `-created_at` is the newest first'),
+  created_after: timestampIn().optional().describe('Only those made at this time or later'),
+  created_before: timestampIn().optional().describe('Only those made before this time'),
+})
+export type ExecutionListQuery = z.output<typeof executionListQuery>
 
 const Initiator = z.object({
   kind: z.enum([

@@ -3,12 +3,14 @@ import type { Tx } from '#platform/db/pool'
 import { fromWire, newId, toWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
+import type { Listing } from './newest.ts'
 import { type Filter, searchExecutions } from './search.ts'
 import { listByWorkflow } from './store.ts'
 
 const MANY = 20_000
 const PAGE = 50
-const anything: Filter = { workflowId: null, systemSlug: null, status: null, from: null, to: null, trigger: null }
+const anything: Filter = { workflowId: null, systemSlug: null, status: null, trigger: null }
+const newest: Listing = { oldestFirst: false, after: null, from: null, to: null, limit: PAGE }
 
 const service = useService()
 let world: World
@@ -70,9 +72,15 @@ const reading = <T>(read: (tx: Tx) => Promise<T>) =>
     const found = await read(tx)
     return { found, looked: (await tx.row<{ n: number }>(LOOKED)).n - before.n }
   })
-const search = (filter: Partial<Filter>, before: string | null = null) =>
+const search = (filter: Partial<Filter>, listing: Partial<Listing> = {}) =>
   reading((tx) =>
-    searchExecutions(tx, world.workspace.uuid, world.member.uuid, { ...anything, ...filter }, before, PAGE),
+    searchExecutions(
+      tx,
+      world.workspace.uuid,
+      world.member.uuid,
+      { ...anything, ...filter },
+      { ...newest, ...listing },
+    ),
   )
 
 describe('searching executions', () => {
@@ -92,9 +100,24 @@ describe('searching executions', () => {
     expect((await search({ status: ['failed', 'cancelled', 'failed'] })).found).toHaveLength(3)
     expect((await search({ workflowId: newId() })).found).toEqual([])
     const hour = (ago: number) => new Date(Date.now() - ago * 3_600_000)
-    expect((await search({ from: hour(73), to: hour(71) })).found).toHaveLength(4)
-    expect((await search({ to: hour(49) })).found).toHaveLength(4)
-    expect((await search({ from: hour(11) })).found).toEqual([])
+    expect((await search({}, { from: hour(73), to: hour(71) })).found).toHaveLength(4)
+    expect((await search({}, { to: hour(49) })).found).toHaveLength(4)
+    expect((await search({}, { from: hour(11) })).found).toEqual([])
+  })
+
+  test('the oldest come first where that is asked for, page after page', async () => {
+    const all = (await search({ workflowId: ofJob!, trigger: ['user'] })).found
+    const seen: string[] = []
+    for (let after: string | null = null; ; ) {
+      const { found } = await search({}, { oldestFirst: true, after, limit: 3 })
+      seen.push(...found.slice(0, 3).map(({ execution_id }) => execution_id))
+      if (seen.length >= 12) break
+      after = seen.at(-1)!
+    }
+    expect(seen).toEqual(seen.toSorted())
+    expect(new Set(seen).size).toBe(12)
+    // The four of 72 hours ago, the three failed of 48, and the first of those that follow.
+    expect(seen.slice(7, 9)).toEqual(all.map(({ execution_id }) => execution_id).reverse())
   })
 
   test('it reads about as much as it shows, however many there are', async () => {
@@ -107,10 +130,12 @@ describe('searching executions', () => {
     expect((await search({ status: ['failed'] })).looked).toBeLessThan(most)
     expect((await search({ status: ['waiting', 'running'] })).looked).toBeLessThan(most)
     expect((await search({ workflowId: foreign! })).looked).toBeLessThan(most)
-    expect((await search({ to: new Date(Date.now() - 60 * 3_600_000) })).looked).toBeLessThan(most)
-    const deep = await search({}, last!.id)
+    expect((await search({}, { to: new Date(Date.now() - 60 * 3_600_000) })).looked).toBeLessThan(most)
+    const deep = await search({}, { after: last!.id })
     expect(deep.found.length).toBeGreaterThan(PAGE)
     expect(deep.looked).toBeLessThan(most)
+    expect((await search({}, { oldestFirst: true })).looked).toBeLessThan(most)
+    expect((await search({}, { oldestFirst: true, after: last!.id })).looked).toBeLessThan(most)
   })
 
   test('a page far down a workflow’s list is as near as the first', async () => {
@@ -118,16 +143,18 @@ describe('searching executions', () => {
       'select execution_id as id from executions where workflow_id = $1 order by execution_id offset 60 limit 1',
       [owned],
     )
-    const { found, looked } = await reading((tx) =>
-      listByWorkflow(tx, world.workspace.uuid, owned!, { before: last!.id, limit: PAGE }),
-    )
-    expect(found).toHaveLength(PAGE + 1)
-    expect(looked).toBeLessThan(2 * PAGE)
+    for (const listing of [{ after: last!.id }, { oldestFirst: true }, { oldestFirst: true, after: last!.id }]) {
+      const { found, looked } = await reading((tx) =>
+        listByWorkflow(tx, world.workspace.uuid, owned!, { ...newest, ...listing }),
+      )
+      expect(found).toHaveLength(PAGE + 1)
+      expect(looked).toBeLessThan(2 * PAGE)
+    }
   })
 
   test('the list of a workflow leaves out those of jobs unless they are asked for', async () => {
     const list = (jobs: boolean) =>
-      reading((tx) => listByWorkflow(tx, world.workspace.uuid, ofJob!, { before: null, limit: PAGE, jobs }))
+      reading((tx) => listByWorkflow(tx, world.workspace.uuid, ofJob!, { ...newest, jobs }))
     const others = await list(false)
     expect(others.found).toHaveLength(2)
     expect(others.looked).toBeLessThan(2 * PAGE)

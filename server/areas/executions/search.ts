@@ -1,7 +1,6 @@
 import type { TriggerKind } from '#engine/ports'
-import { HOUR } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
-import { FIRST_ID, firstIdAt, LAST_ID, readNewest } from './newest.ts'
+import { type Listing, rangeOf, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 import { summaryColumns } from './store.ts'
 
@@ -13,8 +12,6 @@ export type Filter = {
   workflowId: string | null
   systemSlug: string | null
   status: string[] | null
-  from: Date | null
-  to: Date | null
   /** What began them. */
   trigger: TriggerKind[] | null
 }
@@ -33,11 +30,6 @@ export const NOT_JOBS: TriggerKind[] = [
 /** Trials are left out unless they are asked for. */
 export const NOT_TRIALS: TriggerKind[] = [...NOT_JOBS, 'job']
 
-/** An id is made a little before its row, perhaps by another clock: ids narrow the search by time, `created_at` decides. */
-const SLACK = HOUR
-
-const lower = (a: string, b: string): string => (a < b ? a : b)
-
 /** Written out, so that the indexes over one status can serve it. A status is a word of the schema. */
 const statusIs = (status: string | null): string => {
   if (status === null) return ''
@@ -53,33 +45,39 @@ const isWhose: Record<Whose, string> = {
   'not of jobs': "and e.trigger_kind <> 'job' and ($10::text[] is null or e.trigger_kind = any ($10))",
 }
 
-const ofMyWorkflows = (status: string | null, whose: Whose): string => `
+type Direction = 'asc' | 'desc'
+
+const ofMyWorkflows = (status: string | null, whose: Whose, direction: Direction): string => `
   (select e.execution_id from mine cross join lateral (
       select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = mine.workflow_id
         and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6
         ${statusIs(status)} ${isWhose[whose]}
-      order by e.execution_id desc limit $9) as e
-    where $8::text is null order by e.execution_id desc limit $9)`
+      order by e.execution_id ${direction} limit $9) as e
+    where $8::text is null order by e.execution_id ${direction} limit $9)`
 
-const startedByMe = (status: string | null, whose: Whose): string => `
+const startedByMe = (status: string | null, whose: Whose, direction: Direction): string => `
   (select e.execution_id from executions e where e.workspace_id = $1 and e.started_by = $2
       and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6
       ${statusIs(status)} ${isWhose[whose]}
       and ($7::uuid is null or e.workflow_id = $7) and ($8::text is null or e.system_slug = $8)
-    order by e.execution_id desc limit $9)`
+    order by e.execution_id ${direction} limit $9)`
 
-const foundWith = (status: string | null, triggers: readonly TriggerKind[] | null): string[] => {
+const foundWith = (status: string | null, triggers: readonly TriggerKind[] | null, direction: Direction): string[] => {
   const jobs = triggers === null || triggers.includes('job')
   const others = triggers === null || triggers.some((kind) => kind !== 'job')
   const kinds: Whose[] = [...(jobs ? (['of jobs'] as const) : []), ...(others ? (['not of jobs'] as const) : [])]
   const ofWorkflows: Whose[] = triggers === null || kinds.length === 0 ? ['any'] : kinds
   return [
-    ...ofWorkflows.map((whose) => ofMyWorkflows(status, whose)),
-    ...kinds.map((whose) => startedByMe(status, whose)),
+    ...ofWorkflows.map((whose) => ofMyWorkflows(status, whose, direction)),
+    ...kinds.map((whose) => startedByMe(status, whose, direction)),
   ]
 }
 
-const textFor = (statuses: readonly (string | null)[], triggers: readonly TriggerKind[] | null): string => `
+const textFor = (
+  statuses: readonly (string | null)[],
+  triggers: readonly TriggerKind[] | null,
+  direction: Direction,
+): string => `
   with mine as materialized (
     select w.workflow_id from workflows w
       where w.workspace_id = $1 and w.owner_id = $2 and w.deleted_at is null and ($7::uuid is null or w.workflow_id = $7)
@@ -87,37 +85,33 @@ const textFor = (statuses: readonly (string | null)[], triggers: readonly Trigge
       join workflows w on w.workspace_id = m.workspace_id and w.workflow_id = m.workflow_id and w.deleted_at is null
       where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7)),
   found as materialized (
-    select distinct f.execution_id from (${statuses.flatMap((status) => foundWith(status, triggers)).join('\n  union all')}) as f
-    order by f.execution_id desc limit $9)
+    select distinct f.execution_id from (${statuses.flatMap((status) => foundWith(status, triggers, direction)).join('\n  union all')}) as f
+    order by f.execution_id ${direction} limit $9)
   select ${summaryColumns} from executions
   where workspace_id = $1 and execution_id = any (array(select execution_id from found)) and execution_id >= $3 and execution_id < $4
-  order by execution_id desc limit $9`
+  order by execution_id ${direction} limit $9`
 
 export const searchExecutions = (
   tx: Tx,
   workspaceId: string,
   userId: string,
   filter: Filter,
-  before: string | null,
-  limit: number,
-): Promise<ExecutionSummary[]> =>
-  readNewest(
-    {
-      from: filter.from ? firstIdAt(filter.from.getTime() - SLACK) : FIRST_ID,
-      to: lower(before ?? LAST_ID, filter.to ? firstIdAt(filter.to.getTime() + SLACK) : LAST_ID),
-      wanted: limit + 1,
-    },
-    (from, to, wanted) =>
-      tx.rows<ExecutionSummary>(textFor(filter.status ? [...new Set(filter.status)].sort() : [null], filter.trigger), [
-        workspaceId,
-        userId,
-        from,
-        to,
-        filter.from ?? '-infinity',
-        filter.to ?? 'infinity',
-        filter.workflowId,
-        filter.systemSlug,
-        wanted,
-        filter.trigger,
-      ]),
+  listing: Listing,
+): Promise<ExecutionSummary[]> => {
+  const statuses = filter.status ? [...new Set(filter.status)].sort() : [null]
+  const text = textFor(statuses, filter.trigger, listing.oldestFirst ? 'asc' : 'desc')
+  return readNewest(rangeOf(listing), (from, to, wanted) =>
+    tx.rows<ExecutionSummary>(text, [
+      workspaceId,
+      userId,
+      from,
+      to,
+      listing.from ?? '-infinity',
+      listing.to ?? 'infinity',
+      filter.workflowId,
+      filter.systemSlug,
+      wanted,
+      filter.trigger,
+    ]),
   )
+}

@@ -15,9 +15,18 @@ import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import { runBatch } from './batch.ts'
+import type { Listing } from './newest.ts'
 import { getExecutionNode } from './node.ts'
 import { startOptionsOf } from './options.ts'
-import type { BatchAccepted, BatchRun, Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
+import type {
+  BatchAccepted,
+  BatchRun,
+  Execution,
+  ExecutionListQuery,
+  eventsQuery,
+  RetryBody,
+  RunBody,
+} from './schema.ts'
 import { NOT_JOBS, NOT_TRIALS, searchExecutions } from './search.ts'
 import { sendStoredJson } from './send-json.ts'
 import {
@@ -39,6 +48,14 @@ import * as store from './store.ts'
 import type { Views } from './view.ts'
 
 type ById = { execution_id: string }
+
+const listingOf = (asked: ExecutionListQuery): Listing => ({
+  oldestFirst: asked.sort === 'created_at',
+  after: decodeIdCursor(asked.cursor),
+  from: asked.created_after ?? null,
+  to: asked.created_before ?? null,
+  limit: asked.limit,
+})
 
 /** What started an execution and what it belongs to; undefined where the workspace has no such execution. */
 export const originOf = store.findWhose
@@ -138,35 +155,34 @@ export function makeExecutions(options: {
       ctx: Context,
       {
         workflow_id,
-        cursor,
-        limit,
         include_jobs: jobs = false,
         include_trials: trials = false,
-      }: { workflow_id: string; include_jobs?: boolean | undefined; include_trials?: boolean | undefined } & ListQuery,
+        ...asked
+      }: {
+        workflow_id: string
+        include_jobs?: boolean | undefined
+        include_trials?: boolean | undefined
+      } & ExecutionListQuery,
     ) {
-      const before = decodeIdCursor(cursor)
+      const { workspace_id } = ctx.workspace
+      const listing = listingOf(asked)
       const rows = system.has(workflow_id)
-        ? await store.listBySystem(ctx.tx, ctx.workspace.workspace_id, workflow_id, ctx.person.user_id, before, limit)
-        : await store.listByWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id, { before, limit, jobs, trials })
-      return toPage(rows, limit, (row) => [row.execution_id])
+        ? await store.listBySystem(ctx.tx, workspace_id, workflow_id, ctx.person.user_id, listing)
+        : await store.listByWorkflow(ctx.tx, workspace_id, workflow_id, { ...listing, jobs, trials })
+      return toPage(rows, listing.limit, (row) => [row.execution_id])
     },
 
-    async listOfSystem(ctx: Context, { workflow_id, cursor, limit }: { workflow_id: string } & ListQuery) {
+    async listOfSystem(ctx: Context, { workflow_id, ...asked }: { workflow_id: string } & ExecutionListQuery) {
       if (!system.has(workflow_id)) throw problem('not_found')
-      const rows = await store.listBySystem(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        workflow_id,
-        ctx.person.user_id,
-        decodeIdCursor(cursor),
-        limit,
-      )
-      return toPage(rows, limit, (row) => [row.execution_id])
+      const { workspace_id } = ctx.workspace
+      const listing = listingOf(asked)
+      const rows = await store.listBySystem(ctx.tx, workspace_id, workflow_id, ctx.person.user_id, listing)
+      return toPage(rows, listing.limit, (row) => [row.execution_id])
     },
 
     async searchExecutions(
       ctx: Context,
-      input: ListQuery & {
+      input: ExecutionListQuery & {
         status?: string[] | undefined
         workflow_id?: string | undefined
         from?: Date | undefined
@@ -186,12 +202,13 @@ export function makeExecutions(options: {
           workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? NOWHERE),
           systemSlug: slug,
           status: input.status ?? null,
-          from: input.from ?? null,
-          to: input.to ?? null,
           trigger: input.trigger ?? wantedTriggers(input),
         },
-        decodeIdCursor(input.cursor),
-        input.limit,
+        listingOf({
+          ...input,
+          created_after: input.created_after ?? input.from,
+          created_before: input.created_before ?? input.to,
+        }),
       )
       return toPage(rows, input.limit, (row) => [row.execution_id])
     },

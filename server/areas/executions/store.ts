@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { FIRST_ID, LAST_ID, readNewest } from './newest.ts'
+import { type Listing, rangeOf, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
@@ -15,15 +15,24 @@ export const listByWorkflow = (
   tx: Tx,
   workspaceId: string,
   workflowId: string,
-  { before, limit, ...wanted }: { before: string | null; limit: number; jobs?: boolean; trials?: boolean },
+  listing: Listing & { jobs?: boolean; trials?: boolean },
 ): Promise<ExecutionSummary[]> =>
-  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, most) =>
+  readNewest(rangeOf(listing), (from, to, wanted) =>
     tx.rows<ExecutionSummary>(
       // Written out, so that the index over all that no job began can serve it.
-      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${wanted.jobs ? '' : "and trigger_kind <> 'job'"}
-         and execution_id >= $3 and execution_id < $4 and ($6 or trigger_kind <> 'trial')
-       order by execution_id desc limit $5`,
-      [workspaceId, workflowId, from, to, most, wanted.trials ?? false],
+      `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${listing.jobs ? '' : "and trigger_kind <> 'job'"}
+         and execution_id >= $3 and execution_id < $4 and created_at >= $5 and created_at < $6 and ($8 or trigger_kind <> 'trial')
+       order by execution_id ${listing.oldestFirst ? 'asc' : 'desc'} limit $7`,
+      [
+        workspaceId,
+        workflowId,
+        from,
+        to,
+        listing.from ?? '-infinity',
+        listing.to ?? 'infinity',
+        wanted,
+        listing.trials ?? false,
+      ],
     ),
   )
 
@@ -32,15 +41,14 @@ export const listBySystem = (
   workspaceId: string,
   slug: string,
   userId: string,
-  before: string | null,
-  limit: number,
+  listing: Listing,
 ): Promise<ExecutionSummary[]> =>
-  readNewest({ from: FIRST_ID, to: before ?? LAST_ID, wanted: limit + 1 }, (from, to, wanted) =>
+  readNewest(rangeOf(listing), (from, to, wanted) =>
     tx.rows<ExecutionSummary>(
       `select ${summaryColumns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3
-         and execution_id >= $4 and execution_id < $5
-       order by execution_id desc limit $6`,
-      [workspaceId, slug, userId, from, to, wanted],
+         and execution_id >= $4 and execution_id < $5 and created_at >= $6 and created_at < $7
+       order by execution_id ${listing.oldestFirst ? 'asc' : 'desc'} limit $8`,
+      [workspaceId, slug, userId, from, to, listing.from ?? '-infinity', listing.to ?? 'infinity', wanted],
     ),
   )
 

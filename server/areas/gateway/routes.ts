@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { anyone, member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import type { Inbound } from './inbound.ts'
-import { ChannelConfig, ChannelConfigPatch, NewChannelConfig, TestMessage, TestOutcome } from './schema.ts'
+import { ChannelConfig, ChannelConfigPatch, channelList, NewChannelConfig, TestMessage, TestOutcome } from './schema.ts'
 import type { Gateway } from './service.ts'
 import type { TryOut } from './try-out.ts'
 
@@ -30,7 +30,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
     {
       listChannelConfigs: {
         summary: 'Channel configs of the workspace',
-        query: listQuery,
+        query: channelList.query,
         answer: page(ChannelConfig),
         run: gateway.listConfigs,
       },
@@ -47,7 +47,7 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
       },
       listChannelConfigsOfTemplate: {
         summary: 'Channel configs that use a template',
-        query: listQuery,
+        query: channelList.query,
         answer: page(ChannelConfig),
         run: gateway.listConfigsOfTemplate,
       },

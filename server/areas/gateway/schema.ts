@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyOf, defineList, flag } from '#platform/http/list'
 import { id, name, reference, timestamp } from '#platform/http/schema'
 import { channelNames } from '#providers/channels/index'
 
@@ -50,3 +51,11 @@ export const TestOutcome = z
   .object({ state: z.enum(['sent', 'failed']), problem: z.string().nullable() })
   .meta({ id: 'ChannelTestOutcome' })
 export type TestOutcome = z.input<typeof TestOutcome>
+
+export const channelList = defineList({
+  id: 'config_id',
+  search: ['name', 'external_id'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { channel: anyOf(channelNames), enabled: flag('Only those that are enabled, or only those that are not') },
+})

@@ -5,8 +5,7 @@ import { recordAudit } from '#platform/audit'
 import { isUniqueViolation } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { Channels } from '#providers/channels/channels'
 import type { Channel } from '#providers/channels/index'
@@ -118,19 +117,18 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
     return showOne(ctx, row)
   }
 
-  const list = async (ctx: Context, templateId: string | null, { cursor, limit }: ListQuery) => {
+  const list = async (ctx: Context, templateId: string | null, asked: ListInput) => {
     const { workspace_id } = ctx.workspace
-    const rows = await store.listConfigs(ctx.tx, workspace_id, templateId, decodeIdCursor(cursor), limit)
-    const { items, next_cursor } = toPage(rows, limit, (row) => [row.config_id])
+    const { items, next_cursor } = await store.listConfigs(ctx.tx, workspace_id, templateId, asked)
     return { items: await shown(ctx, items), next_cursor }
   }
 
   return {
     getConfig,
 
-    listConfigs: (ctx: Context, query: ListQuery) => list(ctx, null, query),
+    listConfigs: (ctx: Context, query: ListInput) => list(ctx, null, query),
 
-    async listConfigsOfTemplate(ctx: Context, { template_id, ...query }: ListQuery & { template_id: string }) {
+    async listConfigsOfTemplate(ctx: Context, { template_id, ...query }: ListInput & { template_id: string }) {
       if (!(await store.templateExists(ctx.tx, ctx.workspace.workspace_id, template_id))) throw problem('not_found')
       return list(ctx, template_id, query)
     },

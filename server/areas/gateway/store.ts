@@ -1,5 +1,7 @@
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import type { ChannelName } from '#providers/channels/index'
+import { channelList } from './schema.ts'
 
 export type ConfigRow = {
   config_id: string
@@ -30,18 +32,11 @@ export const findConfig = (tx: Tx, workspaceId: string, configId: string): Promi
     configId,
   ])
 
-export const listConfigs = (
-  tx: Tx,
-  workspaceId: string,
-  templateId: string | null,
-  before: string | null,
-  limit: number,
-): Promise<ConfigRow[]> =>
-  tx.rows<ConfigRow>(
-    `select ${columns} from gateway_channels where workspace_id = $1 and ($2::uuid is null or template_id = $2)
-       and ($3::uuid is null or config_id < $3) order by config_id desc limit $4`,
-    [workspaceId, templateId, before, limit + 1],
-  )
+export const listConfigs = (tx: Tx, workspaceId: string, templateId: string | null, asked: ListInput) =>
+  readList<ConfigRow>(tx, channelList, asked, {
+    sql: `select ${columns} from gateway_channels where workspace_id = $1 and ($2::uuid is null or template_id = $2)`,
+    values: [workspaceId, templateId],
+  })
 
 export const templateExists = async (tx: Tx, workspaceId: string, templateId: string): Promise<boolean> =>
   (await tx.maybe('select from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])) !==

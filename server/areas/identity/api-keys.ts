@@ -1,14 +1,13 @@
 import type { z } from 'zod'
 import { beyond } from '#model/scopes'
 import { recordAudit } from '#platform/audit'
-import { enterScope } from '#platform/auth/scope'
+import { enterScope, requireUnbound } from '#platform/auth/scope'
 import { systemClock } from '#platform/clock'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import type { ApiKey, NewApiKey } from './schema.ts'
+import type { ApiKey, DeleteApiKeys, NewApiKey } from './schema.ts'
 import * as store from './store.ts'
 
 type Limits = { workspaceId: string | null; expiresAt: Date | null; scopes: readonly string[] | null }
@@ -67,10 +66,7 @@ export function makeApiKeys(clock = systemClock) {
   return {
     getApiKey,
 
-    async listApiKeys(ctx: Context, { cursor, limit }: ListQuery) {
-      const rows = await store.listKeys(ctx.tx, ctx.person.user_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.key_id])
-    },
+    listApiKeys: (ctx: Context, asked: ListInput) => store.listKeys(ctx.tx, ctx.person.user_id, asked),
 
     async createApiKey(ctx: Context, input: z.output<typeof NewApiKey>): Promise<ApiKey & { key: string }> {
       const bound = ctx.credential.kind === 'api_key' ? ctx.credential.workspace_id : null
@@ -85,6 +81,23 @@ export function makeApiKeys(clock = systemClock) {
       const key = await getApiKey(ctx, { key_id })
       if ((await store.deleteKey(ctx.tx, ctx.person.user_id, key_id)) === 0) throw problem('not_found')
       await audit(ctx, 'api_key.deleted', key)
+    },
+
+    /** Keys that are bound to a workspace are audited there: those of none come first, in the scope of the request. */
+    async deleteApiKeys(ctx: Context, { key_ids }: z.output<typeof DeleteApiKeys>): Promise<{ deleted: number }> {
+      requireUnbound(ctx)
+      const current = ctx.credential.kind === 'api_key' ? ctx.credential.id : null
+      const deleted = await store.deleteKeys(ctx.tx, ctx.person.user_id, key_ids ?? null, current)
+      await recordAudit(ctx, ctx.tx, {
+        action: 'api_keys.deleted',
+        workspaceId: null,
+        data: { deleted: deleted.length },
+      })
+      for (const key of deleted.filter(({ workspace_id }) => workspace_id === null))
+        await audit(ctx, 'api_key.deleted', key)
+      for (const key of deleted.filter(({ workspace_id }) => workspace_id !== null))
+        await audit(ctx, 'api_key.deleted', key)
+      return { deleted: deleted.length }
     },
   }
 }

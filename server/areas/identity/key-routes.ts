@@ -1,9 +1,9 @@
 import { signedIn } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import type { ApiKeys } from './api-keys.ts'
 import { extension } from './route-parts.ts'
-import { ApiKey, CreatedApiKey, NewApiKey } from './schema.ts'
+import { ApiKey, apiKeyList, CreatedApiKey, DeleteApiKeys, KeysDeleted, NewApiKey } from './schema.ts'
 
 export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
   routes(
@@ -11,6 +11,7 @@ export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
     {
       listApiKeys: ['GET', '/auth/api-keys', signedIn],
       createApiKey: ['POST', '/auth/api-keys', signedIn, 'admin'],
+      deleteApiKeys: ['POST', '/auth/api-keys/delete', signedIn, 'admin'],
       getApiKey: ['GET', '/auth/api-keys/:key_id', signedIn],
       deleteApiKey: ['DELETE', '/auth/api-keys/:key_id', signedIn, 'admin'],
     },
@@ -18,7 +19,7 @@ export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
       listApiKeys: {
         extension,
         summary: "The caller's API keys",
-        query: listQuery,
+        query: apiKeyList.query,
         answer: page(ApiKey),
         run: apiKeys.listApiKeys,
       },
@@ -33,6 +34,14 @@ export const keyRoutes = (apiKeys: ApiKeys): AnyRoute[] =>
         location: ({ key_id }, path) => `${path}/${key_id}`,
         examples: { body: { name: 'deploy script' } },
         run: apiKeys.createApiKey,
+      },
+      deleteApiKeys: {
+        extension,
+        summary: "Delete several of the caller's API keys, or all others; they stop working at once",
+        body: DeleteApiKeys,
+        answer: KeysDeleted,
+        examples: { body: { all_others: true } },
+        run: apiKeys.deleteApiKeys,
       },
       getApiKey: { extension, summary: "One of the caller's API keys", answer: ApiKey, run: apiKeys.getApiKey },
       deleteApiKey: {

@@ -1,8 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import type { Invitations } from './invitations.ts'
 
 // The members of a thing that has owners: a thread, a job. There is always one owner left, and a member who is no owner may only leave.
@@ -16,7 +15,12 @@ export type MembersOf<Row extends Member, Resource> = {
   invitations: Pick<Invitations, 'revokeOf'>
   store: {
     findMember(tx: Tx, workspaceId: string, id: string, userId: string): Promise<Row | undefined>
-    listMembers(tx: Tx, workspaceId: string, id: string, after: string | null, limit: number): Promise<Row[]>
+    listMembers(
+      tx: Tx,
+      workspaceId: string,
+      id: string,
+      asked: ListInput,
+    ): Promise<{ items: Row[]; next_cursor: string | null }>
     countOwners(tx: Tx, workspaceId: string, id: string): Promise<number>
     setRole(tx: Tx, workspaceId: string, id: string, userId: string, role: Row['role']): Promise<unknown>
     deleteMember(tx: Tx, workspaceId: string, id: string, userId: string): Promise<unknown>
@@ -57,10 +61,8 @@ export function makeResourceMembers<Row extends Member, Resource>(of: MembersOf<
     getMember,
     takeTurn,
 
-    async listMembers(ctx: Context, { id, cursor, limit }: { id: string } & ListQuery) {
-      const rows = await store.listMembers(ctx.tx, ctx.workspace.workspace_id, id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.user_id])
-    },
+    listMembers: (ctx: Context, { id, ...asked }: { id: string } & ListInput) =>
+      store.listMembers(ctx.tx, ctx.workspace.workspace_id, id, asked),
 
     /** `takeTurn` lets people leave; a role is changed by owners alone. */
     async updateMember(ctx: Context, at: At, role: Row['role']): Promise<Row> {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { allScopes } from '#model/scopes'
 import { passwordIn } from '#platform/auth/passwords'
+import { severalIds } from '#platform/http/bulk'
+import { defineList } from '#platform/http/list'
 import { email, id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const User = z
@@ -262,3 +264,34 @@ export const returnTo = () =>
     .string()
     .max(500)
     .regex(/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/, 'must be a path of this service')
+
+export const DeleteApiKeys = z
+  .strictObject({
+    key_ids: severalIds('key').optional(),
+    all_others: z
+      .literal(true)
+      .optional()
+      .describe('All keys but the one that makes this call, instead of `key_ids`; with a session, all keys'),
+  })
+  .refine(({ key_ids, all_others }) => (key_ids === undefined) !== (all_others === undefined), {
+    message: 'give either key_ids or all_others',
+    path: ['key_ids'],
+  })
+  .meta({ id: 'DeleteApiKeys' })
+export const KeysDeleted = z
+  .object({ deleted: z.number().int().describe('How many keys were deleted') })
+  .meta({ id: 'ApiKeysDeleted' })
+
+export const sessionList = defineList({
+  id: 'session_id',
+  search: ['user_agent', 'address'],
+  sort: { created_at: 'id', last_seen_at: 'time' },
+  order: '-created_at',
+})
+
+export const apiKeyList = defineList({
+  id: 'key_id',
+  search: ['name', 'prefix'],
+  sort: { created_at: 'id', name: 'text', last_used_at: 'time', expires_at: 'time' },
+  order: '-created_at',
+})

@@ -1,9 +1,9 @@
 import { anyone, signedIn } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import type { People } from './people.ts'
 import { comesIn, extension } from './route-parts.ts'
-import { endSessionsQuery, Me, NewPassword, Session, SignedInOrSecondFactor, SignIn } from './schema.ts'
+import { endSessionsQuery, Me, NewPassword, Session, SignedInOrSecondFactor, SignIn, sessionList } from './schema.ts'
 import type { Sessions } from './sessions.ts'
 
 export const sessionRoutes = ({ people, sessions }: { people: People; sessions: Sessions }): AnyRoute[] =>
@@ -43,7 +43,7 @@ export const sessionRoutes = ({ people, sessions }: { people: People; sessions: 
       listSessions: {
         extension,
         summary: "The caller's sessions",
-        query: listQuery,
+        query: sessionList.query,
         answer: page(Session),
         run: sessions.listSessions,
       },

@@ -6,9 +6,8 @@ import { DAY, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context, Person } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
 import type { Exchange } from '#platform/http/route'
-import type { ListQuery } from '#platform/http/schema'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
 import type { endSessionsQuery, Session, SignedIn } from './schema.ts'
 import * as store from './store.ts'
@@ -91,11 +90,9 @@ export function makeSessions() {
       })
     },
 
-    async listSessions(ctx: Context, { cursor, limit }: ListQuery) {
+    async listSessions(ctx: Context, asked: ListInput) {
       requireUnbound(ctx)
-      const before = decodeIdCursor(cursor)
-      const rows = await store.listSessions(ctx.tx, ctx.person.user_id, currentId(ctx), before, limit)
-      return toPage(rows, limit, (row) => [row.session_id])
+      return store.listSessions(ctx.tx, ctx.person.user_id, currentId(ctx), asked)
     },
 
     async getSession(ctx: Context, { session_id }: { session_id: string }): Promise<Session> {

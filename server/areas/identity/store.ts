@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import type { ApiKey, OwnWorkspace, Session, User } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type ApiKey, apiKeyList, type OwnWorkspace, type Session, sessionList, type User } from './schema.ts'
 
 // People, their sessions and their keys: rows of one person, which row security shows to that person alone.
 
@@ -82,18 +83,12 @@ export const trimSessions = (tx: Tx, userId: string, most: number): Promise<numb
     [userId, most],
   )
 
-export const listSessions = (
-  tx: Tx,
-  userId: string,
-  currentId: string | null,
-  before: string | null,
-  limit: number,
-): Promise<Session[]> =>
-  tx.rows<Session>(
-    `select ${sessionColumns}, session_id is not distinct from $2::uuid as current from sessions
-     where user_id = $1 and expires_at > now() and ($3::uuid is null or session_id < $3) order by session_id desc limit $4`,
-    [userId, currentId, before, limit + 1],
-  )
+export const listSessions = (tx: Tx, userId: string, currentId: string | null, asked: ListInput) =>
+  readList<Session>(tx, sessionList, asked, {
+    sql: `select ${sessionColumns}, session_id is not distinct from $2::uuid as current from sessions
+      where user_id = $1 and expires_at > now()`,
+    values: [userId, currentId],
+  })
 
 export const findSession = (
   tx: Tx,
@@ -115,11 +110,11 @@ export const deleteSessions = (tx: Tx, userId: string, exceptId: string | null):
 
 const keyColumns = 'key_id, name, prefix, workspace_id, scopes, created_at, last_used_at, expires_at'
 
-export const listKeys = (tx: Tx, userId: string, before: string | null, limit: number): Promise<ApiKey[]> =>
-  tx.rows<ApiKey>(
-    `select ${keyColumns} from api_keys where user_id = $1 and ($2::uuid is null or key_id < $2) order by key_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+export const listKeys = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<ApiKey>(tx, apiKeyList, asked, {
+    sql: `select ${keyColumns} from api_keys where user_id = $1`,
+    values: [userId],
+  })
 
 export const findKey = (tx: Tx, userId: string, keyId: string): Promise<ApiKey | undefined> =>
   tx.maybe<ApiKey>(`select ${keyColumns} from api_keys where user_id = $1 and key_id = $2`, [userId, keyId])
@@ -152,6 +147,14 @@ export const insertKey = (tx: Tx, key: NewKey): Promise<ApiKey> =>
       key.expires_at,
       key.created_by,
     ],
+  )
+
+/** `ids` null: all but the one that asks. */
+export const deleteKeys = (tx: Tx, userId: string, ids: string[] | null, currentId: string | null): Promise<ApiKey[]> =>
+  tx.rows<ApiKey>(
+    `delete from api_keys where user_id = $1
+       and case when $2::uuid[] is null then key_id is distinct from $3::uuid else key_id = any ($2) end returning ${keyColumns}`,
+    [userId, ids, currentId],
   )
 
 export const deleteKey = (tx: Tx, userId: string, keyId: string): Promise<number> =>

@@ -1,8 +1,9 @@
 import type { BlobRef } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import { pageRows } from '#platform/http/page'
-import type { JobRun, LedgerItem, RecordStatus } from './schema.ts'
+import { type JobRun, jobRunList, type LedgerItem, type RecordStatus } from './schema.ts'
 import { countsOf, runColumns, runWithDates } from './store.ts'
 
 // The ledger, as people see it.
@@ -23,20 +24,13 @@ export const findLedger = (
     [workspaceId, jobId, runId],
   )
 
-/** Newest first. */
-export const listRuns = async (
-  tx: Tx,
-  workspaceId: string,
-  jobId: string,
-  before: string | null,
-  limit: number,
-): Promise<JobRun[]> => {
-  const rows = await tx.rows<{ run: JobRun }>(
-    `select json_build_object(${runColumns('r')}) as run from ledger_runs r
-     where r.workspace_id = $1 and r.job_id = $2 and ($3::uuid is null or r.run_id < $3) order by r.run_id desc limit $4`,
-    [workspaceId, jobId, before, limit + 1],
-  )
-  return rows.map(({ run }) => runWithDates(run))
+export async function listRuns(tx: Tx, workspaceId: string, jobId: string, asked: ListInput) {
+  const { items, next_cursor } = await readList<{ run: JobRun }>(tx, jobRunList, asked, {
+    sql: `select json_build_object(${runColumns('r')}) as run, r.run_id, r.status, r.started_at, r.finished_at from ledger_runs r
+      where r.workspace_id = $1 and r.job_id = $2`,
+    values: [workspaceId, jobId],
+  })
+  return { items: items.map(({ run }) => runWithDates(run)), next_cursor }
 }
 
 export const findRun = async (

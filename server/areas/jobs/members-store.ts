@@ -1,18 +1,13 @@
 import type { Tx } from '#platform/db/pool'
-import type { JobMember, Role } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type JobMember, jobMemberList, type Role } from './schema.ts'
 
-export const listMembers = (
-  tx: Tx,
-  workspaceId: string,
-  jobId: string,
-  after: string | null,
-  limit: number,
-): Promise<JobMember[]> =>
-  tx.rows<JobMember>(
-    `select m.user_id, u.name, u.email, m.role, m.added_at from job_members m join users u on u.user_id = m.user_id
-     where m.workspace_id = $1 and m.job_id = $2 and ($3::uuid is null or m.user_id > $3) order by m.user_id limit $4`,
-    [workspaceId, jobId, after, limit + 1],
-  )
+export const listMembers = (tx: Tx, workspaceId: string, jobId: string, asked: ListInput) =>
+  readList<JobMember>(tx, jobMemberList, asked, {
+    sql: `select m.user_id, u.name, u.email, m.role, m.added_at from job_members m join users u on u.user_id = m.user_id
+      where m.workspace_id = $1 and m.job_id = $2`,
+    values: [workspaceId, jobId],
+  })
 
 export const findMember = (
   tx: Tx,

@@ -4,7 +4,7 @@ import { makeResourceMembers } from '#areas/identity/resource-members'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import * as store from './members-store.ts'
 import type { JobMember, NewJobInvitation, RoleChange } from './schema.ts'
@@ -52,7 +52,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
     getMember: (ctx: Context, { job_id: id, user_id }: OneMember): Promise<JobMember> =>
       members.getMember(ctx, { id, user_id }),
 
-    listMembers: (ctx: Context, { job_id: id, ...page }: ById & ListQuery) => members.listMembers(ctx, { id, ...page }),
+    listMembers: (ctx: Context, { job_id: id, ...page }: ById & ListInput) => members.listMembers(ctx, { id, ...page }),
 
     async inviteMember(ctx: Context, input: ById & z.output<typeof NewJobInvitation>): Promise<InviteAnswer> {
       const { job_id, email, role } = input

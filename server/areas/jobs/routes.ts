@@ -1,7 +1,7 @@
 import { Invitation } from '#areas/workspaces/schema'
 import { member, orOneself, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import type { JobMembers } from './members.ts'
 import {
@@ -9,6 +9,9 @@ import {
   JobMember,
   JobPut,
   JobRun,
+  jobList,
+  jobMemberList,
+  jobRunList,
   Ledger,
   LedgerExportQuery,
   LedgerQuery,
@@ -60,7 +63,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
     {
       listJobs: {
         summary: 'Jobs the caller may see: standalone ones by membership, pinned ones by that of their workflow',
-        query: listQuery,
+        query: jobList.query,
         answer: page(Job),
         run: jobs.listJobs,
       },
@@ -128,7 +131,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       },
       listJobRuns: {
         summary: 'The runs of a job, newest first',
-        query: listQuery,
+        query: jobRunList.query,
         answer: page(JobRun),
         extension: true,
         run: jobs.listRuns,
@@ -163,7 +166,7 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       listJobMembers: {
         summary: 'Members of the job',
         description: 'Of a pinned job they are kept, and see it only while it is standalone or its workflow is gone.',
-        query: listQuery,
+        query: jobMemberList.query,
         answer: page(JobMember),
         run: members.listMembers,
       },

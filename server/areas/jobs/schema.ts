@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
+import { anyId, anyOf, defineList } from '#platform/http/list'
 import {
   definition,
   definitionIn,
@@ -12,7 +13,10 @@ import {
   timestamp,
 } from '#platform/http/schema'
 
-export const Role = z.enum(['owner', 'member', 'viewer'])
+const jobStatuses = ['idle', 'due', 'running', 'paused', 'failed'] as const
+const runStatuses = ['starting', 'running', 'writing', 'succeeded', 'failed', 'cancelled'] as const
+const roles = ['owner', 'member', 'viewer'] as const
+export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 const TEAM_ROLES: ['member', 'viewer'] = ['member', 'viewer']
 
@@ -39,7 +43,7 @@ export const RunError = z.looseObject({ code: z.string(), message: z.string() })
 export const JobRun = z
   .object({
     run_id: id('run'),
-    status: z.enum(['starting', 'running', 'writing', 'succeeded', 'failed', 'cancelled']),
+    status: z.enum(runStatuses),
     full: z.boolean(),
     retry_failed: z.boolean().describe('It also tried records that an earlier run had failed'),
     sample: z.number().int().nullable().describe('At most this many records were tried, and no output was written'),
@@ -100,7 +104,7 @@ export const Job = z
       .enum(['owner', 'editor', 'member', 'viewer'])
       .nullable()
       .describe('Of the caller; of a pinned job that in its workflow'),
-    status: z.enum(['idle', 'due', 'running', 'paused', 'failed']),
+    status: z.enum(jobStatuses),
     paused_reason: z.enum(['manual', 'connection_revoked', 'credential_unusable', 'workflow_deleted']).nullable(),
     due_at: timestamp().nullable(),
     last_run: JobRun.nullable(),
@@ -240,3 +244,33 @@ export const Ledger = z
     next_cursor: z.string().nullable().optional(),
   })
   .meta({ id: 'Ledger' })
+
+export const jobList = defineList({
+  id: 'job_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', due_at: 'time' },
+  order: '-created_at',
+  filters: {
+    status: anyOf(jobStatuses),
+    workflow_id: anyId('wf', 'Only jobs pinned to this workflow'),
+    dataset_id: anyId('ds', 'Only jobs over this dataset'),
+    owner_id: anyId('usr', 'Only jobs of this owner'),
+  },
+})
+
+export const jobRunList = defineList({
+  id: 'run_id',
+  created: 'started_at',
+  sort: { created_at: 'id', finished_at: 'time' },
+  order: '-created_at',
+  filters: { status: anyOf(runStatuses) },
+})
+
+export const jobMemberList = defineList({
+  id: 'user_id',
+  created: 'added_at',
+  search: ['name', 'email'],
+  sort: { user_id: 'id', created_at: 'time', name: 'text' },
+  order: 'user_id',
+  filters: { role: anyOf(roles) },
+})

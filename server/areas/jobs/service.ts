@@ -8,7 +8,8 @@ import { listLiveOfJob } from '#engine/read'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
+import { decodeCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
@@ -103,11 +104,8 @@ export function makeJobs({ workflows, datasets, blobs, engine, invitations }: Jo
   return {
     getJob,
 
-    async listJobs(ctx: Context, { cursor, limit }: ListQuery) {
-      const { workspace_id } = ctx.workspace
-      const rows = await store.listJobs(ctx.tx, workspace_id, ctx.person.user_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.job_id])
-    },
+    listJobs: (ctx: Context, asked: ListInput) =>
+      store.listJobs(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked),
 
     async createJob(ctx: Context, { teams, ...input }: NewJob): Promise<Job> {
       const { workspace_id } = ctx.workspace
@@ -180,10 +178,8 @@ export function makeJobs({ workflows, datasets, blobs, engine, invitations }: Jo
 
     exportRecords: exportRecords({ datasets, blobs }),
 
-    async listRuns(ctx: Context, { job_id, cursor, limit }: ById & ListQuery) {
-      const rows = await listRuns(ctx.tx, ctx.workspace.workspace_id, job_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.run_id])
-    },
+    listRuns: (ctx: Context, { job_id, ...asked }: ById & ListInput) =>
+      listRuns(ctx.tx, ctx.workspace.workspace_id, job_id, asked),
 
     async getRun(ctx: Context, { job_id, run_id }: ById & { run_id: string }): Promise<JobRun> {
       const run = await findRun(ctx.tx, ctx.workspace.workspace_id, job_id, run_id)

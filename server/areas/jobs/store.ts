@@ -1,9 +1,9 @@
 import { sharesColumn } from '#areas/teams/shares'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
+import { type ListInput, readList } from '#platform/http/list'
 import type { Retry } from './ledger/verdict.ts'
-import type { Job, JobRun, Role } from './schema.ts'
+import { type Job, type JobRun, jobList, type Role } from './schema.ts'
 import type { SourceCursor } from './source.ts'
 
 /** `a.pending` and the like: what has no row yet is pending too. */
@@ -54,26 +54,18 @@ export const findJob = async (tx: Tx, workspaceId: string, jobId: string): Promi
   return job && withDates(job)
 }
 
-/** Those the person may see, newest first. */
-export const listJobs = async (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<Job[]> => {
-  const rows = await pageRows<Job>(
-    tx,
-    `select ${columns} from ${tables}
-     left join workflows f on f.workspace_id = j.workspace_id and f.workflow_id = j.workflow_id and f.deleted_at is null
-     where j.workspace_id = $1 and ($3::uuid is null or j.job_id < $3)
-       and case when f.workflow_id is not null then f.owner_id = $2 or exists (select from workflow_people m
-           where m.workspace_id = j.workspace_id and m.workflow_id = j.workflow_id and m.user_id = $2)
-         else exists (select from job_people m where m.workspace_id = j.workspace_id and m.job_id = j.job_id and m.user_id = $2) end
-     order by j.job_id desc limit $4`,
-    [workspaceId, userId, before, limit + 1],
-  )
-  return rows.map(withDates)
+/** Those the person may see. */
+export const listJobs = async (tx: Tx, workspaceId: string, userId: string, asked: ListInput) => {
+  const page = await readList<Job>(tx, jobList, asked, {
+    sql: `select ${columns} from ${tables}
+      left join workflows f on f.workspace_id = j.workspace_id and f.workflow_id = j.workflow_id and f.deleted_at is null
+      where j.workspace_id = $1
+        and case when f.workflow_id is not null then f.owner_id = $2 or exists (select from workflow_people m
+            where m.workspace_id = j.workspace_id and m.workflow_id = j.workflow_id and m.user_id = $2)
+          else exists (select from job_people m where m.workspace_id = j.workspace_id and m.job_id = j.job_id and m.user_id = $2) end`,
+    values: [workspaceId, userId],
+  })
+  return { ...page, items: page.items.map(withDates) }
 }
 
 /** What the person is in the job itself; a row without a role where they are nothing in it. */

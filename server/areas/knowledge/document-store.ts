@@ -1,9 +1,9 @@
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { documentKinds, documentStates, KnowledgeDocument, Language } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type documentKinds, documentList, type KnowledgeDocument, type Language } from './schema.ts'
 
 type Kind = (typeof documentKinds)[number]
-type State = (typeof documentStates)[number]
 
 const columns = `d.document_id, d.knowledge_id, d.name, d.kind, d.source, d.root_id, d.status, d.error, d.bytes::float8 as bytes,
   d.chunk_count, d.created_by, d.created_at, d.updated_at`
@@ -51,18 +51,11 @@ export const findDocument = (
     [workspaceId, knowledgeId, documentId],
   )
 
-export const listDocuments = (
-  tx: Tx,
-  workspaceId: string,
-  knowledgeId: string,
-  { before, status, limit }: { before: string | null; status: State | null; limit: number },
-): Promise<KnowledgeDocument[]> =>
-  tx.rows<KnowledgeDocument>(
-    `select ${columns} from knowledge_documents d where d.workspace_id = $1 and d.knowledge_id = $2
-       and ($3::uuid is null or d.document_id < $3) and ($4::text is null or d.status = $4)
-     order by d.document_id desc limit $5`,
-    [workspaceId, knowledgeId, before, status, limit + 1],
-  )
+export const listDocuments = (tx: Tx, workspaceId: string, knowledgeId: string, asked: ListInput) =>
+  readList<KnowledgeDocument>(tx, documentList, asked, {
+    sql: `select ${columns} from knowledge_documents d where d.workspace_id = $1 and d.knowledge_id = $2`,
+    values: [workspaceId, knowledgeId],
+  })
 
 export const deleteDocument = (tx: Tx, workspaceId: string, knowledgeId: string, documentId: string): Promise<number> =>
   tx.count('delete from knowledge_documents where workspace_id = $1 and knowledge_id = $2 and document_id = $3', [

@@ -3,12 +3,11 @@ import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import * as store from './document-store.ts'
 import { KNOWLEDGE_HINTS } from './indexing.ts'
-import { type documentStates, type KnowledgeDocument, MAX_TEXT_PART, type NewDocument } from './schema.ts'
+import { type KnowledgeDocument, MAX_TEXT_PART, type NewDocument } from './schema.ts'
 import type { ById } from './service.ts'
 import { storable } from './text.ts'
 
@@ -30,17 +29,8 @@ export async function getDocument(ctx: Context, { knowledge_id, document_id }: B
   return row
 }
 
-export async function listDocuments(
-  ctx: Context,
-  input: ById & ListQuery & { status?: (typeof documentStates)[number] | undefined },
-) {
-  const rows = await store.listDocuments(ctx.tx, ctx.workspace.workspace_id, input.knowledge_id, {
-    before: decodeIdCursor(input.cursor),
-    status: input.status ?? null,
-    limit: input.limit,
-  })
-  return toPage(rows, input.limit, (row) => [row.document_id])
-}
+export const listDocuments = (ctx: Context, { knowledge_id, ...asked }: ById & ListInput) =>
+  store.listDocuments(ctx.tx, ctx.workspace.workspace_id, knowledge_id, asked)
 
 export async function addDocument(
   parts: DocumentParts,

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { member, owner, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import {
   addDocument,
   type DocumentParts,
@@ -20,10 +20,11 @@ import type {
 } from './schema.ts'
 import {
   DocumentText,
-  documentQuery,
+  documentList,
   Knowledge,
   KnowledgeDocument,
   KnowledgePatch,
+  knowledgeList,
   NewDocument,
   NewKnowledge,
   Passages,
@@ -67,7 +68,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
         summary:
           'The knowledge bases that you own, that are shared with you, and for owners of the workspace all of them',
         extension: true,
-        query: listQuery,
+        query: knowledgeList.query,
         answer: page(Knowledge),
         run: listKnowledge,
       },
@@ -115,7 +116,7 @@ export const knowledgeRoutes = (parts: KnowledgeParts & DocumentParts & SearchPa
       listKnowledgeDocuments: {
         summary: 'The documents of a knowledge base, newest first',
         extension: true,
-        query: documentQuery,
+        query: documentList.query,
         answer: page(KnowledgeDocument),
         run: listDocuments,
       },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
+import { anyId, anyOf, defineList } from '#platform/http/list'
+import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
 export const languages = ['german', 'english', 'french', 'spanish', 'norwegian', 'simple'] as const
 export type Language = (typeof languages)[number]
@@ -124,8 +125,20 @@ export const NewDocument = z
   })
 export type NewDocument = z.output<typeof NewDocument>
 
-export const documentQuery = listQuery.extend({
-  status: z.enum(documentStates).optional().describe('Only documents in this state'),
+export const knowledgeList = defineList({
+  id: 'knowledge_id',
+  search: ['name', 'description'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { owner_id: anyId('usr', 'Only knowledge bases of this owner') },
+})
+
+export const documentList = defineList({
+  id: 'document_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', bytes: 'number' },
+  order: '-created_at',
+  filters: { status: anyOf(documentStates), kind: anyOf(documentKinds) },
 })
 
 export const textQuery = z.strictObject({

@@ -1,7 +1,6 @@
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { indexAgain } from './document-store.ts'
 import { KNOWLEDGE_HINTS } from './indexing.ts'
@@ -34,12 +33,9 @@ export async function getKnowledge(ctx: Context, { knowledge_id }: ById): Promis
   return view(row)
 }
 
-export async function listKnowledge(ctx: Context, input: ListQuery) {
-  const rows = await store.listKnowledge(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, {
-    before: decodeIdCursor(input.cursor),
-    limit: input.limit,
-  })
-  return toPage(rows.map(view), input.limit, (row) => [row.knowledge_id])
+export async function listKnowledge(ctx: Context, asked: ListInput) {
+  const page = await store.listKnowledge(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
+  return { ...page, items: page.items.map(view) }
 }
 
 export async function createKnowledge(parts: KnowledgeParts, ctx: Context, input: NewKnowledge): Promise<Knowledge> {

@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import type { Knowledge, Language, NewShare } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Knowledge, knowledgeList, type Language, type NewShare } from './schema.ts'
 
 export type Role = 'owner' | 'edit' | 'use' | 'manage'
 
@@ -42,19 +43,13 @@ export const findKnowledge = (
     [workspaceId, knowledgeId, userId],
   )
 
-export const listKnowledge = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<Knowledge[]> =>
-  tx.rows<Knowledge>(
-    `select ${columns}, b.role from (
-       select * from (select b.*, knowledge_role(b.workspace_id, b.knowledge_id, $2) as role from knowledge_bases b
-         where b.workspace_id = $1 and ($3::uuid is null or b.knowledge_id < $3) order by b.knowledge_id desc) seen
-       where role is not null limit $4) b ${counted} order by b.knowledge_id desc`,
-    [workspaceId, userId, before, limit + 1],
-  )
+export const listKnowledge = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<Knowledge>(tx, knowledgeList, asked, {
+    sql: `select ${columns}, b.role from (
+        select b.*, knowledge_role(b.workspace_id, b.knowledge_id, $2) as role from knowledge_bases b where b.workspace_id = $1) b ${counted}
+      where b.role is not null`,
+    values: [workspaceId, userId],
+  })
 
 /** Held until the commit, so that two at once cannot both be the last that there is room for. */
 export const countKnowledge = async (tx: Tx, workspaceId: string): Promise<number> => {

@@ -2,8 +2,16 @@ import { owner, signedIn } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
-import { NewNotification, Notification, NotificationPatch, notificationQuery } from './schema.ts'
-import type { Notifications } from './service.ts'
+import {
+  Changed,
+  DeleteSeveral,
+  MarkRead,
+  NewNotification,
+  Notification,
+  NotificationPatch,
+  notificationQuery,
+} from './schema.ts'
+import { deleteNotifications, type Notifications, readNotifications } from './service.ts'
 
 export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
   routes(
@@ -11,6 +19,8 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
     {
       listNotifications: ['GET', '/api/notifications', signedIn],
       createNotification: ['POST', '/api/notifications', signedIn],
+      readNotifications: ['POST', '/api/notifications/read', signedIn],
+      deleteNotifications: ['POST', '/api/notifications/delete', signedIn],
       getNotification: ['GET', '/api/notifications/:notification_id', owner('notification')],
       updateNotification: ['PATCH', '/api/notifications/:notification_id', owner('notification')],
       deleteNotification: ['DELETE', '/api/notifications/:notification_id', owner('notification')],
@@ -32,6 +42,23 @@ export const notificationRoutes = (notifications: Notifications): AnyRoute[] =>
         location: ({ notification_id }) => `/api/notifications/${notification_id}`,
         examples: { body: { title: 'Call the bank', link: '/approvals' } },
         run: notifications.createNotification,
+      },
+      readNotifications: {
+        summary: "Mark all of the caller's notifications as read, or several",
+        description: 'Those that are read already, or not the caller’s, are left out.',
+        body: MarkRead,
+        answer: Changed,
+        extension: true,
+        examples: { body: {} },
+        run: readNotifications,
+      },
+      deleteNotifications: {
+        summary: "Delete several of the caller's notifications, or all that have been read",
+        body: DeleteSeveral,
+        answer: Changed,
+        extension: true,
+        examples: { body: { all_read: true } },
+        run: deleteNotifications,
       },
       getNotification: {
         summary: "One of the caller's own",

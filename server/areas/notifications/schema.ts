@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
+import { severalIds } from '#platform/http/bulk'
+import { anyId, anyText, defineList } from '#platform/http/list'
+import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
 export const Notification = z
   .object({
@@ -54,4 +56,49 @@ export const titleFrom = (body: string): string => body.trim().split(/\r?\n/, 1)
 
 export const NotificationPatch = z.strictObject({ read: z.boolean().optional() })
 
-export const notificationQuery = listQuery.extend({ unread: z.enum(['true', 'false']).optional() })
+const ofWorkspace = () => reference('ws').optional().describe('Only those of this workspace')
+
+/** Read marks and deletions of one call; each is an entry in the feed of the person's screens. */
+export const MAX_CHANGED = 5_000
+
+export const MarkRead = z
+  .strictObject({
+    notification_ids: severalIds('ntf').optional().describe('Only these; all that are unread where it is left out'),
+    up_to: reference('ntf')
+      .optional()
+      .describe('Only this one and older ones: what came after the person looked stays unread'),
+    workspace_id: ofWorkspace(),
+  })
+  .meta({ id: 'MarkRead' })
+
+export const DeleteSeveral = z
+  .strictObject({
+    notification_ids: severalIds('ntf').optional(),
+    all_read: z.literal(true).optional().describe('All that have been read, instead of `notification_ids`'),
+    workspace_id: ofWorkspace(),
+  })
+  .refine(({ notification_ids, all_read }) => (notification_ids === undefined) !== (all_read === undefined), {
+    message: 'give either notification_ids or all_read',
+    path: ['notification_ids'],
+  })
+  .meta({ id: 'DeleteNotifications' })
+
+export const Changed = z
+  .object({
+    changed: z.number().int().describe('How many were changed or deleted'),
+    more: z.boolean().describe(`True after ${MAX_CHANGED}, the most of one call: repeat it until it is false`),
+  })
+  .meta({ id: 'NotificationsChanged' })
+
+export const notificationList = defineList({
+  id: 'notification_id',
+  search: ['title', 'body'],
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  idsByTime: true,
+  filters: {
+    kind: anyText('Only those of this kind, or of one of several with commas between them'),
+    workspace_id: anyId('ws', 'Only those of this workspace'),
+  },
+})
+export const notificationQuery = notificationList.query.extend({ unread: z.enum(['true', 'false']).optional() })

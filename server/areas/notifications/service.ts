@@ -3,11 +3,13 @@ import type { StandingIn } from '#platform/access/check'
 import { requireUnbound } from '#platform/auth/scope'
 import { problem, readOnly } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
 import { newId } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import { issueTicket } from '#platform/realtime/tickets'
 import {
+  type DeleteSeveral,
+  MAX_CHANGED,
+  type MarkRead,
   type NewNotification,
   type Notification,
   type NotificationPatch,
@@ -32,11 +34,10 @@ export function makeNotifications() {
     getNotification,
 
     async listNotifications(ctx: Context, query: z.output<typeof notificationQuery>) {
-      const page = { unread: query.unread === 'true', before: decodeIdCursor(query.cursor), limit: query.limit }
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'notifications', (tx) => store.listAllNotifications(tx, page))
-        : await store.listNotifications(ctx.tx, ctx.person.user_id, page)
-      return toPage(rows, query.limit, (row) => [row.notification_id])
+      const asked = { ...query, unread: query.unread === 'true' }
+      return ctx.person.operator
+        ? listAsOperator(ctx, 'notifications', (tx) => store.listAllNotifications(tx, asked))
+        : store.listNotifications(ctx.tx, ctx.person.user_id, asked)
     },
 
     /** For oneself; what the platform has to tell people goes through deliverEvent. */
@@ -76,6 +77,30 @@ export function makeNotifications() {
       return issueTicket(ctx, { kind: 'notifications', resource: ctx.person.user_id, path: '/ws/notifications' })
     },
   }
+}
+
+/** The newest first, so that what a call leaves is the oldest. */
+export async function readNotifications(ctx: Context, input: z.output<typeof MarkRead>) {
+  const { user_id } = ctx.person
+  const ids = await store.setSeveralRead(ctx.tx, user_id, {
+    ids: input.notification_ids ?? null,
+    upTo: input.up_to ?? null,
+    workspaceId: input.workspace_id ?? null,
+    limit: MAX_CHANGED,
+  })
+  await store.appendSeveralToFeed(ctx.tx, user_id, 'notification.updated', ids)
+  return { changed: ids.length, more: ids.length === MAX_CHANGED }
+}
+
+export async function deleteNotifications(ctx: Context, input: z.output<typeof DeleteSeveral>) {
+  const { user_id } = ctx.person
+  const ids = await store.deleteSeveral(ctx.tx, user_id, {
+    ids: input.notification_ids ?? null,
+    workspaceId: input.workspace_id ?? null,
+    limit: MAX_CHANGED,
+  })
+  await store.appendSeveralToFeed(ctx.tx, user_id, 'notification.deleted', ids)
+  return { changed: ids.length, more: ids.length === MAX_CHANGED }
 }
 
 export type Notifications = ReturnType<typeof makeNotifications>

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import { FEED_HINTS } from '#platform/events'
-import { pageRows } from '#platform/http/page'
-import type { Notification } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Notification, notificationList } from './schema.ts'
 
 // A person's own, from all their workspaces; those of a workspace they have left are no longer shown. Row security narrows
 // that to one workspace for a key that is bound to one.
@@ -17,29 +17,19 @@ export const findNotification = (tx: Tx, userId: string, notificationId: string)
     notificationId,
   ])
 
-export type NotificationPage = { unread: boolean; before: string | null; limit: number }
+export type NotificationsAsked = ListInput & { unread: boolean }
 
-export const listNotifications = (
-  tx: Tx,
-  userId: string,
-  { unread, before, limit }: NotificationPage,
-): Promise<Notification[]> =>
-  pageRows<Notification>(
-    tx,
-    `select ${columns} from notifications
-     where ${own} and ($2::uuid is null or notification_id < $2) ${unread ? 'and read_at is null' : ''}
-     order by notification_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+export const listNotifications = (tx: Tx, userId: string, { unread, ...asked }: NotificationsAsked) =>
+  readList<Notification>(tx, notificationList, asked, {
+    sql: `select ${columns} from notifications where ${own} ${unread ? 'and read_at is null' : ''}`,
+    values: [userId],
+  })
 
-export const listAllNotifications = (tx: Tx, { unread, before, limit }: NotificationPage): Promise<Notification[]> =>
-  pageRows<Notification>(
-    tx,
-    `select ${columns} from notifications
-     where ($1::uuid is null or notification_id < $1) ${unread ? 'and read_at is null' : ''}
-     order by notification_id desc limit $2`,
-    [before, limit + 1],
-  )
+export const listAllNotifications = (tx: Tx, { unread, ...asked }: NotificationsAsked) =>
+  readList<Notification>(tx, notificationList, asked, {
+    sql: `select ${columns} from notifications ${unread ? 'where read_at is null' : ''}`,
+    values: [],
+  })
 
 export type NewRow = {
   notification_id: string
@@ -73,6 +63,52 @@ export const setRead = (
 
 export const deleteNotification = (tx: Tx, userId: string, notificationId: string): Promise<number> =>
   tx.count('delete from notifications where user_id = $1 and notification_id = $2', [userId, notificationId])
+
+type Several = { ids: string[] | null; workspaceId: string | null; limit: number }
+
+/** Those that became read. Locked in one order: two calls at once do not deadlock. */
+export const setSeveralRead = async (
+  tx: Tx,
+  userId: string,
+  { ids, upTo, workspaceId, limit }: Several & { upTo: string | null },
+): Promise<string[]> => {
+  const rows = await tx.rows<{ notification_id: string }>(
+    `with wanted as materialized (
+       select notification_id from notifications where ${own} and read_at is null
+         and ($2::uuid[] is null or notification_id = any ($2)) and ($3::uuid is null or notification_id <= $3)
+         and ($4::uuid is null or workspace_id = $4)
+       order by notification_id desc limit $5 for no key update)
+     update notifications n set read_at = now() from wanted w
+     where n.user_id = $1 and n.notification_id = w.notification_id returning n.notification_id`,
+    [userId, ids, upTo, workspaceId, limit],
+  )
+  return rows.map(({ notification_id }) => notification_id)
+}
+
+/** `ids` null: those that have been read. */
+export const deleteSeveral = async (
+  tx: Tx,
+  userId: string,
+  { ids, workspaceId, limit }: Several,
+): Promise<string[]> => {
+  const rows = await tx.rows<{ notification_id: string }>(
+    `with wanted as materialized (
+       select notification_id from notifications where ${own} and (notification_id = any ($2) or ($2::uuid[] is null and read_at is not null))
+         and ($3::uuid is null or workspace_id = $3)
+       order by notification_id desc limit $4 for update)
+     delete from notifications n using wanted w
+     where n.user_id = $1 and n.notification_id = w.notification_id returning n.notification_id`,
+    [userId, ids, workspaceId, limit],
+  )
+  return rows.map(({ notification_id }) => notification_id)
+}
+
+/** Likewise for several, as one change of the numbering. */
+export async function appendSeveralToFeed(tx: Tx, userId: string, type: string, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.rows('select append_own_feed_entries($1, $2)', [type, ids])
+  tx.hint(FEED_HINTS, userId)
+}
 
 /** In the transaction that made it true, so that the numbering is in commit order. */
 export async function appendToFeed(tx: Tx, userId: string, type: string, notificationId: string): Promise<void> {

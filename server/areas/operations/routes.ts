@@ -4,10 +4,11 @@ import { operator } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
+import { type ListInput, readList } from '#platform/http/list'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { id, type ListQuery, listQuery, page, timestamp } from '#platform/http/schema'
+import { id, page, timestamp } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
+import { KeptMail, outboxList } from './schema.ts'
 
 const EngineHealth = z
   .object({
@@ -36,18 +37,6 @@ const ReleasedExecution = z
 
 const WorkspaceTrust = z.object({ workspace_id: id('ws'), trusted: z.boolean() }).meta({ id: 'WorkspaceTrust' })
 
-const KeptMail = z
-  .object({
-    mail_id: id('mail'),
-    workspace_id: id('ws').nullable(),
-    recipient: z.array(z.string()),
-    subject: z.string(),
-    body_text: z.string().nullable(),
-    created_at: timestamp(),
-  })
-  .meta({ id: 'KeptMail' })
-type KeptMail = z.input<typeof KeptMail>
-
 /** Anyone who has the link of an invitation can come in with it: it is for its recipient and its sender. */
 const withoutLinks = (mail: KeptMail): KeptMail => ({
   ...mail,
@@ -56,17 +45,14 @@ const withoutLinks = (mail: KeptMail): KeptMail => ({
 
 /** What operators of the installation look at. Every look at tenants' data leaves an entry in the audit log. */
 export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'release'> }): AnyRoute[] {
-  async function listOutbox(ctx: Context, { cursor, limit }: ListQuery) {
-    const before = decodeIdCursor(cursor)
-    const rows = await ctx.db.operator(async (tx) => {
+  async function listOutbox(ctx: Context, asked: ListInput) {
+    const page = await ctx.db.operator(async (tx) => {
       await recordAudit(ctx, tx, { action: 'operator.listed', subject: 'outbox', workspaceId: null })
-      return tx.rows<KeptMail>(
-        `select mail_id, workspace_id, recipient, subject, body_text, created_at from mail_outbox
-         where $1::uuid is null or mail_id < $1 order by mail_id desc limit $2`,
-        [before, limit + 1],
-      )
+      return readList<KeptMail>(tx, outboxList, asked, {
+        sql: 'select mail_id, workspace_id, recipient, subject, body_text, created_at from mail_outbox',
+        values: [],
+      })
     })
-    const page = toPage(rows, limit, (mail) => [mail.mail_id])
     return { ...page, items: page.items.map(withoutLinks) }
   }
 
@@ -145,7 +131,7 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
       },
       listOutbox: {
         summary: 'Mails kept because no mail server is configured',
-        query: listQuery,
+        query: outboxList.query,
         answer: page(KeptMail),
         transaction: false,
         extension: true,

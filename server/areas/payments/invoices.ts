@@ -2,12 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { HOUR, SECOND } from '#platform/clock'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
 import type { Exchange } from '#platform/http/route'
-import type { ListQuery } from '#platform/http/schema'
 import { fromWire, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
-import { decodeTimeCursor, timeCursor } from './cursor.ts'
 import { type BillingParts, inTransaction } from './customers.ts'
 import { renderInvoice } from './page.ts'
 import * as store from './store.ts'
@@ -32,12 +30,10 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
   }
 
   return {
-    async listInvoices(ctx: Context, { cursor, limit }: ListQuery) {
+    async listInvoices(ctx: Context, asked: ListInput) {
       const { workspace_id } = ctx.workspace
-      const before = decodeTimeCursor(cursor)
       await cache.refreshIfOld(workspace_id)
-      const rows = await inTransaction(ctx, (tx) => store.listInvoices(tx, workspace_id, provider.name, before, limit))
-      const page = toPage(rows, limit, (row) => timeCursor(row.created_at, row.invoice_id))
+      const page = await inTransaction(ctx, (tx) => store.listInvoices(tx, workspace_id, provider.name, asked))
       return {
         ...page,
         items: page.items.map(({ hosted_url, ...row }) => ({

@@ -4,11 +4,9 @@ import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { ProviderName } from '#providers/billing/index'
-import { decodeTimeCursor, timeCursor } from './cursor.ts'
 import { type BillingParts, changing, inTransaction } from './customers.ts'
 import type { ConfirmSetupIntent, PaymentMethod } from './schema.ts'
 import * as store from './store.ts'
@@ -43,12 +41,10 @@ export function makeMethods(parts: BillingParts) {
   }
 
   return {
-    async listMethods(ctx: Context, { cursor, limit }: ListQuery) {
+    async listMethods(ctx: Context, asked: ListInput) {
       const { workspace_id } = ctx.workspace
-      const before = decodeTimeCursor(cursor)
       await cache.refreshIfOld(workspace_id)
-      const rows = await inTransaction(ctx, (tx) => store.pageMethods(tx, workspace_id, provider.name, before, limit))
-      const page = toPage(rows, limit, (row) => timeCursor(row.created_at, row.payment_method_id))
+      const page = await inTransaction(ctx, (tx) => store.pageMethods(tx, workspace_id, provider.name, asked))
       return { ...page, items: page.items.map(shown) }
     },
 

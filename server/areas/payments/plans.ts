@@ -1,12 +1,11 @@
 import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
-import { invalid, problem } from '#platform/errors'
+import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
-import { decodeCursor, isUuid, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import { type ListInput, readList } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
-import type { NewPlan, Plan, PlanPatch } from './schema.ts'
+import { type NewPlan, type Plan, type PlanPatch, planList } from './schema.ts'
 
 // Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
 // what changes one runs as the database role of operators.
@@ -43,16 +42,11 @@ export function makePlans() {
   return {
     getPlan,
 
-    async listPlans(ctx: Context, { cursor, limit }: ListQuery) {
-      const after = decodeCursor(cursor, 2)
-      const rows = await ctx.tx.rows<Plan>(
-        `select ${columns} from plans where org_id = $1 and archived_at is null
-           and ($2::integer is null or (amount, plan_id) > ($2, $3::uuid))
-         order by amount, plan_id limit $4`,
-        [ctx.org.org_id, ...checkedKey(after), limit + 1],
-      )
-      return toPage(rows, limit, (row) => [row.amount, row.plan_id])
-    },
+    listPlans: (ctx: Context, asked: ListInput) =>
+      readList<Plan>(ctx.tx, planList, asked, {
+        sql: `select ${columns} from plans where org_id = $1 and archived_at is null`,
+        values: [ctx.org.org_id],
+      }),
 
     async createPlan(ctx: Context, input: z.output<typeof NewPlan>): Promise<Plan> {
       return ctx.db.operator(async (tx) => {
@@ -120,12 +114,4 @@ export function makePlans() {
       })
     },
   }
-}
-
-function checkedKey(key: readonly (string | number | null)[] | undefined): [number | null, string | null] {
-  if (key === undefined) return [null, null]
-  const [amount, planId] = key
-  if (typeof amount === 'number' && Number.isInteger(amount) && Math.abs(amount) < 2 ** 31 && isUuid(planId))
-    return [amount, planId]
-  throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { andOperator, anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import type { Payments } from './payments.ts'
 import {
   BillingSubscription,
@@ -10,13 +10,16 @@ import {
   ConfirmSetupIntent,
   Invoice,
   InvoicePageQuery,
+  invoiceList,
   MoveTestClock,
+  methodList,
   NewBillingSubscription,
   NewPlan,
   PaymentMethod,
   PaymentToConfirm,
   Plan,
   PlanPatch,
+  planList,
   SetupConfirmation,
   SetupIntent,
   TestClock,
@@ -60,7 +63,7 @@ export const paymentRoutes = ({
     {
       listInvoices: {
         summary: 'Invoices of the workspace, newest first',
-        query: listQuery,
+        query: invoiceList.query,
         answer: page(Invoice),
         transaction: false,
         run: invoices.listInvoices,
@@ -76,7 +79,7 @@ export const paymentRoutes = ({
       },
       listPaymentMethods: {
         summary: 'All payment methods of the workspace, newest first',
-        query: listQuery,
+        query: methodList.query,
         answer: page(PaymentMethod),
         transaction: false,
         run: methods.listMethods,
@@ -101,7 +104,7 @@ export const paymentRoutes = ({
       listPlans: {
         summary: 'Billing plans of the org of the request host, cheapest first',
         description: 'A quota that is absent or null is unlimited.',
-        query: listQuery,
+        query: planList.query,
         answer: page(Plan),
         run: plans.listPlans,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyOf, anyText, defineList } from '#platform/http/list'
 import { id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 const amount = () => z.number().int().min(0).max(99_999_999)
@@ -233,3 +234,26 @@ export const Usage = z
 export const TestClock = z.object({ now: timestamp() }).meta({ id: 'TestClock' })
 export const MoveTestClock = z.strictObject({ now: timestampIn() })
 export const WebhookReceipt = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceipt' })
+
+export const methodList = defineList({
+  id: 'payment_method_id',
+  search: ['brand', 'last4'],
+  sort: { created_at: 'time' },
+  order: '-created_at',
+})
+
+export const invoiceList = defineList({
+  id: 'invoice_id',
+  search: ['number'],
+  sort: { created_at: 'time', amount_due: 'number' },
+  order: '-created_at',
+  filters: { status: anyText('Only invoices with this status, or one of several with commas between them') },
+})
+
+export const planList = defineList({
+  id: 'plan_id',
+  search: ['name'],
+  sort: { amount: 'number', created_at: 'id', name: 'text' },
+  order: 'amount',
+  filters: { interval: anyOf(['month', 'year']) },
+})

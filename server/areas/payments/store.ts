@@ -1,8 +1,8 @@
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import type { InvoiceLine, InvoiceStatus, ProviderName } from '#providers/billing/index'
 import { newInvoicePrefix } from '#providers/billing/invoice-number'
-import type { TimeKey } from './cursor.ts'
-import type { BillingSubscription, PaymentMethod } from './schema.ts'
+import { type BillingSubscription, invoiceList, methodList, type PaymentMethod } from './schema.ts'
 
 export type CustomerRow = {
   workspace_id: string
@@ -97,19 +97,11 @@ export const listMethods = (tx: Tx, workspaceId: string, provider: ProviderName)
     [workspaceId, provider],
   )
 
-export const pageMethods = (
-  tx: Tx,
-  workspaceId: string,
-  provider: ProviderName,
-  before: TimeKey,
-  limit: number,
-): Promise<MethodRow[]> =>
-  tx.rows<MethodRow>(
-    `select ${methodColumns} from payment_methods where workspace_id = $1 and provider = $2
-       and ($3::timestamptz is null or (created_at, payment_method_id) < ($3, $4::uuid))
-     order by created_at desc, payment_method_id desc limit $5`,
-    [workspaceId, provider, before?.[0] ?? null, before?.[1] ?? null, limit + 1],
-  )
+export const pageMethods = (tx: Tx, workspaceId: string, provider: ProviderName, asked: ListInput) =>
+  readList<MethodRow>(tx, methodList, asked, {
+    sql: `select ${methodColumns} from payment_methods where workspace_id = $1 and provider = $2`,
+    values: [workspaceId, provider],
+  })
 
 export const findMethod = (
   tx: Tx,
@@ -152,19 +144,11 @@ export type InvoiceRow = {
 const invoiceColumns =
   'invoice_id, number, status, amount_due, amount_paid, currency, lines, period_start, period_end, created_at, hosted_url'
 
-export const listInvoices = (
-  tx: Tx,
-  workspaceId: string,
-  provider: ProviderName,
-  before: TimeKey,
-  limit: number,
-): Promise<InvoiceRow[]> =>
-  tx.rows<InvoiceRow>(
-    `select ${invoiceColumns} from invoices where workspace_id = $1 and provider = $2
-       and ($3::timestamptz is null or (created_at, invoice_id) < ($3, $4::uuid))
-     order by created_at desc, invoice_id desc limit $5`,
-    [workspaceId, provider, before?.[0] ?? null, before?.[1] ?? null, limit + 1],
-  )
+export const listInvoices = (tx: Tx, workspaceId: string, provider: ProviderName, asked: ListInput) =>
+  readList<InvoiceRow>(tx, invoiceList, asked, {
+    sql: `select ${invoiceColumns} from invoices where workspace_id = $1 and provider = $2`,
+    values: [workspaceId, provider],
+  })
 
 export const findInvoice = (tx: Tx, workspaceId: string, invoiceId: string): Promise<InvoiceRow | undefined> =>
   tx.maybe<InvoiceRow>(`select ${invoiceColumns} from invoices where workspace_id = $1 and invoice_id = $2`, [

@@ -1,7 +1,7 @@
 import { owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { Colleague, Presence, RecordPresence } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { Colleague, colleagueList, Presence, presenceList, RecordPresence } from './schema.ts'
 import type { PresenceVerbs } from './service.ts'
 
 export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
@@ -17,7 +17,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
     {
       listPresence: {
         summary: "The caller's own presence, one entry for each workspace (operators: all)",
-        query: listQuery,
+        query: presenceList.query,
         answer: page(Presence),
         run: presence.listPresence,
       },
@@ -41,7 +41,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
       },
       listColleagues: {
         summary: 'Who is there: the presence of everybody in the workspace who has recorded one',
-        query: listQuery,
+        query: colleagueList.query,
         answer: page(Colleague),
         extension: true,
         run: presence.listColleagues,

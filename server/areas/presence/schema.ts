@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { anyId, anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
-const status = z.enum(['online', 'away', 'busy', 'offline'])
+const statuses = ['online', 'away', 'busy', 'offline'] as const
+const status = z.enum(statuses)
 
 const MAX_CONTEXT = 4096
 const context = z
@@ -29,4 +31,21 @@ export const RecordPresence = z.strictObject({
   context: context.nullable().optional(),
   /** Nobody but oneself: another's is refused. */
   user_id: reference('usr').optional(),
+})
+
+export const presenceList = defineList({
+  id: 'presence_id',
+  created: null,
+  sort: { created_at: 'id', last_seen_at: 'time' },
+  order: '-created_at',
+  filters: { workspace_id: anyId('ws', 'Only that in this workspace'), status: anyOf(statuses) },
+})
+
+export const colleagueList = defineList({
+  id: 'presence_id',
+  created: null,
+  search: ['name'],
+  sort: { created_at: 'id', last_seen_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { status: anyOf(statuses) },
 })

@@ -2,8 +2,7 @@ import type { z } from 'zod'
 import type { StandingIn } from '#platform/access/check'
 import { problem, readOnly } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import type { Presence, RecordPresence } from './schema.ts'
@@ -17,13 +16,10 @@ export const standingInPresence: StandingIn = async (ctx, presenceId) =>
 
 export function makePresence() {
   return {
-    async listPresence(ctx: Context, { cursor, limit }: ListQuery) {
-      const before = decodeIdCursor(cursor)
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'presence', (tx) => store.listAllPresence(tx, before, limit))
-        : await store.listPresence(ctx.tx, ctx.person.user_id, before, limit)
-      return toPage(rows, limit, (row) => [row.presence_id])
-    },
+    listPresence: (ctx: Context, asked: ListInput) =>
+      ctx.person.operator
+        ? listAsOperator(ctx, 'presence', (tx) => store.listAllPresence(tx, asked))
+        : store.listPresence(ctx.tx, ctx.person.user_id, asked),
 
     /** Each sign of life replaces the one before: absent fields take their defaults. */
     async recordPresence(ctx: Context, input: z.output<typeof RecordPresence>): Promise<Presence> {
@@ -48,10 +44,8 @@ export function makePresence() {
       await store.deletePresence(ctx.tx, ctx.person.user_id, presence_id)
     },
 
-    async listColleagues(ctx: Context, { workspace_id, cursor, limit }: ListQuery & { workspace_id: string }) {
-      const rows = await store.listColleagues(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.presence_id])
-    },
+    listColleagues: (ctx: Context, { workspace_id, ...asked }: ListInput & { workspace_id: string }) =>
+      store.listColleagues(ctx.tx, workspace_id, asked),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
-import type { Colleague, Presence } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Colleague, colleagueList, type Presence, presenceList } from './schema.ts'
 
 /** A sign of life counts for this long. The database's clock decides, so that all servers agree. */
 const EXPIRES_AFTER = '60 seconds'
@@ -27,34 +27,20 @@ export const upsertPresence = (
 export const findPresence = (tx: Tx, userId: string, presenceId: string): Promise<Presence | undefined> =>
   tx.maybe<Presence>(`select ${columns} from presence where user_id = $1 and presence_id = $2`, [userId, presenceId])
 
-export const listPresence = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Presence[]> =>
-  pageRows<Presence>(
-    tx,
-    `select ${columns} from presence
-     where user_id = $1 and ($2::uuid is null or presence_id < $2)
-     order by presence_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+export const listPresence = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<Presence>(tx, presenceList, asked, {
+    sql: `select ${columns} from presence where user_id = $1`,
+    values: [userId],
+  })
 
-export const listAllPresence = (tx: Tx, before: string | null, limit: number): Promise<Presence[]> =>
-  pageRows<Presence>(
-    tx,
-    `select ${columns} from presence where $1::uuid is null or presence_id < $1 order by presence_id desc limit $2`,
-    [before, limit + 1],
-  )
+export const listAllPresence = (tx: Tx, asked: ListInput) =>
+  readList<Presence>(tx, presenceList, asked, { sql: `select ${columns} from presence`, values: [] })
 
-export const listColleagues = (
-  tx: Tx,
-  workspaceId: string,
-  before: string | null,
-  limit: number,
-): Promise<Colleague[]> =>
-  pageRows<Colleague>(
-    tx,
-    `select ${columns}, u.name from presence join users u using (user_id)
-     where workspace_id = $1 and ($2::uuid is null or presence_id < $2) order by presence_id desc limit $3`,
-    [workspaceId, before, limit + 1],
-  )
+export const listColleagues = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<Colleague>(tx, colleagueList, asked, {
+    sql: `select ${columns}, u.name from presence join users u using (user_id) where workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 export const deletePresence = (tx: Tx, userId: string, presenceId: string): Promise<number> =>
   tx.count('delete from presence where user_id = $1 and presence_id = $2', [userId, presenceId])

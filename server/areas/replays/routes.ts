@@ -1,8 +1,8 @@
 import { member, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewReplay, Replay, ReplayReport, reportQuery } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { NewReplay, Replay, ReplayReport, replayList, reportQuery } from './schema.ts'
 import {
   cancelReplay,
   createReplay,
@@ -37,7 +37,7 @@ export const replayRoutes = (deps: ReplayDependencies): AnyRoute[] =>
       },
       listReplays: {
         summary: 'Replays of a workflow, newest first',
-        query: listQuery,
+        query: replayList.query,
         answer: page(Replay),
         extension: true,
         run: listReplays,

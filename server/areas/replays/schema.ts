@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { TriggerKind } from '#areas/executions/schema'
+import { anyId, anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 export const MAX_RUNS = 1_000
@@ -103,5 +104,15 @@ export const ReplayReport = z
   .object({ ...replay, items: z.array(ReplayResult), next_cursor: z.string().nullable() })
   .meta({ id: 'ReplayReport' })
 export type ReplayReport = z.input<typeof ReplayReport>
+
+export const replayList = defineList({
+  id: 'replay_id',
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  filters: {
+    status: anyOf(replay.status.options),
+    version_id: anyId('wfv', 'Only replays of this version, or of several with commas between them'),
+  },
+})
 
 export const reportQuery = listQuery.extend({ outcome: Outcome.optional() })

@@ -3,7 +3,8 @@ import type { StandingIn } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
+import { decodeCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId } from '#platform/ids'
 import type { NewReplay, Replay, ReplayReport } from './schema.ts'
@@ -85,10 +86,8 @@ function refuseUnknown(asked: string[], found: ReadonlySet<string>): void {
   if (unknown.length > 0) throw unknownReference(...unknown.slice(0, 50))
 }
 
-export async function listReplays(ctx: Context, { workflow_id, cursor, limit }: InWorkflow & ListQuery) {
-  const rows = await store.listReplays(ctx.tx, ctx.workspace.workspace_id, workflow_id, decodeIdCursor(cursor), limit)
-  return toPage(rows, limit, (row) => [row.replay_id])
-}
+export const listReplays = (ctx: Context, { workflow_id, ...asked }: InWorkflow & ListInput) =>
+  store.listReplays(ctx.tx, ctx.workspace.workspace_id, workflow_id, asked)
 
 async function findReplay(ctx: Context, replayId: string): Promise<Replay> {
   const replay = await store.findReplay(ctx.tx, ctx.workspace.workspace_id, replayId)

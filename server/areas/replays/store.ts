@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import { pageRows } from '#platform/http/page'
-import type { Replay, ReplayFilter, ReplayResult } from './schema.ts'
+import { type Replay, type ReplayFilter, type ReplayResult, replayList } from './schema.ts'
 
 const columns = `replay_id, workflow_id, version_id, status, wanted as "limit", cardinality(execution_ids) as total, done, same, different,
   unreplayable, mocked, json_build_object('original', coalesce(usage, '{}'), 'candidate', coalesce(candidate_usage, '{}')) as usage,
@@ -11,19 +12,11 @@ const columns = `replay_id, workflow_id, version_id, status, wanted as "limit", 
 export const findReplay = (tx: Tx, workspaceId: string, replayId: string): Promise<Replay | undefined> =>
   tx.maybe<Replay>(`select ${columns} from replays where workspace_id = $1 and replay_id = $2`, [workspaceId, replayId])
 
-export const listReplays = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  before: string | null,
-  limit: number,
-): Promise<Replay[]> =>
-  pageRows<Replay>(
-    tx,
-    `select ${columns} from replays where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or replay_id < $3)
-     order by replay_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-  )
+export const listReplays = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
+  readList<Replay>(tx, replayList, asked, {
+    sql: `select ${columns} from replays where workspace_id = $1 and workflow_id = $2`,
+    values: [workspaceId, workflowId],
+  })
 
 export const countLive = async (tx: Tx, workspaceId: string): Promise<number> =>
   (

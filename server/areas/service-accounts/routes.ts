@@ -1,9 +1,9 @@
-import { ApiKey, CreatedApiKey, NewServiceAccountKey } from '#areas/identity/schema'
+import { ApiKey, apiKeyList, CreatedApiKey, NewServiceAccountKey } from '#areas/identity/schema'
 import type { Members } from '#areas/workspaces/members'
 import { viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewServiceAccount, ServiceAccount, ServiceAccountPatch, serviceAccountQuery } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { NewServiceAccount, ServiceAccount, ServiceAccountPatch, serviceAccountList } from './schema.ts'
 import {
   createServiceAccount,
   createServiceAccountKey,
@@ -36,7 +36,7 @@ export const serviceAccountRoutes = (members: Members): AnyRoute[] =>
       listServiceAccounts: {
         summary: 'The service accounts of the selected workspace, newest first',
         extension,
-        query: serviceAccountQuery,
+        query: serviceAccountList.query,
         answer: page(ServiceAccount),
         run: listServiceAccounts,
       },
@@ -74,7 +74,7 @@ export const serviceAccountRoutes = (members: Members): AnyRoute[] =>
       listServiceAccountKeys: {
         summary: 'The API keys of a service account, newest first',
         extension,
-        query: listQuery,
+        query: apiKeyList.query,
         answer: page(ApiKey),
         run: listServiceAccountKeys,
       },

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { id, listQuery, name, timestamp } from '#platform/http/schema'
+import { anyOf, defineList, flag } from '#platform/http/list'
+import { id, name, timestamp } from '#platform/http/schema'
 
-const Role = z.enum(['member', 'viewer'])
+const roles = ['member', 'viewer'] as const
+const Role = z.enum(roles)
 
 export const ServiceAccount = z
   .object({
@@ -32,6 +34,10 @@ export const ServiceAccountPatch = z.strictObject({
   disabled: z.boolean().optional().describe('Whether its keys are refused'),
 })
 
-export const serviceAccountQuery = listQuery.extend({
-  q: z.string().max(100).optional().describe('Part of the name'),
+export const serviceAccountList = defineList({
+  id: 'user_id',
+  search: ['name', 'description'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', last_used_at: 'time' },
+  order: '-created_at',
+  filters: { role: anyOf(roles), disabled: flag('Only those that are disabled, or only those that are not') },
 })

@@ -5,8 +5,7 @@ import type { Members } from '#areas/workspaces/members'
 import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { NewServiceAccount, ServiceAccount, ServiceAccountPatch } from './schema.ts'
 import * as store from './store.ts'
@@ -19,11 +18,8 @@ export const MAX_SERVICE_ACCOUNTS = 50
 type ById = { user_id: string }
 type KeyById = ById & { key_id: string }
 
-export async function listServiceAccounts(ctx: Context, { cursor, limit, q }: ListQuery & { q?: string | undefined }) {
-  const before = decodeIdCursor(cursor)
-  const rows = await store.listAccounts(ctx.tx, ctx.workspace.workspace_id, { before, q: q ?? null, limit })
-  return toPage(rows, limit, (row) => [row.user_id])
-}
+export const listServiceAccounts = (ctx: Context, asked: ListInput) =>
+  store.listAccounts(ctx.tx, ctx.workspace.workspace_id, asked)
 
 export async function getServiceAccount(ctx: Context, { user_id }: ById): Promise<ServiceAccount> {
   const account = await store.findAccount(ctx.tx, ctx.workspace.workspace_id, user_id)
@@ -79,10 +75,9 @@ export async function deleteServiceAccount(members: Members, ctx: Context, { use
   await members.removeMember(ctx, { workspace_id: ctx.workspace.workspace_id, user_id })
 }
 
-export async function listServiceAccountKeys(ctx: Context, { user_id, cursor, limit }: ById & ListQuery) {
+export async function listServiceAccountKeys(ctx: Context, { user_id, ...asked }: ById & ListInput) {
   await getServiceAccount(ctx, { user_id })
-  const rows = await store.listKeys(ctx.tx, ctx.workspace.workspace_id, user_id, decodeIdCursor(cursor), limit)
-  return toPage(rows, limit, (row) => [row.key_id])
+  return store.listKeys(ctx.tx, ctx.workspace.workspace_id, user_id, asked)
 }
 
 export async function getServiceAccountKey(ctx: Context, { user_id, key_id }: KeyById): Promise<ApiKey> {

@@ -1,6 +1,7 @@
-import type { ApiKey } from '#areas/identity/schema'
+import { type ApiKey, apiKeyList } from '#areas/identity/schema'
 import type { Tx } from '#platform/db/pool'
-import type { ServiceAccount } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type ServiceAccount, serviceAccountList } from './schema.ts'
 
 const columns = `s.user_id, u.name, s.description, m.role, s.disabled_at is not null as disabled, s.created_by, s.created_at, s.updated_at,
   (select max(k.last_used_at) from api_keys k where k.workspace_id = s.workspace_id and k.user_id = s.user_id) as last_used_at`
@@ -12,17 +13,11 @@ export const findAccount = (tx: Tx, workspaceId: string, userId: string): Promis
     userId,
   ])
 
-export const listAccounts = (
-  tx: Tx,
-  workspaceId: string,
-  { before, q, limit }: { before: string | null; q: string | null; limit: number },
-): Promise<ServiceAccount[]> =>
-  tx.rows<ServiceAccount>(
-    `select ${columns} from ${joined}
-     where s.workspace_id = $1 and ($2::uuid is null or s.user_id < $2) and ($3::text is null or strpos(lower(u.name), lower($3)) > 0)
-     order by s.user_id desc limit $4`,
-    [workspaceId, before, q, limit + 1],
-  )
+export const listAccounts = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<ServiceAccount>(tx, serviceAccountList, asked, {
+    sql: `select ${columns} from ${joined} where s.workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 /** Makers of accounts take turns, so that the limit holds. */
 export const countAccounts = async (tx: Tx, workspaceId: string): Promise<number> => {
@@ -96,18 +91,11 @@ export const findKey = (tx: Tx, workspaceId: string, userId: string, keyId: stri
     keyId,
   ])
 
-export const listKeys = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<ApiKey[]> =>
-  tx.rows<ApiKey>(
-    `select ${keyColumns} from api_keys where workspace_id = $1 and user_id = $2 and ($3::uuid is null or key_id < $3)
-     order by key_id desc limit $4`,
-    [workspaceId, userId, before, limit + 1],
-  )
+export const listKeys = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<ApiKey>(tx, apiKeyList, asked, {
+    sql: `select ${keyColumns} from api_keys where workspace_id = $1 and user_id = $2`,
+    values: [workspaceId, userId],
+  })
 
 export const deleteKey = (tx: Tx, workspaceId: string, userId: string, keyId: string): Promise<number> =>
   tx.count('delete from api_keys where workspace_id = $1 and user_id = $2 and key_id = $3', [

@@ -1,7 +1,8 @@
+import type { z } from 'zod'
 import { member, signedIn } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { type ListQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import { listServiceOptions, type OptionParts } from './options.ts'
 import {
   OptionsAnswer,
@@ -27,7 +28,7 @@ export const serviceRoutes = (parts: OptionParts): AnyRoute[] =>
         extension: true,
         query: servicesQuery,
         answer: page(ServiceInList),
-        run: (ctx: Context, input: ListQuery & { q?: string | undefined }) => listServices(parts.catalogue, ctx, input),
+        run: (ctx: Context, input: z.output<typeof servicesQuery>) => listServices(parts.catalogue, ctx, input),
       },
       getService: {
         summary: 'One service, with the arguments of its actions as JSON Schemas',

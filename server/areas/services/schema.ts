@@ -57,6 +57,15 @@ export type ServiceDetail = z.input<typeof ServiceDetail>
 
 export const servicesQuery = listQuery.extend({
   q: z.string().max(100).optional().describe('Words in the names of services and actions'),
+  sort: z
+    .enum(['service', '-service', 'title', '-title'])
+    .default('service')
+    .describe('The order; a `-` in front turns it round'),
+  credential_required: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Only services that need a credential, or only the others'),
 })
 
 export const OptionsRequest = z

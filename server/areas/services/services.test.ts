@@ -164,6 +164,14 @@ test('the catalogue is searched by service and action, and gives the forms', asy
   const second = await world.owner.call('GET', `/api/services?limit=2&cursor=${first.body.next_cursor}`)
   expect(first.body.items).toHaveLength(2)
   expect(second.body.items[0].service > first.body.items[1].service).toBe(true)
+  const titles = (await world.owner.call('GET', '/api/services?sort=-title&limit=200')).body.items.map(
+    ({ title }: { title: string }) => title,
+  )
+  expect(titles.length).toBeGreaterThan(10)
+  expect(titles).toEqual(titles.toSorted().reverse())
+  const open = (await world.owner.call('GET', '/api/services?credential_required=false&limit=200')).body.items
+  expect(open.map(({ service }: { service: string }) => service)).toContain('rss')
+  expect(open.every((item: { credential_required: boolean }) => !item.credential_required)).toBe(true)
   const one = await world.owner.call('GET', '/api/services/gitlab')
   const create = one.body.actions.find((action: { name: string }) => action.name === 'create_issue')
   expect(create.args_schema.required).toEqual(['project', 'title'])

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { id, listQuery, timestamp } from '#platform/http/schema'
+import { defineList } from '#platform/http/list'
+import { id, timestamp } from '#platform/http/schema'
 
 export const StateEntry = z
   .object({
@@ -13,7 +14,17 @@ export const StateEntry = z
   .meta({ id: 'StateEntry' })
 export type StateEntry = z.input<typeof StateEntry>
 
-export const stateQuery = listQuery.extend({ prefix: z.string().max(128).optional().describe('How the keys begin') })
+export const stateList = defineList({
+  id: 'key',
+  idIs: 'text',
+  created: null,
+  search: ['key'],
+  sort: { key: 'id', updated_at: 'time', bytes: 'number' },
+  order: 'key',
+})
+export const stateQuery = stateList.query.extend({
+  prefix: z.string().max(128).optional().describe('How the keys begin'),
+})
 
 export const StateCleared = z
   .object({ deleted: z.number().describe('How many keys there were') })

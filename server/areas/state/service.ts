@@ -3,10 +3,9 @@ import { NodeFailure } from '#engine/node'
 import { hasBadText } from '#engine/text'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import { invalid, problem } from '#platform/errors'
+import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import * as store from './store.ts'
 
 // What a workflow remembers from one run to the next: small values by key, written by its runs and by nothing else.
@@ -19,20 +18,10 @@ export const MAX_WORKSPACE_BYTES = 64 * 1024 * 1024
 
 type OfWorkflow = { workflow_id: string }
 
-export async function listState(
+export const listState = (
   ctx: Context,
-  { workflow_id, cursor, limit, prefix }: OfWorkflow & ListQuery & { prefix?: string | undefined },
-) {
-  const [after] = decodeCursor(cursor, 1) ?? []
-  if (after !== undefined && typeof after !== 'string')
-    throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
-  const rows = await store.listState(ctx.tx, ctx.workspace.workspace_id, workflow_id, {
-    after: after ?? null,
-    prefix: prefix ?? null,
-    limit,
-  })
-  return toPage(rows, limit, ({ key }) => [key])
-}
+  { workflow_id, prefix, ...asked }: OfWorkflow & ListInput & { prefix?: string | undefined },
+) => store.listState(ctx.tx, ctx.workspace.workspace_id, workflow_id, prefix ?? null, asked)
 
 export async function getState(ctx: Context, { workflow_id, key }: OfWorkflow & { key: string }) {
   const entry = await store.findState(ctx.tx, ctx.workspace.workspace_id, workflow_id, key)

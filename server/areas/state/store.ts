@@ -1,24 +1,18 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { StateEntry } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type StateEntry, stateList } from './schema.ts'
 
 const columns = 'key, value, version::float8 as version, bytes, execution_id, updated_at'
 
 export type StateRow = StateEntry & { value: Json }
 
-export const listState = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  { after, prefix, limit }: { after: string | null; prefix: string | null; limit: number },
-): Promise<StateRow[]> =>
-  tx.rows<StateRow>(
-    `select ${columns} from workflow_state
-     where workspace_id = $1 and workflow_id = $2 and ($3::text is null or key collate "C" > $3)
-       and ($4::text is null or starts_with(key, $4))
-     order by key collate "C" limit $5`,
-    [workspaceId, workflowId, after, prefix, limit + 1],
-  )
+export const listState = (tx: Tx, workspaceId: string, workflowId: string, prefix: string | null, asked: ListInput) =>
+  readList<StateRow>(tx, stateList, asked, {
+    sql: `select ${columns} from workflow_state
+      where workspace_id = $1 and workflow_id = $2 and ($3::text is null or starts_with(key, $3))`,
+    values: [workspaceId, workflowId, prefix],
+  })
 
 export const findState = (
   tx: Tx,

@@ -1,7 +1,7 @@
 import { owner, signedIn, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { NewSubscription, Subscription, SubscriptionPatch, subscriptionList } from './schema.ts'
 import type { Subscriptions } from './service.ts'
 
 export const subscriptionRoutes = (subscriptions: Subscriptions): AnyRoute[] =>
@@ -17,7 +17,7 @@ export const subscriptionRoutes = (subscriptions: Subscriptions): AnyRoute[] =>
     {
       listSubscriptions: {
         summary: "Subscriptions of the caller's workspaces (operators: all)",
-        query: listQuery,
+        query: subscriptionList.query,
         answer: page(Subscription),
         run: subscriptions.listSubscriptions,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyId, anyText, defineList } from '#platform/http/list'
 import { id, jsonObject, name, timestamp, timestampIn } from '#platform/http/schema'
 
 const status = z.enum(['active', 'paused', 'ended'])
@@ -36,4 +37,15 @@ export const SubscriptionPatch = z.strictObject({
   starts_at: timestampIn().optional(),
   ends_at: timestampIn().nullable().optional(),
   metadata: jsonObject().nullable().optional(),
+})
+
+export const subscriptionList = defineList({
+  id: 'subscription_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text', starts_at: 'time', ends_at: 'time' },
+  order: '-created_at',
+  filters: {
+    workspace_id: anyId('ws', 'Only subscriptions of this workspace'),
+    status: anyText('Only those with this status, or one of several with commas between them'),
+  },
 })

@@ -2,8 +2,7 @@ import type { z } from 'zod'
 import type { StandingIn } from '#platform/access/check'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import type { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
@@ -29,13 +28,10 @@ export function makeSubscriptions() {
   return {
     getSubscription,
 
-    async listSubscriptions(ctx: Context, { cursor, limit }: ListQuery) {
-      const before = decodeIdCursor(cursor)
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'subscriptions', (tx) => store.listAllSubscriptions(tx, before, limit))
-        : await store.listSubscriptions(ctx.tx, ctx.person.user_id, before, limit)
-      return toPage(rows, limit, (row) => [row.subscription_id])
-    },
+    listSubscriptions: (ctx: Context, asked: ListInput) =>
+      ctx.person.operator
+        ? listAsOperator(ctx, 'subscriptions', (tx) => store.listAllSubscriptions(tx, asked))
+        : store.listSubscriptions(ctx.tx, ctx.person.user_id, asked),
 
     async createSubscription(ctx: Context, input: z.output<typeof NewSubscription>): Promise<Subscription> {
       const row = { subscription_id: newId(), ...input }

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
-import { pageRows } from '#platform/http/page'
-import type { Subscription } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Subscription, subscriptionList } from './schema.ts'
 
 // Found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
 
@@ -21,31 +21,16 @@ export const findRoleFor = async (tx: Tx, userId: string, subscriptionId: string
 export const findSubscription = (tx: Tx, subscriptionId: string): Promise<Subscription | undefined> =>
   tx.maybe<Subscription>(`select ${columns} from subscriptions where subscription_id = $1`, [subscriptionId])
 
-/** One page from each workspace, by its index, then the newest of them. */
-export const listSubscriptions = (
-  tx: Tx,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<Subscription[]> =>
-  pageRows<Subscription>(
-    tx,
-    `select s.* from memberships m cross join lateral (
-       select ${columns} from subscriptions s
-       where s.workspace_id = m.workspace_id and ($2::uuid is null or s.subscription_id < $2)
-       order by s.subscription_id desc limit $3) s
-     where m.user_id = $1 and m.role <> 'guest'
-     order by s.subscription_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+/** One page from each workspace, then the first of them. */
+export const listSubscriptions = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<Subscription>(tx, subscriptionList, asked, {
+    each: `select workspace_id from memberships where user_id = $1 and role <> 'guest'`,
+    sql: `select ${columns} from subscriptions s where s.workspace_id = each.workspace_id`,
+    values: [userId],
+  })
 
-export const listAllSubscriptions = (tx: Tx, before: string | null, limit: number): Promise<Subscription[]> =>
-  pageRows<Subscription>(
-    tx,
-    `select ${columns} from subscriptions where $1::uuid is null or subscription_id < $1
-     order by subscription_id desc limit $2`,
-    [before, limit + 1],
-  )
+export const listAllSubscriptions = (tx: Tx, asked: ListInput) =>
+  readList<Subscription>(tx, subscriptionList, asked, { sql: `select ${columns} from subscriptions`, values: [] })
 
 export type NewRow = {
   subscription_id: string

@@ -1,7 +1,17 @@
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewSuite, ReportQuery, RunSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
+import { page } from '#platform/http/schema'
+import {
+  NewSuite,
+  ReportQuery,
+  RunSuite,
+  Suite,
+  SuitePatch,
+  SuiteReport,
+  SuiteRun,
+  suiteList,
+  suiteRunList,
+} from './schema.ts'
 import type { Suites } from './service.ts'
 
 const example = {
@@ -30,7 +40,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
     {
       listSuites: {
         summary: 'Suites of a workflow',
-        query: listQuery,
+        query: suiteList.query,
         answer: page(Suite),
         extension: true,
         run: suites.listSuites,
@@ -71,7 +81,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       },
       listSuiteRuns: {
         summary: 'Runs of a suite, newest first: which there are to compare',
-        query: listQuery,
+        query: suiteRunList.query,
         answer: page(SuiteRun),
         extension: true,
         run: suites.listSuiteRuns,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RunError } from '#areas/jobs/schema'
+import { anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
 /** `equal`: what the record expects is what the workflow gave, whole or in some fields. */
@@ -112,4 +113,19 @@ export type SuiteReport = z.input<typeof SuiteReport>
 export const ReportQuery = listQuery.extend({
   compare: reference('run').optional(),
   outcome: Outcome.optional(),
+})
+
+export const suiteList = defineList({
+  id: 'suite_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+})
+
+export const suiteRunList = defineList({
+  id: 'run_id',
+  created: 'started_at',
+  sort: { created_at: 'id', pass_rate: 'number' },
+  order: '-created_at',
+  filters: { status: anyOf(run.status.options) },
 })

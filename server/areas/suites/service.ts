@@ -11,7 +11,8 @@ import type { StandingIn } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
+import { decodeCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import type { LanguageModel } from '#providers/llm/index'
@@ -93,16 +94,8 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
   return {
     getSuite,
 
-    async listSuites(ctx: Context, { workflow_id, cursor, limit }: InWorkflow & ListQuery) {
-      const rows = await store.listSuites(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        workflow_id,
-        decodeIdCursor(cursor),
-        limit,
-      )
-      return toPage(rows, limit, (row) => [row.suite_id])
-    },
+    listSuites: (ctx: Context, { workflow_id, ...asked }: InWorkflow & ListInput) =>
+      store.listSuites(ctx.tx, ctx.workspace.workspace_id, workflow_id, asked),
 
     async createSuite(ctx: Context, { workflow_id, ...input }: InWorkflow & NewSuite): Promise<Suite> {
       const fields: store.SuiteFields = {
@@ -196,10 +189,8 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
       return findRun(ctx, suite_id, run_id)
     },
 
-    async listSuiteRuns(ctx: Context, { suite_id, cursor, limit }: ById & ListQuery) {
-      const rows = await store.listRuns(ctx.tx, ctx.workspace.workspace_id, suite_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.run_id])
-    },
+    listSuiteRuns: (ctx: Context, { suite_id, ...asked }: ById & ListInput) =>
+      store.listRuns(ctx.tx, ctx.workspace.workspace_id, suite_id, asked),
 
     async getSuiteRun(
       ctx: Context,

@@ -1,7 +1,8 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
 import { pageRows } from '#platform/http/page'
-import type { Suite, SuiteItem, SuiteReport, SuiteRun } from './schema.ts'
+import { type Suite, type SuiteItem, type SuiteReport, type SuiteRun, suiteList, suiteRunList } from './schema.ts'
 
 const columns =
   'suite_id, workflow_id, name, dataset_id, mapping, checks, created_by, last_run_id, created_at, updated_at'
@@ -9,19 +10,11 @@ const columns =
 export const findSuite = (tx: Tx, workspaceId: string, suiteId: string): Promise<Suite | undefined> =>
   tx.maybe<Suite>(`select ${columns} from suites where workspace_id = $1 and suite_id = $2`, [workspaceId, suiteId])
 
-export const listSuites = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  before: string | null,
-  limit: number,
-): Promise<Suite[]> =>
-  pageRows<Suite>(
-    tx,
-    `select ${columns} from suites where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or suite_id < $3)
-     order by suite_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-  )
+export const listSuites = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
+  readList<Suite>(tx, suiteList, asked, {
+    sql: `select ${columns} from suites where workspace_id = $1 and workflow_id = $2`,
+    values: [workspaceId, workflowId],
+  })
 
 export type SuiteFields = { name: string; dataset_id: string | null; mapping: Json; checks: Json }
 
@@ -99,20 +92,11 @@ export const findProof = (
     [workspaceId, suiteId, versionId],
   )
 
-/** Newest first. */
-export const listRuns = (
-  tx: Tx,
-  workspaceId: string,
-  suiteId: string,
-  before: string | null,
-  limit: number,
-): Promise<SuiteRun[]> =>
-  pageRows<SuiteRun>(
-    tx,
-    `select ${runColumns} from ${runTables} where r.workspace_id = $1 and r.suite_id = $2 and ($3::uuid is null or r.run_id < $3)
-     order by r.run_id desc limit $4`,
-    [workspaceId, suiteId, before, limit + 1],
-  )
+export const listRuns = (tx: Tx, workspaceId: string, suiteId: string, asked: ListInput) =>
+  readList<SuiteRun>(tx, suiteRunList, asked, {
+    sql: `select ${runColumns} from ${runTables} where r.workspace_id = $1 and r.suite_id = $2`,
+    values: [workspaceId, suiteId],
+  })
 
 export const listOutcomes = (
   tx: Tx,

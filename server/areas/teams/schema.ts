@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyId, defineList } from '#platform/http/list'
 import { id, name, reference, timestamp } from '#platform/http/schema'
 
 const TeamMember = z.object({ user_id: id('usr'), name: z.string(), added_at: timestamp() }).meta({ id: 'TeamMember' })
@@ -37,3 +38,14 @@ export const TeamPatch = z.strictObject({
   description: description.optional(),
 })
 export const AddUsers = z.strictObject({ user_ids: z.array(reference('usr')).min(1).max(1000) })
+
+export const teamList = defineList({
+  id: 'team_id',
+  search: ['name', 'slug', 'description'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: {
+    workspace_id: anyId('ws', 'Only teams of this workspace'),
+    owner_id: anyId('usr', 'Only teams of this owner'),
+  },
+})

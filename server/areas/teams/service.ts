@@ -5,8 +5,7 @@ import { recordAudit } from '#platform/audit'
 import { isUniqueViolation } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
 import type { AddUsers, NewTeam, Team, TeamPatch } from './schema.ts'
@@ -35,13 +34,10 @@ export function makeTeams() {
   return {
     getTeam,
 
-    async listTeams(ctx: Context, { cursor, limit }: ListQuery) {
-      const before = decodeIdCursor(cursor)
-      const rows = ctx.person.operator
-        ? await listAsOperator(ctx, 'teams', (tx) => store.listAllTeams(tx, before, limit))
-        : await store.listTeams(ctx.tx, ctx.person.user_id, before, limit)
-      return toPage(rows, limit, (row) => [row.team_id])
-    },
+    listTeams: (ctx: Context, asked: ListInput) =>
+      ctx.person.operator
+        ? listAsOperator(ctx, 'teams', (tx) => store.listAllTeams(tx, asked))
+        : store.listTeams(ctx.tx, ctx.person.user_id, asked),
 
     async createTeam(ctx: Context, input: z.output<typeof NewTeam>): Promise<Team> {
       const { workspace_id } = ctx.workspace

@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
-import type { Team, TeamSummary } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Team, type TeamSummary, teamList } from './schema.ts'
 
 // Teams are found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
 
@@ -42,26 +43,16 @@ export const findTeamIdBySlug = async (
     )
   )?.team_id
 
-/** One page from each workspace, by its index, then the newest of them: a workspace with many teams is not read through. */
-export const listTeams = (tx: Tx, userId: string, before: string | null, limit: number): Promise<TeamSummary[]> =>
-  tx.rows<TeamSummary>(
-    `select ${summary} from (
-       select n.* from memberships m cross join lateral (
-         select workspace_id, team_id from teams
-         where workspace_id = m.workspace_id and ($2::uuid is null or team_id < $2)
-         order by team_id desc limit $3) n
-       where m.user_id = $1 and m.role <> 'guest'
-       order by n.team_id desc limit $3) newest
-     join teams t using (workspace_id, team_id)
-     order by t.team_id desc`,
-    [userId, before, limit + 1],
-  )
+/** One page from each workspace, then the first of them: in the usual order a workspace with many teams is not read through. */
+export const listTeams = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<TeamSummary>(tx, teamList, asked, {
+    each: `select workspace_id from memberships where user_id = $1 and role <> 'guest'`,
+    sql: `select ${summary} from teams t where t.workspace_id = each.workspace_id`,
+    values: [userId],
+  })
 
-export const listAllTeams = (tx: Tx, before: string | null, limit: number): Promise<TeamSummary[]> =>
-  tx.rows<TeamSummary>(
-    `select ${summary} from teams t where $1::uuid is null or t.team_id < $1 order by t.team_id desc limit $2`,
-    [before, limit + 1],
-  )
+export const listAllTeams = (tx: Tx, asked: ListInput) =>
+  readList<TeamSummary>(tx, teamList, asked, { sql: `select ${summary} from teams t`, values: [] })
 
 export type TeamRow = {
   team_id: string

@@ -1,9 +1,9 @@
-import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken } from '#areas/workflows/schema'
+import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken, tokenList } from '#areas/workflows/schema'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
 import { editor, member, owner, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewTemplate, Template, TemplatePatch } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { NewTemplate, Template, TemplatePatch, templateList } from './schema.ts'
 import type { Templates } from './service.ts'
 
 export type TemplateTokens = ReturnType<typeof makeEmbedTokens<{ template_id: string }>>
@@ -27,7 +27,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       listTemplates: {
         summary: 'Chat templates of the workspace',
         extension: true,
-        query: listQuery,
+        query: templateList.query,
         answer: page(Template),
         run: templates.listTemplates,
       },
@@ -71,7 +71,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       listTemplateTokens: {
         summary: 'Embed tokens of a template',
         extension: true,
-        query: listQuery,
+        query: tokenList.query,
         answer: page(EmbedToken),
         run: tokens.listEmbedTokens,
       },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
 import { origins } from '#areas/workflows/schema'
+import { anyId, defineList } from '#platform/http/list'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
 export const Features = z.object({
@@ -119,3 +120,11 @@ export const TemplatePatch = z.strictObject({
   teams: givenShares(TEAM_ROLES, 'editor').nullable().optional(),
 })
 export type TemplatePatch = z.output<typeof TemplatePatch>
+
+export const templateList = defineList({
+  id: 'template_id',
+  search: ['name', 'greeting'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { owner_id: anyId('usr', 'Only templates of this owner') },
+})

@@ -5,8 +5,7 @@ import { reaches } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { featuresOf, type NewTemplate, type Template, type TemplatePatch } from './schema.ts'
 import * as store from './store.ts'
@@ -61,9 +60,9 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
   return {
     getTemplate,
 
-    async listTemplates(ctx: Context, { cursor, limit }: ListQuery) {
-      const rows = await store.listTemplates(ctx.tx, ctx.workspace.workspace_id, decodeIdCursor(cursor), limit)
-      return toPage(rows.map(view), limit, (row) => [row.template_id])
+    async listTemplates(ctx: Context, asked: ListInput) {
+      const page = await store.listTemplates(ctx.tx, ctx.workspace.workspace_id, asked)
+      return { ...page, items: page.items.map(view) }
     },
 
     async createTemplate(ctx: Context, input: NewTemplate): Promise<Template> {

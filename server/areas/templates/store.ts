@@ -1,6 +1,7 @@
 import { sharesColumn, type TeamShare } from '#areas/teams/shares'
 import type { Tx } from '#platform/db/pool'
-import type { Features } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Features, templateList } from './schema.ts'
 
 export type Row = {
   template_id: string
@@ -38,12 +39,11 @@ export const isEditor = async (tx: Tx, workspaceId: string, templateId: string, 
   (await tx.row<{ edits: boolean }>('select edits_template($1, $2, $3) as edits', [workspaceId, templateId, userId]))
     .edits
 
-export const listTemplates = (tx: Tx, workspaceId: string, before: string | null, limit: number): Promise<Row[]> =>
-  tx.rows<Row>(
-    `select ${columns} from templates t where t.workspace_id = $1 and ($2::uuid is null or t.template_id < $2)
-     order by t.template_id desc limit $3`,
-    [workspaceId, before, limit + 1],
-  )
+export const listTemplates = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<Row>(tx, templateList, asked, {
+    sql: `select ${columns} from templates t where t.workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 export type Settable = Omit<Row, 'template_id' | 'owner_id' | 'teams' | 'workflow_ids' | 'created_at' | 'updated_at'>
 

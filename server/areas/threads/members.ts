@@ -6,7 +6,7 @@ import { recordAudit } from '#platform/audit'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import type { MemberPatch, NewInvitation, ThreadMember } from './schema.ts'
 import * as store from './store.ts'
@@ -65,7 +65,7 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
     getMember: (ctx: Context, { thread_id: id, user_id }: ById): Promise<ThreadMember> =>
       members.getMember(ctx, { id, user_id }),
 
-    listMembers: (ctx: Context, { thread_id: id, ...page }: InThread & ListQuery) =>
+    listMembers: (ctx: Context, { thread_id: id, ...page }: InThread & ListInput) =>
       members.listMembers(ctx, { id, ...page }),
 
     async inviteMember(ctx: Context, input: InThread & z.output<typeof NewInvitation>): Promise<InviteAnswer> {

@@ -1,6 +1,7 @@
+import { messageList } from '#areas/conversations/message-list'
 import { anyone, member, orOneself, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { audioForm, filePart, listQuery, page } from '#platform/http/schema'
+import { audioForm, filePart, page } from '#platform/http/schema'
 import type { Clips } from './clips.ts'
 import type { ThreadMembers } from './members.ts'
 import {
@@ -19,6 +20,7 @@ import {
   ThreadMessages,
   ThreadQuery,
   Transcript,
+  threadMemberList,
 } from './schema.ts'
 import type { Threads } from './service.ts'
 
@@ -69,7 +71,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       listThreadMessages: {
         summary: 'What was said in the thread, oldest first, and the form that stands open',
         extension: true,
-        query: listQuery,
+        query: messageList.query,
         answer: ThreadMessages,
         run: threads.listMessages,
       },
@@ -123,7 +125,7 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       },
       listThreadMembers: {
         summary: 'Members of the thread',
-        query: listQuery,
+        query: threadMemberList.query,
         answer: page(ThreadMember),
         run: members.listMembers,
       },

@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import { messageText, storableText } from '#areas/conversations/message-text'
 import { timeZone } from '#areas/requirements/schema'
-import { email, id, jsonObject, listQuery, name, page, reference, timestamp } from '#platform/http/schema'
+import { anyId, anyOf, defineList } from '#platform/http/list'
+import { email, id, jsonObject, name, page, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
 
-const role = z.enum(['owner', 'member', 'viewer'])
+const kinds = ['thread', 'embed', 'channel', 'gather'] as const
+const roles = ['owner', 'member', 'viewer'] as const
+const role = z.enum(roles)
 export type ThreadRole = z.output<typeof role>
 
 export const Thread = z
   .object({
     thread_id: id('thr'),
     kind: z
-      .enum(['thread', 'embed', 'channel', 'gather'])
+      .enum(kinds)
       .describe('thread: of people; embed, gather: with a visitor of a widget; channel: with somebody outside'),
     title: z.string(),
     /** Through which vendor, where it is one of a channel. */
@@ -32,7 +35,24 @@ export type Thread = z.input<typeof Thread>
 
 export const NewThread = z.strictObject({ title: name(), template_id: reference('tmpl').nullable().optional() })
 
-export const ThreadQuery = listQuery.extend({
+export const threadList = defineList({
+  id: 'thread_id',
+  search: ['title'],
+  sort: { created_at: 'id', updated_at: 'time', title: 'text' },
+  present: ['updated_at'],
+  order: '-created_at',
+  filters: { kind: anyOf(kinds), template_id: anyId('tmpl', 'Only conversations with this template') },
+})
+
+export const threadMemberList = defineList({
+  id: 'user_id',
+  search: ['name', 'email'],
+  sort: { user_id: 'id', created_at: 'time', name: 'text' },
+  order: 'user_id',
+  filters: { role: anyOf(roles) },
+})
+
+export const ThreadQuery = threadList.query.extend({
   with: z
     .enum(['colleagues', 'outside'])
     .default('colleagues')

@@ -11,9 +11,8 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 import { type Context, scopeOf } from '#platform/http/context'
 import { parse } from '#platform/http/input'
-import { decodeIdCursor, decodeNumberCursor, toPage } from '#platform/http/page'
+import type { ListInput } from '#platform/http/list'
 import type { Exchange } from '#platform/http/route'
-import type { ListQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import type { Clips } from './clips.ts'
 import type { Playback } from './playback.ts'
@@ -58,14 +57,11 @@ export function makeThreads(options: {
   return {
     getThread,
 
-    async listThreads(ctx: Context, { cursor, limit, with: whom }: ThreadQuery) {
+    async listThreads(ctx: Context, { with: whom, ...asked }: ThreadQuery) {
       const { workspace_id } = ctx.workspace
-      const before = decodeIdCursor(cursor)
-      const rows =
-        whom === 'outside'
-          ? await store.listOutside(ctx.tx, workspace_id, readerOf(ctx), before, limit)
-          : await store.listThreads(ctx.tx, workspace_id, ctx.person.user_id, before, limit)
-      return toPage(rows, limit, (row) => [row.thread_id])
+      return whom === 'outside'
+        ? store.listOutside(ctx.tx, workspace_id, readerOf(ctx), asked)
+        : store.listThreads(ctx.tx, workspace_id, ctx.person.user_id, asked)
     },
 
     async createThread(ctx: Context, input: z.output<typeof NewThread>): Promise<Thread> {
@@ -84,11 +80,9 @@ export function makeThreads(options: {
       return getThread(ctx, { thread_id })
     },
 
-    async listMessages(ctx: Context, { thread_id, cursor, limit }: ById & ListQuery) {
+    async listMessages(ctx: Context, { thread_id, ...asked }: ById & ListInput) {
       const { workspace_id } = ctx.workspace
-      const after = decodeNumberCursor(cursor) ?? 0
-      const rows = await conversations.listMessages(ctx.tx, workspace_id, thread_id, { after, limit: limit + 1 })
-      const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
+      const { items, next_cursor } = await conversations.searchMessages(ctx.tx, workspace_id, thread_id, asked)
       const form = await conversations.openForm(ctx.tx, workspace_id, thread_id)
       return { items: items.map(shown), next_cursor, form: form && formOf(form) }
     },

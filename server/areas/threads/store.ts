@@ -1,5 +1,6 @@
 import type { Tx } from '#platform/db/pool'
-import type { Thread, ThreadMember, ThreadRole } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Thread, type ThreadMember, type ThreadRole, threadList, threadMemberList } from './schema.ts'
 
 /** The caller, and what they are in the workspace. */
 export type Reader = { user_id: string; role: string }
@@ -53,29 +54,14 @@ export const findThread = async (
     threadId,
   ]))
 
-export const listThreads = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<Thread[]> =>
-  tx.rows<Thread>(
-    `select ${columns} ${mine} and ($3::uuid is null or t.thread_id < $3) order by t.thread_id desc limit $4`,
-    [workspaceId, userId, before, limit + 1],
-  )
+export const listThreads = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<Thread>(tx, threadList, asked, { sql: `select ${columns} ${mine}`, values: [workspaceId, userId] })
 
-export const listOutside = (
-  tx: Tx,
-  workspaceId: string,
-  reader: Reader,
-  before: string | null,
-  limit: number,
-): Promise<Thread[]> =>
-  tx.rows<Thread>(
-    `select ${outsideColumns} ${outside} and ($4::uuid is null or t.thread_id < $4) order by t.thread_id desc limit $5`,
-    [workspaceId, reader.user_id, reader.role, before, limit + 1],
-  )
+export const listOutside = (tx: Tx, workspaceId: string, reader: Reader, asked: ListInput) =>
+  readList<Thread>(tx, threadList, asked, {
+    sql: `select ${outsideColumns} ${outside}`,
+    values: [workspaceId, reader.user_id, reader.role],
+  })
 
 export const templateExists = async (tx: Tx, workspaceId: string, templateId: string): Promise<boolean> =>
   (await tx.maybe('select from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])) !==
@@ -105,18 +91,12 @@ export const isMemberByEmail = async (tx: Tx, workspaceId: string, threadId: str
     [workspaceId, threadId, email],
   )) !== undefined
 
-export const listMembers = (
-  tx: Tx,
-  workspaceId: string,
-  threadId: string,
-  after: string | null,
-  limit: number,
-): Promise<ThreadMember[]> =>
-  tx.rows<ThreadMember>(
-    `select ${memberColumns} from thread_members m join users u using (user_id)
-     where m.workspace_id = $1 and m.thread_id = $2 and ($3::uuid is null or m.user_id > $3) order by m.user_id limit $4`,
-    [workspaceId, threadId, after, limit + 1],
-  )
+export const listMembers = (tx: Tx, workspaceId: string, threadId: string, asked: ListInput) =>
+  readList<ThreadMember>(tx, threadMemberList, asked, {
+    sql: `select ${memberColumns} from thread_members m join users u using (user_id)
+      where m.workspace_id = $1 and m.thread_id = $2`,
+    values: [workspaceId, threadId],
+  })
 
 /** Anyone who is in it already keeps the greater role of the two. How many rows there are then: none where the thread is gone. */
 export const addMember = (

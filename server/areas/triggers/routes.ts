@@ -1,8 +1,8 @@
 import { editor, member } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
-import { NewTrigger, type NewTrigger as NewTriggerInput, Trigger } from './schema.ts'
+import { page } from '#platform/http/schema'
+import { NewTrigger, type NewTrigger as NewTriggerInput, Trigger, triggerList } from './schema.ts'
 import { createTrigger, deleteTrigger, getTrigger, listTriggers, type TriggerParts } from './service.ts'
 
 type OfWorkflow = { workflow_id: string }
@@ -20,7 +20,7 @@ export const triggerRoutes = (parts: TriggerParts): AnyRoute[] =>
       listTriggers: {
         summary: 'The triggers of a workflow, the newest first',
         extension: true,
-        query: listQuery,
+        query: triggerList.query,
         answer: page(Trigger),
         run: listTriggers,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anyText, defineList, flag } from '#platform/http/list'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 
 export const Trigger = z
@@ -30,3 +31,14 @@ export const NewTrigger = z
   })
   .meta({ id: 'NewServiceTrigger' })
 export type NewTrigger = z.output<typeof NewTrigger>
+
+export const triggerList = defineList({
+  id: 'trigger_id',
+  search: ['service', 'trigger'],
+  sort: { created_at: 'id', next_poll_at: 'time', service: 'text' },
+  order: '-created_at',
+  filters: {
+    service: anyText('Only triggers of this service, or of several with commas between them'),
+    enabled: flag('Only those that are enabled, or only those that are not'),
+  },
+})

@@ -7,8 +7,7 @@ import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service } from '#providers/services/manifest'
@@ -29,13 +28,8 @@ export type TriggerParts = {
   kindsOf(presets: readonly string[]): readonly string[]
 }
 
-export async function listTriggers(ctx: Context, { workflow_id, cursor, limit }: OfWorkflow & ListQuery) {
-  const rows = await store.listTriggers(ctx.tx, ctx.workspace.workspace_id, workflow_id, {
-    before: decodeIdCursor(cursor),
-    limit,
-  })
-  return toPage(rows, limit, ({ trigger_id }) => [trigger_id])
-}
+export const listTriggers = (ctx: Context, { workflow_id, ...asked }: OfWorkflow & ListInput) =>
+  store.listTriggers(ctx.tx, ctx.workspace.workspace_id, workflow_id, asked)
 
 export async function getTrigger(ctx: Context, { workflow_id, trigger_id }: One): Promise<Trigger> {
   const found = await store.findTrigger(ctx.tx, ctx.workspace.workspace_id, workflow_id, trigger_id)

@@ -1,21 +1,16 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Trigger } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Trigger, triggerList } from './schema.ts'
 
 const columns = `trigger_id, workflow_id, service, trigger, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
   last_execution_id, last_error, created_at`
 
-export const listTriggers = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<Trigger[]> =>
-  tx.rows<Trigger>(
-    `select ${columns} from service_triggers
-     where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or trigger_id < $3) order by trigger_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-  )
+export const listTriggers = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
+  readList<Trigger>(tx, triggerList, asked, {
+    sql: `select ${columns} from service_triggers where workspace_id = $1 and workflow_id = $2`,
+    values: [workspaceId, workflowId],
+  })
 
 export const findTrigger = (
   tx: Tx,

@@ -1,7 +1,7 @@
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { NewVariable, Variable, variableQuery } from './schema.ts'
+import { NewVariable, Variable, variableList } from './schema.ts'
 import {
   deleteVariable,
   getVariable,
@@ -25,7 +25,7 @@ export const variableRoutes = (): AnyRoute[] =>
       listVariables: {
         summary: 'The variables of the workspace, by name',
         extension: true,
-        query: variableQuery,
+        query: variableList.query,
         answer: page(Variable),
         run: listVariables,
       },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { id, listQuery, timestamp } from '#platform/http/schema'
+import { defineList } from '#platform/http/list'
+import { id, timestamp } from '#platform/http/schema'
 
 export const Variable = z
   .object({
@@ -21,4 +22,10 @@ export const NewVariable = z
   .meta({ id: 'NewVariable' })
 export type NewVariable = z.output<typeof NewVariable>
 
-export const variableQuery = listQuery.extend({ q: z.string().max(100).optional().describe('Part of the name') })
+export const variableList = defineList({
+  id: 'name',
+  idIs: 'text',
+  search: ['name', 'description'],
+  sort: { name: 'id', created_at: 'time', updated_at: 'time' },
+  order: 'name',
+})

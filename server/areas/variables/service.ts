@@ -5,8 +5,7 @@ import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import type { NewVariable, Variable } from './schema.ts'
 import * as store from './store.ts'
 
@@ -15,17 +14,8 @@ import * as store from './store.ts'
 
 type ByName = { name: string }
 
-export async function listVariables(ctx: Context, { cursor, limit, q }: ListQuery & { q?: string | undefined }) {
-  const [after] = decodeCursor(cursor, 1) ?? []
-  if (after !== undefined && typeof after !== 'string')
-    throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
-  const rows = await store.listVariables(ctx.tx, ctx.workspace.workspace_id, {
-    after: after ?? null,
-    q: q ?? null,
-    limit,
-  })
-  return toPage(rows, limit, ({ name }) => [name])
-}
+export const listVariables = (ctx: Context, asked: ListInput) =>
+  store.listVariables(ctx.tx, ctx.workspace.workspace_id, asked)
 
 export const peekVariable = (ctx: Context, { name }: ByName): Promise<Variable | undefined> =>
   store.findVariable(ctx.tx, ctx.workspace.workspace_id, name)

@@ -1,21 +1,15 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Variable } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Variable, variableList } from './schema.ts'
 
 const columns = 'name, value, description, created_by, created_at, updated_at'
 
-export const listVariables = (
-  tx: Tx,
-  workspaceId: string,
-  { after, q, limit }: { after: string | null; q: string | null; limit: number },
-): Promise<Variable[]> =>
-  tx.rows<Variable>(
-    `select ${columns} from variables
-     where workspace_id = $1 and ($2::text is null or name collate "C" > $2)
-       and ($3::text is null or strpos(lower(name), lower($3)) > 0)
-     order by name collate "C" limit $4`,
-    [workspaceId, after, q, limit + 1],
-  )
+export const listVariables = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<Variable>(tx, variableList, asked, {
+    sql: `select name collate "C" as name, value, description, created_by, created_at, updated_at from variables where workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 export const findVariable = (tx: Tx, workspaceId: string, name: string): Promise<Variable | undefined> =>
   tx.maybe<Variable>(`select ${columns} from variables where workspace_id = $1 and name = $2`, [workspaceId, name])

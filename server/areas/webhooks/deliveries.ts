@@ -6,11 +6,12 @@ import type { Database, Tx } from '#platform/db/pool'
 import { problem, statusOf } from '#platform/errors'
 import { toProblem } from '#platform/http/answer'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import { id, jsonObject, type ListQuery, timestamp } from '#platform/http/schema'
+import { type ListInput, readList } from '#platform/http/list'
+import { id, jsonObject, timestamp } from '#platform/http/schema'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { headersWithoutCredentials } from './request.ts'
+import { webhookDeliveryList } from './schema.ts'
 
 // The last calls of each token, for anyone who sets a sender up: what came, and why it was refused. Written in batches and only as
 // fast as somebody could read it: a flood of calls costs one transaction a second.
@@ -131,7 +132,7 @@ export type Deliveries = ReturnType<typeof makeDeliveries>
 
 export async function listWebhookDeliveries(
   ctx: Context,
-  { workflow_id, token_id, cursor, limit }: { workflow_id: string; token_id: string } & ListQuery,
+  { workflow_id, token_id, ...asked }: { workflow_id: string; token_id: string } & ListInput,
 ) {
   const { workspace_id } = ctx.workspace
   const token = await ctx.tx.maybe(
@@ -139,10 +140,9 @@ export async function listWebhookDeliveries(
     [workspace_id, workflow_id, token_id],
   )
   if (!token) throw problem('not_found')
-  const rows = await ctx.tx.rows<WebhookDelivery>(
-    `select delivery_id, received_at, method, status, code, reason, content_type, bytes, headers, execution_id from webhook_deliveries
-     where workspace_id = $1 and token_id = $2 and ($3::uuid is null or delivery_id < $3) order by delivery_id desc limit $4`,
-    [workspace_id, token_id, decodeIdCursor(cursor), limit + 1],
-  )
-  return toPage(rows, limit, (row) => [row.delivery_id])
+  return readList<WebhookDelivery>(ctx.tx, webhookDeliveryList, asked, {
+    sql: `select delivery_id, received_at, method, status, code, reason, content_type, bytes, headers, execution_id from webhook_deliveries
+      where workspace_id = $1 and token_id = $2`,
+    values: [workspace_id, token_id],
+  })
 }

@@ -3,10 +3,10 @@ import { SimpleExecution, waitQuery } from '#areas/executions/schema'
 import { member, token } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import { listWebhookDeliveries, WebhookDelivery } from './deliveries.ts'
 import { type InboundCall, type InboundParts, receiveWebhook } from './inbound.ts'
-import { TriggeredOrEnded } from './schema.ts'
+import { TriggeredOrEnded, webhookDeliveryList } from './schema.ts'
 import type { Webhooks } from './service.ts'
 
 /** Senders add parameters of their own; none is refused. */
@@ -81,7 +81,7 @@ export const webhookRoutes = (webhooks: Webhooks, parts: InboundParts): AnyRoute
         description:
           'The newest fifty, written within a second or two. Of a `bearer` token only what was refused; what it started is in the list of executions.',
         extension: true,
-        query: listQuery,
+        query: webhookDeliveryList.query,
         answer: page(WebhookDelivery),
         run: listWebhookDeliveries,
       },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { editor, member, owner, sees, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page, reference } from '#platform/http/schema'
+import { page, reference } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
 import { type BackfillParts, backfillSchedule, findBackfilled } from './backfill.ts'
 import { exportWorkflow, importWorkflow, type PortableParts } from './portable.ts'
@@ -13,10 +13,12 @@ import {
   Schedule,
   SchedulePatch,
   SchedulePut,
+  scheduleList,
   WorkflowSchedule,
 } from './schedule-schema.ts'
 import * as schedules from './schedules.ts'
 import {
+  DeleteWorkflows,
   EmbedToken,
   EmbedTokenMade,
   EmbedTokenPatch,
@@ -30,12 +32,17 @@ import {
   Palette,
   Registry,
   Transfer,
+  tokenList,
+  transferList,
   Version,
   VersionDiff,
   VersionMade,
+  versionList,
   Workflow,
   WorkflowMade,
   WorkflowPatch,
+  WorkflowsDeleted,
+  workflowQuery,
 } from './schema.ts'
 import type { Workflows } from './service.ts'
 import type { makeEmbedTokens } from './tokens.ts'
@@ -87,6 +94,7 @@ export const workflowRoutes = ({
     {
       listWorkflows: ['GET', '/api/workflows', viewer('workspace')],
       createWorkflow: ['POST', '/api/workflows', member('workspace')],
+      deleteWorkflows: ['POST', '/api/workflows/delete', viewer('workspace')],
       getRegistry: ['GET', '/api/workflows/registry', viewer('workspace')],
       getPalette: ['GET', '/api/workflows/palette', viewer('workspace')],
       getWorkflow: ['GET', '/api/workflows/:workflow_id', sees('workflow')],
@@ -131,7 +139,7 @@ export const workflowRoutes = ({
       listWorkflows: {
         summary: 'Workflows the caller owns or is a member of, the system ones first',
         description: '`?scope=workspace` lists all of the selected workspace.',
-        query: listQuery.extend({ scope: z.enum(['own', 'workspace']).optional() }),
+        query: workflowQuery,
         answer: page(Workflow),
         run: workflows.listWorkflows,
       },
@@ -187,9 +195,19 @@ export const workflowRoutes = ({
         current: workflows.getWorkflow,
         run: workflows.deleteWorkflow,
       },
+      deleteWorkflows: {
+        summary: 'Delete several workflows',
+        description:
+          'Each is deleted as by `DELETE /api/workflows/{workflow_id}`, or refused as there; the answer says which.',
+        body: DeleteWorkflows,
+        answer: WorkflowsDeleted,
+        extension: true,
+        examples: { body: { workflow_ids: ['wf_01kf3v6h2he3wtpk1fw5c0wz9d'], cancel_runs: false } },
+        run: workflows.deleteWorkflows,
+      },
       listVersions: {
         summary: 'Versions, newest first',
-        query: listQuery,
+        query: versionList.query,
         answer: page(Version),
         run: workflows.listVersions,
       },
@@ -238,7 +256,7 @@ export const workflowRoutes = ({
       },
       listTransfers: {
         summary: 'Workflows that are offered to the caller',
-        query: listQuery,
+        query: transferList.query,
         answer: page(Transfer),
         extension: true,
         run: transfers.listTransfers,
@@ -286,7 +304,7 @@ export const workflowRoutes = ({
       },
       listWebhookTokens: {
         summary: 'Webhook tokens, without their secrets',
-        query: listQuery,
+        query: tokenList.query,
         answer: page(WebhookToken),
         run: webhookTokens.listWebhookTokens,
       },
@@ -324,7 +342,7 @@ export const workflowRoutes = ({
       },
       listEmbedTokens: {
         summary: 'Embed tokens, without their secrets',
-        query: listQuery,
+        query: tokenList.query,
         answer: page(EmbedToken),
         run: embedTokens.listEmbedTokens,
       },
@@ -381,6 +399,7 @@ export const workflowRoutes = ({
       },
       listSchedules: {
         summary: 'The schedules of a workflow, the oldest first',
+        query: scheduleList.query,
         answer: page(WorkflowSchedule),
         extension: true,
         run: schedules.listSchedules,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineList, flag } from '#platform/http/list'
 import { id, jsonObject, timestamp, timestampIn } from '#platform/http/schema'
 
 export const Schedule = z
@@ -56,6 +57,14 @@ export const WorkflowSchedule = z
   })
   .meta({ id: 'WorkflowSchedule' })
 export type WorkflowSchedule = z.input<typeof WorkflowSchedule>
+
+export const scheduleList = defineList({
+  id: 'schedule_id',
+  search: ['cron', 'timezone'],
+  sort: { created_at: 'time', next_run_at: 'time' },
+  order: 'created_at',
+  filters: { enabled: flag('Only those that are enabled, or only those that are not') },
+})
 
 const fields = {
   cron: cron().nullable().optional().describe('Five fields: minute, hour, day, month, weekday'),

@@ -1,6 +1,7 @@
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import type { Schedule } from './schedule-schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type Schedule, scheduleList } from './schedule-schema.ts'
 
 export type ScheduleRow = {
   schedule_id: string
@@ -25,11 +26,19 @@ export type ScheduleRow = {
 const columns = `schedule_id, workflow_id, cron, every_s, at, timezone, coalesce(input, '{}') as input, overlap, catch_up, enabled,
   coalesce(planned_at, next_run_at) as next_run_at, last_run_at, last_execution_id, last_error, created_at, updated_at, now() as now`
 
-export const listSchedules = (tx: Tx, workspaceId: string, workflowId: string): Promise<ScheduleRow[]> =>
-  tx.rows<ScheduleRow>(
-    `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2 order by created_at, schedule_id`,
-    [workspaceId, workflowId],
-  )
+export const listSchedules = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
+  readList<ScheduleRow>(tx, scheduleList, asked, {
+    sql: `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2`,
+    values: [workspaceId, workflowId],
+  })
+
+export const countSchedules = async (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
+  (
+    await tx.row<{ count: number }>(
+      'select count(*)::integer as count from schedules where workspace_id = $1 and workflow_id = $2',
+      [workspaceId, workflowId],
+    )
+  ).count
 
 export const findSchedule = (
   tx: Tx,

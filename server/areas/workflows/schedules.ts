@@ -3,6 +3,7 @@ import { validateJson } from '#model/json-schema'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import type { ListInput } from '#platform/http/list'
 import { newId } from '#platform/ids'
 import type { NewSchedule, Schedule, SchedulePatch, SchedulePut, WorkflowSchedule } from './schedule-schema.ts'
 import * as store from './schedule-store.ts'
@@ -86,12 +87,9 @@ async function plan(
   return enabled ? next : null
 }
 
-export async function listSchedules(
-  ctx: Context,
-  { workflow_id }: ById,
-): Promise<{ items: WorkflowSchedule[]; next_cursor: null }> {
-  const rows = await store.listSchedules(ctx.tx, ctx.workspace.workspace_id, workflow_id)
-  return { items: rows.map(shown), next_cursor: null }
+export async function listSchedules(ctx: Context, { workflow_id, ...asked }: ById & ListInput) {
+  const page = await store.listSchedules(ctx.tx, ctx.workspace.workspace_id, workflow_id, asked)
+  return { ...page, items: page.items.map(shown) }
 }
 
 export async function getOneSchedule(ctx: Context, { workflow_id, schedule_id }: OneOf): Promise<WorkflowSchedule> {
@@ -112,7 +110,7 @@ export async function createSchedule(
   const next = await plan(tx, fields, null)
   await checkInput(tx, workspace_id, workflow_id, fields.input)
   await lockWorkflow(tx, workspace_id, workflow_id)
-  if ((await store.listSchedules(tx, workspace_id, workflow_id)).length >= MAX_SCHEDULES)
+  if ((await store.countSchedules(tx, workspace_id, workflow_id)) >= MAX_SCHEDULES)
     throw problem('conflict', `A workflow has at most ${MAX_SCHEDULES} schedules.`)
   const schedule_id = newId()
   const made = { ...fields, next, userId: ctx.person.user_id }

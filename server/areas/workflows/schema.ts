@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { givenShares, shownShares } from '#areas/teams/shares'
+import { bulkAnswer, severalIds } from '#platform/http/bulk'
+import { anyId, defineList, flag } from '#platform/http/list'
 import { definition, definitionIn, id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
 const ROLES: ['editor', 'member', 'viewer'] = ['editor', 'member', 'viewer']
@@ -350,3 +352,44 @@ export const Registry = z
 export const Palette = z
   .looseObject({ groups: z.array(z.looseObject({ title: z.string(), nodes: z.array(NodeEntry.loose()) })) })
   .meta({ id: 'Palette' })
+
+export const DeleteWorkflows = z
+  .strictObject({
+    workflow_ids: severalIds('wf'),
+    cancel_runs: z.boolean().default(false).describe('Cancel their live executions; without it those workflows stay'),
+  })
+  .meta({ id: 'DeleteWorkflows' })
+export const WorkflowsDeleted = bulkAnswer('workflow_id', 'wf').meta({ id: 'WorkflowsDeleted' })
+
+export const workflowList = defineList({
+  id: 'workflow_id',
+  search: ['name', 'description'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { owner_id: anyId('usr', 'Only workflows of this owner') },
+})
+export const workflowQuery = workflowList.query.extend({ scope: z.enum(['own', 'workspace']).optional() })
+
+export const versionList = defineList({
+  id: 'number',
+  idIs: 'number',
+  search: ['note'],
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  filters: { active: flag('Only the active version, or only the others') },
+})
+
+export const transferList = defineList({
+  id: 'workflow_id',
+  search: ['workflow_name'],
+  sort: { workflow_id: 'id', created_at: 'time', workflow_name: 'text' },
+  order: '-workflow_id',
+})
+
+export const tokenList = defineList({
+  id: 'token_id',
+  search: ['name', 'prefix'],
+  sort: { created_at: 'id', name: 'text', last_used_at: 'time' },
+  order: '-created_at',
+  filters: { enabled: flag('Only those that are enabled, or only those that are not') },
+})

@@ -1,13 +1,15 @@
+import type { z } from 'zod'
 import { checkShares, replaceShares } from '#areas/teams/shares'
 import { hintFlow } from '#engine/flow/deciding'
-import type { StandingIn } from '#platform/access/check'
+import { requireStanding, type StandingIn } from '#platform/access/check'
 import type { Standing } from '#platform/access/words'
 import { recordAudit } from '#platform/audit'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import { invalid, problem, unknownReference } from '#platform/errors'
+import { countsOf, forEachId } from '#platform/http/bulk'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
+import { encodeCursor, peekCursor } from '#platform/http/page'
 import { newId, toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import { makeDefinitionCheck } from './definition-check.ts'
@@ -15,7 +17,7 @@ import { type ById, type Deps, refuseSystem, type SystemWorkflows, type Workflow
 import { checkFlow } from './flow-settings.ts'
 import { getWorkflow, systemView } from './get-workflow.ts'
 import { mayRun } from './rights.ts'
-import type { NewWorkflow, Workflow, WorkflowMade, WorkflowPatch } from './schema.ts'
+import type { DeleteWorkflows, NewWorkflow, Workflow, WorkflowMade, WorkflowPatch } from './schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
 import { offerTo } from './transfers.ts'
@@ -92,27 +94,38 @@ async function checkSettings(
     throw unknownReference('/settings/error_workflow_id')
 }
 
-/** The system workflows come first, and are continued after by their slug. */
-function placeOf(
-  system: SystemWorkflows,
-  cursor: string | undefined,
-): { system: SystemWorkflow[]; before: string | null } {
-  const ofSystem = [...system.values()]
-  const [last] = decodeCursor(cursor, 1) ?? []
-  if (last === undefined) return { system: ofSystem, before: null }
-  const at = ofSystem.findIndex(({ slug }) => slug === last)
-  return at === -1 ? { system: [], before: decodeIdCursor(cursor) } : { system: ofSystem.slice(at + 1), before: null }
+type WorkflowsAsked = ListInput & { scope?: 'own' | 'workspace' | undefined; owner_id?: unknown }
+
+const systemInCursor = (system: SystemWorkflows, cursor: string | undefined): string | undefined => {
+  const slug = cursor === undefined ? undefined : peekCursor(cursor)?.[0]
+  return typeof slug === 'string' && system.has(slug) ? slug : undefined
 }
 
-export async function listWorkflows(
-  deps: Deps,
-  ctx: Context,
-  { cursor, limit, scope }: ListQuery & { scope?: 'own' | 'workspace' | undefined },
-) {
-  const from = placeOf(deps.system, cursor)
+/** Those that are asked for and not yet shown. They come first in every order; nobody owns them, and no day made them. */
+function systemFor(system: SystemWorkflows, asked: WorkflowsAsked): SystemWorkflow[] {
+  if (asked.created_after ?? asked.created_before ?? asked.owner_id) return []
+  const q = asked.q?.toLowerCase() ?? ''
+  const found = [...system.values()].filter(({ name, description }) =>
+    `${name}\n${description}`.toLowerCase().includes(q),
+  )
+  if (asked.cursor === undefined) return found
+  const last = systemInCursor(system, asked.cursor)
+  return last === undefined ? [] : found.slice(found.findIndex(({ slug }) => slug === last) + 1)
+}
+
+export async function listWorkflows({ system }: Deps, ctx: Context, { scope, ...asked }: WorkflowsAsked) {
   const userId = scope === 'workspace' && ctx.workspace.role !== 'guest' ? null : ctx.person.user_id
-  const stored = await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, from.before, limit)
-  return toPage([...from.system.map(systemView), ...stored], limit, (row) => [row.workflow_id])
+  const first = systemFor(system, asked)
+  const shown = first.slice(0, asked.limit).map(systemView)
+  const left = asked.limit - shown.length
+  const stored = await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, {
+    ...asked,
+    limit: Math.max(1, left),
+    cursor: systemInCursor(system, asked.cursor) === undefined ? asked.cursor : undefined,
+  })
+  if (left > 0) return { items: [...shown, ...stored.items], next_cursor: stored.next_cursor }
+  const more = first.length > asked.limit || stored.items.length > 0
+  return { items: shown, next_cursor: more ? encodeCursor([shown.at(-1)!.workflow_id]) : null }
 }
 
 export async function createWorkflow(deps: Deps, ctx: Context, input: NewWorkflow): Promise<WorkflowMade> {
@@ -210,6 +223,21 @@ export async function deleteWorkflow(
   await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
 }
 
+/** Each as if it were deleted alone; those that are refused stay. */
+export async function deleteWorkflows(
+  deps: Deps,
+  ctx: Context,
+  { workflow_ids, cancel_runs }: z.output<typeof DeleteWorkflows>,
+) {
+  const standingIn = makeStandingInWorkflow(deps.system)
+  const answer = await forEachId('workflow_id', workflow_ids, async (workflow_id) => {
+    await requireStanding(ctx, 'workflow', standingIn, workflow_id, 'owner')
+    await deleteWorkflow(deps, ctx, { workflow_id, cancel_runs })
+  })
+  await recordAudit(ctx, ctx.tx, { action: 'workflows.deleted', data: countsOf(answer.items) })
+  return answer
+}
+
 const verbsOfWorkflows = {
   getWorkflow,
   listWorkflows,
@@ -218,6 +246,7 @@ const verbsOfWorkflows = {
   pauseWorkflow,
   resumeWorkflow,
   deleteWorkflow,
+  deleteWorkflows,
   listVersions,
   createVersion,
   activateVersion,

@@ -4,9 +4,9 @@ import type { FlowSettings } from '#engine/flow/rules'
 import { nudge } from '#engine/nudges'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import { pageRows } from '#platform/http/page'
+import { type ListInput, readList } from '#platform/http/list'
 import type { ActivationRule } from './activation.ts'
-import type { Version, Workflow } from './schema.ts'
+import { type Version, versionList, type Workflow, workflowList } from './schema.ts'
 
 export type WorkflowSettings = Omit<FlowSettings, 'paused_at'> & {
   timeout_s?: number
@@ -52,21 +52,14 @@ export const findRights = (
   )
 
 /** Those the person owns or is a member of; `userId` null: all of the workspace. */
-export const listWorkflows = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string | null,
-  before: string | null,
-  limit: number,
-): Promise<Workflow[]> =>
-  tx.rows<Workflow>(
-    `select ${columns} from workflows w
-     where w.workspace_id = $1 and w.deleted_at is null and ($3::uuid is null or w.workflow_id < $3)
-       and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_people m
-         where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))
-     order by w.workflow_id desc limit $4`,
-    [workspaceId, userId, before, limit + 1],
-  )
+export const listWorkflows = (tx: Tx, workspaceId: string, userId: string | null, asked: ListInput) =>
+  readList<Workflow>(tx, workflowList, asked, {
+    sql: `select ${columns} from workflows w
+      where w.workspace_id = $1 and w.deleted_at is null
+        and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_people m
+          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))`,
+    values: [workspaceId, userId],
+  })
 
 export const insertWorkflow = (
   tx: Tx,
@@ -185,20 +178,12 @@ export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflow
 const versionColumns =
   'version_id, workflow_id, number, active, definition, sha256, note, created_by, activated_by, created_at'
 
-export const listVersions = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  before: number | null,
-  limit: number,
-): Promise<Version[]> =>
-  pageRows<Version>(
-    tx,
-    `select ${versionColumns}, coalesce(bytes, octet_length(definition::text)) + 1000 as page_size from workflow_versions
-     where workspace_id = $1 and workflow_id = $2 and ($3::integer is null or number < $3) order by number desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-    'page.page_size',
-  )
+export const listVersions = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
+  readList<Version>(tx, versionList, asked, {
+    sql: `select ${versionColumns}, coalesce(bytes, octet_length(definition::text)) + 1000 as page_size from workflow_versions where workspace_id = $1 and workflow_id = $2`,
+    values: [workspaceId, workflowId],
+    size: 'page.page_size',
+  })
 
 export const findVersion = (
   tx: Tx,

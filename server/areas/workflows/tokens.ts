@@ -2,10 +2,9 @@ import { recordAudit } from '#platform/audit'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import { type ListInput, readList } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import type { EmbedToken, EmbedTokenPatch, NewEmbedToken } from './schema.ts'
+import { type EmbedToken, type EmbedTokenPatch, type NewEmbedToken, tokenList } from './schema.ts'
 
 // Embed tokens: they let a page of a listed origin use one workflow, or one chat template.
 
@@ -21,14 +20,12 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
   defaultOrigins(ctx: Context, owner: Owner): Promise<string[]>
 }) {
   return {
-    async listEmbedTokens(ctx: Context, { cursor, limit, ...owner }: Owner & ListQuery) {
-      const [column, id] = ownerColumn(owner as unknown as Owner)
-      const rows = await ctx.tx.rows<EmbedToken>(
-        `select ${embedColumns} from embed_tokens where workspace_id = $1 and ${column} = $2 and ($3::uuid is null or token_id < $3)
-         order by token_id desc limit $4`,
-        [ctx.workspace.workspace_id, id, decodeIdCursor(cursor), limit + 1],
-      )
-      return toPage(rows, limit, (row) => [row.token_id])
+    async listEmbedTokens(ctx: Context, asked: Owner & ListInput) {
+      const [column, id] = ownerColumn(asked)
+      return readList<EmbedToken>(ctx.tx, tokenList, asked, {
+        sql: `select ${embedColumns} from embed_tokens where workspace_id = $1 and ${column} = $2`,
+        values: [ctx.workspace.workspace_id, id],
+      })
     },
 
     async createEmbedToken(ctx: Context, { name, allowed_origins, require_origin, ...owner }: Owner & NewEmbedToken) {

@@ -1,4 +1,6 @@
 import type { Tx } from '#platform/db/pool'
+import { type ListInput, readList } from '#platform/http/list'
+import { transferList } from './schema.ts'
 
 export type TransferRow = {
   workflow_id: string
@@ -18,20 +20,12 @@ export const findTransfer = (tx: Tx, workspaceId: string, workflowId: string): P
     workflowId,
   ])
 
-/** Those that wait for this person, newest workflow first. */
-export const listTransfersTo = (
-  tx: Tx,
-  workspaceId: string,
-  userId: string,
-  before: string | null,
-  limit: number,
-): Promise<TransferRow[]> =>
-  tx.rows<TransferRow>(
-    `select ${columns} from ${tables}
-     where t.workspace_id = $1 and t.to_user = $2 and ($3::uuid is null or t.workflow_id < $3)
-     order by t.workflow_id desc limit $4`,
-    [workspaceId, userId, before, limit + 1],
-  )
+/** Those that wait for this person. */
+export const listTransfersTo = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<TransferRow>(tx, transferList, asked, {
+    sql: `select ${columns} from ${tables} where t.workspace_id = $1 and t.to_user = $2`,
+    values: [workspaceId, userId],
+  })
 
 export const insertTransfer = (
   tx: Tx,

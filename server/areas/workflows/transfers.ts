@@ -3,8 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import type { Transfer } from './schema.ts'
 import { lockWorkflow } from './store.ts'
@@ -70,11 +69,9 @@ export async function getTransfer(ctx: Context, { workflow_id }: ById): Promise<
   return pending(transfer)
 }
 
-export async function listTransfers(ctx: Context, { cursor, limit }: ListQuery) {
-  const { workspace_id } = ctx.workspace
-  const before = decodeIdCursor(cursor)
-  const rows = await store.listTransfersTo(ctx.tx, workspace_id, ctx.person.user_id, before, limit)
-  return toPage(rows.map(pending), limit, (row) => [row.workflow_id])
+export async function listTransfers(ctx: Context, asked: ListInput) {
+  const page = await store.listTransfersTo(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
+  return { ...page, items: page.items.map(pending) }
 }
 
 export async function withdrawTransfer(ctx: Context, { workflow_id }: ById): Promise<void> {

@@ -4,10 +4,9 @@ import { definitionText } from '#model/canonical'
 import type { Definition, Json } from '#model/definition'
 import { diffDefinitions } from '#model/graph-diff'
 import { recordAudit } from '#platform/audit'
-import { invalid, problem } from '#platform/errors'
+import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { type ActivationRule, requireProof } from './activation.ts'
 import { type ById, type Deps, refuseSystem } from './dependencies.ts'
@@ -63,18 +62,9 @@ export async function warningsOf(
   return warnings.length > 0 ? { warnings } : {}
 }
 
-export async function listVersions(deps: Deps, ctx: Context, { workflow_id, cursor, limit }: ById & ListQuery) {
-  if (deps.system.has(workflow_id)) return { items: [], next_cursor: null }
-  const key = decodeCursor(cursor, 1)
-  if (key && typeof key[0] !== 'number') throw invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
-  const rows = await store.listVersions(
-    ctx.tx,
-    ctx.workspace.workspace_id,
-    workflow_id,
-    (key?.[0] as number | undefined) ?? null,
-    limit,
-  )
-  return toPage(rows, limit, (row) => [row.number])
+export async function listVersions({ system }: Deps, ctx: Context, { workflow_id, ...asked }: ById & ListInput) {
+  if (system.has(workflow_id)) return { items: [], next_cursor: null }
+  return store.listVersions(ctx.tx, ctx.workspace.workspace_id, workflow_id, asked)
 }
 
 export async function createVersion(

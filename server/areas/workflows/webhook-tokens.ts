@@ -3,13 +3,12 @@ import { checkExpression } from '#model/expressions'
 import { recordAudit } from '#platform/audit'
 import { secretFault } from '#platform/auth/signatures'
 import { TOKENS_CHANGED } from '#platform/auth/tokens'
-import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import { type ListInput, readList } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
 import type { Place, Vault } from '#platform/secrets'
+import { tokenList } from './schema.ts'
 import type {
   NewWebhookToken,
   WebhookAuth,
@@ -73,26 +72,12 @@ function makeSecretFor(auth: WebhookAuth): string | undefined {
   return auth.preset === 'github' || auth.preset === 'custom' ? randomBytes(32).toString('base64url') : undefined
 }
 
-const listRows = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  before: string | null,
-  limit: number,
-): Promise<Row[]> =>
-  tx.rows<Row>(
-    `select ${columns} from webhook_tokens where workspace_id = $1 and workflow_id = $2 and ($3::uuid is null or token_id < $3)
-     order by token_id desc limit $4`,
-    [workspaceId, workflowId, before, limit + 1],
-  )
-
-export async function listWebhookTokens(ctx: Context, { workflow_id, cursor, limit }: OfWorkflow & ListQuery) {
-  const rows = await listRows(ctx.tx, ctx.workspace.workspace_id, workflow_id, decodeIdCursor(cursor), limit)
-  return toPage(
-    rows.map((row) => view(ctx, row)),
-    limit,
-    (row) => [row.token_id],
-  )
+export async function listWebhookTokens(ctx: Context, { workflow_id, ...asked }: OfWorkflow & ListInput) {
+  const page = await readList<Row>(ctx.tx, tokenList, asked, {
+    sql: `select ${columns} from webhook_tokens where workspace_id = $1 and workflow_id = $2`,
+    values: [ctx.workspace.workspace_id, workflow_id],
+  })
+  return { ...page, items: page.items.map((row) => view(ctx, row)) }
 }
 
 export async function createWebhookToken(

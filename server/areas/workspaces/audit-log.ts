@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { Tx } from '#platform/db/pool'
 import { type Context, scopeOf } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import { listAsOperator } from '#platform/operator'
@@ -18,11 +17,8 @@ const readAs = <T>(ctx: Context, read: (tx: Tx, workspaceId: string | null) => P
     ? listAsOperator(ctx, 'audit_log', (tx) => read(tx, null))
     : ctx.db.tenant(scopeOf(ctx), (tx) => read(tx, ctx.workspace.workspace_id))
 
-export async function listAuditLog(ctx: Context, { cursor, limit, ...filter }: z.output<typeof auditQuery>) {
-  const before = decodeIdCursor(cursor)
-  const rows = await readAs(ctx, (tx, workspaceId) => store.listAudit(tx, workspaceId, filter, before, limit + 1))
-  return toPage(rows, limit, (row) => [row.entry_id])
-}
+export const listAuditLog = (ctx: Context, asked: z.output<typeof auditQuery>) =>
+  readAs(ctx, (tx, workspaceId) => store.listAudit(tx, workspaceId, asked, asked))
 
 const line = (entry: AuditEntry): string =>
   `${JSON.stringify({
@@ -33,13 +29,13 @@ const line = (entry: AuditEntry): string =>
   })}\n`
 
 async function* linesOf(ctx: Context, filter: store.AuditFilter): AsyncGenerator<string> {
-  for (let before: string | null = null; ; ) {
-    const rows: AuditEntry[] = await readAs(ctx, (tx, workspaceId) =>
-      store.listAudit(tx, workspaceId, filter, before, EXPORT_PAGE),
+  for (let cursor: string | undefined; ; ) {
+    const page: { items: AuditEntry[]; next_cursor: string | null } = await readAs(ctx, (tx, workspaceId) =>
+      store.listAudit(tx, workspaceId, filter, { limit: EXPORT_PAGE, cursor }),
     )
-    if (rows.length > 0) yield rows.map(line).join('')
-    if (rows.length < EXPORT_PAGE || ctx.signal.aborted) return
-    before = rows.at(-1)!.entry_id
+    if (page.items.length > 0) yield page.items.map(line).join('')
+    if (page.next_cursor === null || ctx.signal.aborted) return
+    cursor = page.next_cursor
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
-import type { PendingInvitation, WorkspaceMember } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { invitationList, memberList, type PendingInvitation, type WorkspaceMember } from './schema.ts'
 
 const columns = 'u.user_id, u.kind, u.email, u.name, m.role, m.joined_at'
 
@@ -10,17 +11,11 @@ export const findMember = (tx: Tx, workspaceId: string, userId: string): Promise
     [workspaceId, userId],
   )
 
-export const listMembers = (
-  tx: Tx,
-  workspaceId: string,
-  before: string | null,
-  limit: number,
-): Promise<WorkspaceMember[]> =>
-  tx.rows<WorkspaceMember>(
-    `select ${columns} from memberships m join users u using (user_id)
-     where m.workspace_id = $1 and ($2::uuid is null or m.user_id < $2) order by m.user_id desc limit $3`,
-    [workspaceId, before, limit + 1],
-  )
+export const listMembers = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<WorkspaceMember>(tx, memberList, asked, {
+    sql: `select ${columns} from memberships m join users u using (user_id) where m.workspace_id = $1`,
+    values: [workspaceId],
+  })
 
 /**
  * Changes of who owns a workspace take turns on its row. What is read afterwards is read by a new statement and so sees
@@ -58,15 +53,9 @@ export const findInvitation = (
     [workspaceId, invitationId],
   )
 
-export const listInvitations = (
-  tx: Tx,
-  workspaceId: string,
-  before: string | null,
-  limit: number,
-): Promise<PendingInvitation[]> =>
-  tx.rows<PendingInvitation>(
-    `select ${invitationColumns} from invitations
-     where workspace_id = $1 and accepted_at is null and expires_at > now() and ($2::uuid is null or invitation_id < $2)
-     order by invitation_id desc limit $3`,
-    [workspaceId, before, limit + 1],
-  )
+export const listInvitations = (tx: Tx, workspaceId: string, asked: ListInput) =>
+  readList<PendingInvitation>(tx, invitationList, asked, {
+    sql: `select ${invitationColumns} from invitations
+      where workspace_id = $1 and accepted_at is null and expires_at > now()`,
+    values: [workspaceId],
+  })

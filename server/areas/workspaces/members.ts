@@ -5,8 +5,7 @@ import { enterWorkspace } from '#platform/auth/scope'
 import { invalid, problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import type { OnMemberRemoved } from './member-removal.ts'
 import * as store from './members-store.ts'
@@ -54,10 +53,9 @@ export function makeMembers(options: {
   return {
     getMember,
 
-    async listMembers(ctx: Context, { workspace_id, cursor, limit }: InWorkspace & ListQuery) {
+    async listMembers(ctx: Context, { workspace_id, ...asked }: InWorkspace & ListInput) {
       await enterWorkspace(ctx.tx, workspace_id)
-      const rows = await store.listMembers(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.user_id])
+      return store.listMembers(ctx.tx, workspace_id, asked)
     },
 
     async inviteMember(ctx: Context, input: InWorkspace & z.output<typeof NewInvitation>): Promise<Invitation> {
@@ -66,10 +64,9 @@ export function makeMembers(options: {
       return invitations.invite(ctx, { workspaceId: workspace_id, email, role, to: workspace!.name })
     },
 
-    async listInvitations(ctx: Context, { workspace_id, cursor, limit }: InWorkspace & ListQuery) {
+    async listInvitations(ctx: Context, { workspace_id, ...asked }: InWorkspace & ListInput) {
       await enterWorkspace(ctx.tx, workspace_id)
-      const rows = await store.listInvitations(ctx.tx, workspace_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.invitation_id])
+      return store.listInvitations(ctx.tx, workspace_id, asked)
     },
 
     async getInvitation(ctx: Context, { workspace_id, invitation_id }: InWorkspace & { invitation_id: string }) {

@@ -1,6 +1,6 @@
 import { orOneself, orOperator, owner, sees, signedIn, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page } from '#platform/http/schema'
+import { page } from '#platform/http/schema'
 import { exportAuditLog, listAuditLog } from './audit-log.ts'
 import type { Members } from './members.ts'
 import {
@@ -8,13 +8,16 @@ import {
   auditExportQuery,
   auditQuery,
   Invitation,
+  invitationList,
   MemberPatch,
+  memberList,
   NewInvitation,
   NewWorkspace,
   PendingInvitation,
   Workspace,
   WorkspaceMember,
   WorkspacePatch,
+  workspaceList,
 } from './schema.ts'
 import type { Workspaces } from './service.ts'
 
@@ -49,7 +52,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
       listWorkspaces: {
         summary: "The caller's workspaces, with the role held in each",
         extension,
-        query: listQuery,
+        query: workspaceList.query,
         answer: page(Workspace),
         run: workspaces.listWorkspaces,
       },
@@ -89,7 +92,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
       listWorkspaceMembers: {
         summary: 'The people of a workspace, guests included',
         extension,
-        query: listQuery,
+        query: memberList.query,
         answer: page(WorkspaceMember),
         run: members.listMembers,
       },
@@ -121,7 +124,7 @@ export const workspaceRoutes = ({ workspaces, members }: Services): AnyRoute[] =
       listInvitations: {
         summary: 'Invitations that nobody has accepted yet',
         extension,
-        query: listQuery,
+        query: invitationList.query,
         answer: page(PendingInvitation),
         run: members.listInvitations,
       },

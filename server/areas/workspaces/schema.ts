@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { email, id, jsonObject, listQuery, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { anyId, anyOf, defineList } from '#platform/http/list'
+import { email, id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 
 const WorkspaceRole = z.enum(['owner', 'member', 'viewer', 'guest'])
 
@@ -97,5 +98,40 @@ const auditFilter = {
   from: timestampIn().optional().describe('Not before this time'),
   to: timestampIn().optional().describe('Before this time'),
 }
-export const auditQuery = listQuery.extend(auditFilter)
+export const auditList = defineList({
+  id: 'entry_id',
+  created: 'at',
+  search: ['action', 'subject'],
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  idsByTime: true,
+})
+export const auditQuery = auditList.query.extend(auditFilter)
 export const auditExportQuery = z.strictObject({ ...auditFilter, format: z.enum(['jsonl']).default('jsonl') })
+
+const roles = ['owner', 'member', 'viewer', 'guest'] as const
+
+export const workspaceList = defineList({
+  id: 'workspace_id',
+  search: ['name'],
+  sort: { created_at: 'id', updated_at: 'time', name: 'text' },
+  order: '-created_at',
+  filters: { role: anyOf(roles), company_id: anyId('co', 'Only workspaces of this company') },
+})
+
+export const memberList = defineList({
+  id: 'user_id',
+  created: 'joined_at',
+  search: ['name', 'email'],
+  sort: { user_id: 'id', created_at: 'time', name: 'text', email: 'text' },
+  order: '-user_id',
+  filters: { role: anyOf(roles) },
+})
+
+export const invitationList = defineList({
+  id: 'invitation_id',
+  search: ['email'],
+  sort: { created_at: 'id', email: 'text', expires_at: 'time' },
+  order: '-created_at',
+  filters: { role: anyOf(roles) },
+})

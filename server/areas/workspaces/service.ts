@@ -7,8 +7,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
 import { factorMissing } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
-import { decodeIdCursor, toPage } from '#platform/http/page'
-import type { ListQuery } from '#platform/http/schema'
+import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { NewWorkspace, Workspace, WorkspacePatch } from './schema.ts'
 import * as store from './store.ts'
@@ -45,10 +44,7 @@ export function makeWorkspaces() {
   return {
     getWorkspace,
 
-    async listWorkspaces(ctx: Context, { cursor, limit }: ListQuery) {
-      const rows = await store.listWorkspaces(ctx.tx, ctx.person.user_id, decodeIdCursor(cursor), limit)
-      return toPage(rows, limit, (row) => [row.workspace_id])
-    },
+    listWorkspaces: (ctx: Context, asked: ListInput) => store.listWorkspaces(ctx.tx, ctx.person.user_id, asked),
 
     async createWorkspace(ctx: Context, input: z.output<typeof NewWorkspace>): Promise<Workspace> {
       requireUnbound(ctx)

@@ -1,6 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
-import type { AuditEntry, Workspace } from './schema.ts'
+import { type ListInput, readList } from '#platform/http/list'
+import { type AuditEntry, auditList, type Workspace, workspaceList } from './schema.ts'
 
 const columns = `w.workspace_id, w.company_id, w.name, m.role,
   jsonb_build_object('require_second_factor', w.require_second_factor) as settings, w.created_at, w.updated_at`
@@ -11,12 +12,11 @@ export const findWorkspace = (tx: Tx, workspaceId: string, userId: string): Prom
     [workspaceId, userId],
   )
 
-export const listWorkspaces = (tx: Tx, userId: string, before: string | null, limit: number): Promise<Workspace[]> =>
-  tx.rows<Workspace>(
-    `select ${columns} from memberships m join workspaces w using (workspace_id)
-     where m.user_id = $1 and ($2::uuid is null or w.workspace_id < $2) order by w.workspace_id desc limit $3`,
-    [userId, before, limit + 1],
-  )
+export const listWorkspaces = (tx: Tx, userId: string, asked: ListInput) =>
+  readList<Workspace>(tx, workspaceList, asked, {
+    sql: `select ${columns} from memberships m join workspaces w using (workspace_id) where m.user_id = $1`,
+    values: [userId],
+  })
 
 export const insertCompany = (
   tx: Tx,
@@ -90,26 +90,20 @@ export type AuditFilter = {
   to?: Date | undefined
 }
 
-const auditWhere = `($1::uuid is null or workspace_id = $1) and ($2::uuid is null or entry_id < $2)
-  and ($4::text is null or action = $4 or (right($4, 2) = '.*' and starts_with(action, left($4, -1))))
-  and ($5::uuid is null or actor_id = $5) and ($6::text is null or subject = $6)
-  and ($7::timestamptz is null or at >= $7) and ($8::timestamptz is null or at < $8)`
+const auditWhere = `($1::text is null or action = $1 or (right($1, 2) = '.*' and starts_with(action, left($1, -1))))
+  and ($2::uuid is null or actor_id = $2) and ($3::text is null or subject = $3)
+  and ($4::timestamptz is null or at >= $4) and ($5::timestamptz is null or at < $5)`
 
-/** Newest first; of every workspace where none is named. */
-export const listAudit = (
-  tx: Tx,
-  workspaceId: string | null,
-  filter: AuditFilter,
-  before: string | null,
-  limit: number,
-): Promise<AuditEntry[]> =>
-  tx.rows<AuditEntry>(`select ${auditColumns} from audit_log where ${auditWhere} order by entry_id desc limit $3`, [
-    workspaceId,
-    before,
-    limit,
-    filter.action ?? null,
-    filter.actor_id ?? null,
-    filter.subject ?? null,
-    filter.from ?? null,
-    filter.to ?? null,
-  ])
+/** Of every workspace where none is named. */
+export const listAudit = (tx: Tx, workspaceId: string | null, filter: AuditFilter, asked: ListInput) =>
+  readList<AuditEntry>(tx, auditList, asked, {
+    sql: `select ${auditColumns} from audit_log where ${workspaceId === null ? '' : 'workspace_id = $6 and'} ${auditWhere}`,
+    values: [
+      filter.action ?? null,
+      filter.actor_id ?? null,
+      filter.subject ?? null,
+      filter.from ?? null,
+      filter.to ?? null,
+      ...(workspaceId === null ? [] : [workspaceId]),
+    ],
+  })

@@ -1,6 +1,6 @@
 import { problem } from '../errors.ts'
 import type { Context } from '../http/context.ts'
-import { type Access, kindText, parameterOf, type ResourceKind, reaches, type Standing } from './words.ts'
+import { type Access, kindText, type Least, parameterOf, type ResourceKind, reaches, type Standing } from './words.ts'
 
 /** What an area tells about one of its resources: the caller's standing in it, or undefined where they may not see it. */
 export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
@@ -30,16 +30,28 @@ export async function checkAccess(
       const standing = await standingOf(ctx, access.of, params, standings)
       if (standing === undefined) throw problem('not_found')
       if (access.or === 'oneself' && params.user_id === ctx.person.user_id) return
-      if (!reaches(standing, access.least))
-        throw problem(
-          'forbidden',
-          `This needs the role ${access.least} in the ${kindText(access.of)}; ${standingText(access.of, standing)}.`,
-        )
+      if (!reaches(standing, access.least)) throw tooLittle(access.of, access.least, standing)
       if (access.and === 'operator') requireOperator(ctx)
       return
     }
   }
 }
+
+/** The same for one thing of several that a body names. */
+export async function requireStanding(
+  ctx: Context,
+  of: ResourceKind,
+  find: StandingIn,
+  id: string,
+  least: Least,
+): Promise<void> {
+  const standing = await find(ctx, id)
+  if (standing === undefined) throw problem('not_found')
+  if (!reaches(standing, least)) throw tooLittle(of, least, standing)
+}
+
+const tooLittle = (of: ResourceKind, least: Least, standing: Standing) =>
+  problem('forbidden', `This needs the role ${least} in the ${kindText(of)}; ${standingText(of, standing)}.`)
 
 const standingText = (of: ResourceKind, standing: Standing): string =>
   standing !== 'visible'

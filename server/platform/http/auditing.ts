@@ -59,7 +59,15 @@ const reasons: [reason: string, operations: string[]][] = [
   ],
   [
     "A person's own screen: presence, read marks, the workspace a session shows.",
-    ['deletePresence', 'recordPresence', 'deleteNotification', 'updateNotification', 'selectWorkspace'],
+    [
+      'deletePresence',
+      'recordPresence',
+      'deleteNotification',
+      'deleteNotifications',
+      'readNotifications',
+      'updateNotification',
+      'selectWorkspace',
+    ],
   ],
   [
     'Names an address or a provider that nobody has proven yet; what comes of it is an entry.',

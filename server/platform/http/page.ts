@@ -6,7 +6,7 @@ import { invalid } from '../errors.ts'
 
 export type Cursor = readonly (string | number | null)[]
 
-const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
+export const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
 /** Positions and numbers are integers of PostgreSQL; anything else was not written by us. */
 const isStorable = (part: unknown): boolean =>
@@ -16,29 +16,28 @@ const isText = (part: unknown): boolean => typeof part === 'string' && part.isWe
 
 export const notACursor = () => invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 
+/** What a cursor holds; undefined where we have not written it. */
+export function peekCursor(cursor: string): Cursor | undefined {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(key) && key.every((part) => part === null || isText(part) || isStorable(part))
+      ? key
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The key to continue after; `width` values or a refusal. */
 export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
   if (cursor === undefined) return undefined
-  try {
-    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (
-      Array.isArray(key) &&
-      key.length === width &&
-      key.every((part) => part === null || isText(part) || isStorable(part))
-    )
-      return key
-  } catch {
-    // refused below
-  }
+  const key = peekCursor(cursor)
+  if (key?.length === width) return key
   throw notACursor()
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const isUuid = (part: unknown): part is string => typeof part === 'string' && uuid.test(part)
-
-/** As the program writes it, in years that PostgreSQL reads as JavaScript writes them. */
-export const isTimeInCursor = (part: unknown): part is string =>
-  typeof part === 'string' && /^[2-9]\d{3}-/.test(part) && part === new Date(Date.parse(part) || 0).toISOString()
 
 /** The id to continue after, for lists sorted by id alone (UUIDv7: by time of creation). */
 export function decodeIdCursor(cursor: string | undefined): string | null {
@@ -48,30 +47,13 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
   throw notACursor()
 }
 
-/** The number to continue after, for lists sorted by one. */
-export function decodeNumberCursor(cursor: string | undefined): number | null {
-  const key = decodeCursor(cursor, 1)
-  if (key === undefined) return null
-  if (typeof key[0] === 'number') return key[0]
-  throw notACursor()
-}
-
-/** For lists sorted by a due time, those without one last, then by id. */
-export function decodeDueCursor(cursor: string | undefined): readonly [dueAt: string | null, id: string] | null {
-  const key = decodeCursor(cursor, 2)
-  if (key === undefined) return null
-  const [dueAt, id] = key
-  if ((dueAt === null || isTimeInCursor(dueAt)) && isUuid(id)) return [dueAt, id]
-  throw notACursor()
-}
-
 /** A page ends with the row that takes it past this many bytes, however many rows were asked for. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
 /** Pages that the database has cut: rows follow although fewer than asked for came. */
 const cut = new WeakSet<object>()
 
-type Counted = { page_bytes: string; page_at: string; page_rows: string; page_size?: number }
+export type Counted = { page_bytes: string; page_at: string; page_rows: string; page_size?: number }
 
 /**
  * Rows of a list, asked for with `limit + 1` in their order. What would take the page past its bytes is left in the database:
@@ -82,15 +64,19 @@ export async function pageRows<Row>(
   tx: Pick<Tx, 'rows'>,
   sql: string,
   values: Values,
-  sizeOf = 'octet_length(page::text)',
+  sizeOf?: string,
 ): Promise<Row[]> {
-  const counted = await tx.rows<Row & Counted>(
-    `with page as materialized (${sql}),
-     counted as (select page.*, sum(${sizeOf}) over (rows unbounded preceding) as page_bytes,
-       row_number() over () as page_at, count(*) over () as page_rows from page)
-     select * from counted where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES} order by page_at`,
-    values,
-  )
+  return rowsOfPage(await tx.rows<Row & Counted>(pageText(sql, sizeOf), values))
+}
+
+export const pageText = (sql: string, sizeOf = 'octet_length(page::text)'): string =>
+  `with page as materialized (${sql}),
+   counted as (select page.*, sum(${sizeOf}) over (rows unbounded preceding) as page_bytes,
+     row_number() over () as page_at, count(*) over () as page_rows from page)
+   select * from counted where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES} order by page_at`
+
+/** The rows that `pageText` gave. `toPage` learns from them whether the database has cut the page. */
+export function rowsOfPage<Row>(counted: (Row & Counted)[]): Row[] {
   const found = Number(counted[0]?.page_rows ?? 0)
   const rows = counted.map(
     ({ page_bytes: _bytes, page_at: _at, page_rows: _rows, page_size: _size, ...row }) => row as Row,

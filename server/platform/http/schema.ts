@@ -58,7 +58,7 @@ export const page = <Item extends z.ZodType>(item: Item) =>
 
 export const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(1000).optional(),
+  cursor: z.string().max(4000).optional(),
 })
 export type ListQuery = z.output<typeof listQuery>
 

@@ -9,13 +9,15 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function CompaniesPage() {
   const { workspaces } = useMe()
   const { canWrite, userId } = useRole()
   const [making, setMaking] = useState(false)
-  const companies = useList('listCompanies')
+  const search = useSearchText()
+  const companies = useList('listCompanies', search.query)
   const inside = (company: Company) => workspaces.filter(({ company_id }) => company_id === company.company_id)
   const make = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
@@ -28,6 +30,7 @@ export function CompaniesPage() {
       description="A company has workspaces. Each workspace has its own workflows, data and people."
       what="the companies"
       list={companies}
+      search={search}
       create={make}
       empty={{ icon: Building2, title: 'No companies yet' }}
       rowKey={(row) => row.company_id}

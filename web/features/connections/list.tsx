@@ -1,16 +1,19 @@
+import { keepPreviousData } from '@tanstack/react-query'
 import { DatabaseZap, Plus } from 'lucide-react'
 import { useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function ConnectionsPage() {
   const { canWrite } = useRole()
-  const connections = useApi('listConnections')
+  const search = useSearchText()
+  const connections = useApi('listConnections', search.query, { placeholderData: keepPreviousData })
   const add = canWrite && (
     <ButtonLink to="/connections/new" look="primary" icon={Plus}>
       New connection
@@ -22,6 +25,7 @@ export function ConnectionsPage() {
       description="Stored credentials for data warehouses. No one can read a stored secret."
       actions={add}
     >
+      <SearchBar search={search} rows={connections.data?.items} />
       <Loaded of={connections} what="the connections">
         {({ items, kinds }) => (
           <Table
@@ -29,12 +33,13 @@ export function ConnectionsPage() {
             rows={items}
             rowKey={(row) => row.connection_id}
             rowTo={(row) => `/connections/${row.connection_id}`}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={DatabaseZap} title="No connections yet" action={add}>
                 Connect {kinds.map(({ title }) => title).join(', ')}. Then capture tables and queries as datasets, or
                 query them in workflows.
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               {
                 header: 'Name',

@@ -5,13 +5,15 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { stateLabels } from './forms.ts'
 
 export function CredentialsPage() {
   const { canWrite } = useRole()
   const { failed } = useSearch({ strict: false }) as { failed?: string }
-  const credentials = useList('listCredentials', { limit: 50 })
+  const search = useSearchText()
+  const credentials = useList('listCredentials', { limit: 50, ...search.query })
   const add = canWrite && (
     <ButtonLink to="/credentials/new" look="primary" icon={Plus}>
       New credential
@@ -23,6 +25,7 @@ export function CredentialsPage() {
       description="Secrets for outside services. They go only to their hosts, and no one can read them back."
       what="the credentials"
       list={credentials}
+      search={search}
       create={add}
       empty={{
         icon: KeySquare,

@@ -4,12 +4,14 @@ import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { formatBytes, formatNumber } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { Fingerprint } from './fingerprint.tsx'
 
 export function DatasetsPage() {
   const { canWrite } = useRole()
-  const datasets = useList('listDatasets', { limit: 100 })
+  const search = useSearchText()
+  const datasets = useList('listDatasets', { limit: 100, ...search.query })
   const add = canWrite && (
     <>
       <ButtonLink to="/datasets/new" icon={Plus}>
@@ -26,6 +28,7 @@ export function DatasetsPage() {
       description="Lists of records for workflows, jobs and suites. A fingerprint shows every change."
       what="the datasets"
       list={datasets}
+      search={search}
       create={add}
       empty={{
         icon: Table2,

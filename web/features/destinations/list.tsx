@@ -4,13 +4,15 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { NewDestination } from './new.tsx'
 import { DestinationState } from './state.tsx'
 
 export function DestinationsPage() {
   const { canWrite } = useRole()
-  const destinations = useList('listDestinations', { limit: 50 })
+  const search = useSearchText()
+  const destinations = useList('listDestinations', { limit: 50, ...search.query })
   const [making, setMaking] = useState(false)
   const add = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
@@ -23,6 +25,7 @@ export function DestinationsPage() {
       description="Addresses that are told what happens here, as it happens. Each message is signed and sent again until it is accepted."
       what="the event destinations"
       list={destinations}
+      search={search}
       create={add}
       empty={{
         icon: RadioTower,

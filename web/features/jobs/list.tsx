@@ -7,11 +7,13 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
 import { formatNumber } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function JobsPage() {
   const { canWrite } = useRole()
-  const jobs = useList('listJobs', { limit: 100 }, { refetchInterval: 5000 })
+  const search = useSearchText()
+  const jobs = useList('listJobs', { limit: 100, ...search.query }, { refetchInterval: 5000 })
   const make = canWrite && (
     <ButtonLink to="/jobs/new" look="primary" icon={Plus}>
       New job
@@ -23,6 +25,7 @@ export function JobsPage() {
       description="A job runs a workflow for every record of a dataset, once or on a schedule, and tracks each record."
       what="the jobs"
       list={jobs}
+      search={search}
       create={make}
       empty={{
         icon: ListChecks,

@@ -3,15 +3,20 @@ import { useState } from 'react'
 import { useChange, useList } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { NewKey } from './new-key.tsx'
 import { KeyTable } from './table.tsx'
 
 export function KeysPage() {
   const { workspaces } = useMe()
-  const keys = useList('listApiKeys')
+  const search = useSearchText()
+  const keys = useList('listApiKeys', search.query)
   const [making, setMaking] = useState(false)
+  const [deletingAll, setDeletingAll] = useState(false)
+  const removeAll = useChange('deleteApiKeys', { stale: ['listApiKeys'], done: 'All your API keys were deleted' })
   const remove = useChange('deleteApiKey', { stale: ['listApiKeys'], done: 'The key was deleted' })
   const workspaceName = (id: string): string =>
     workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'a workspace you left'
@@ -24,19 +29,26 @@ export function KeysPage() {
     <Page
       title="API keys"
       description="A program with one of your keys can do what you can do, within the scopes of the key. Use one key per program so that you can revoke each separately."
-      actions={make}
+      actions={
+        <>
+          {(keys.data?.length ?? 0) > 1 && <Button onClick={() => setDeletingAll(true)}>Delete all</Button>}
+          {make}
+        </>
+      }
     >
+      <SearchBar search={search} rows={keys.data} />
       <Loaded of={keys} what="your API keys">
         {(rows) => (
           <KeyTable
             label="Your API keys"
             rows={rows}
             more={keys.more}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={KeyRound} title="No API keys yet" action={make}>
                 Create one to call the API from a script, the command line or another program.
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               {
                 header: 'For',
@@ -54,6 +66,14 @@ export function KeysPage() {
           />
         )}
       </Loaded>
+      <ConfirmDialog
+        open={deletingAll}
+        onClose={() => setDeletingAll(false)}
+        title="Delete all your API keys?"
+        consequence="Every program that uses one of them stops working at once. You cannot undo this."
+        action="Delete all keys"
+        onConfirm={() => removeAll.mutateAsync({ all_others: true })}
+      />
       <NewKey open={making} onClose={() => setMaking(false)} />
     </Page>
   )

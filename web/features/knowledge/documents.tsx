@@ -7,6 +7,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { formatBytes } from '#web/ui/format.ts'
 import { Section } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { AddDocument } from './add.tsx'
@@ -29,9 +30,10 @@ export function Documents({
   mayEdit: boolean
   waiting: boolean
 }) {
+  const search = useSearchText()
   const documents = useList(
     'listKnowledgeDocuments',
-    { knowledge_id: knowledgeId, limit: 50 },
+    { knowledge_id: knowledgeId, limit: 50, ...search.query },
     waiting ? { refetchInterval: 2_000 } : {},
   )
   const [adding, setAdding] = useState(false)
@@ -45,6 +47,7 @@ export function Documents({
   )
   return (
     <Section title="Documents" actions={add}>
+      <SearchBar search={search} rows={documents.data} />
       <Loaded of={documents} what="the documents">
         {(items) => (
           <Table
@@ -53,11 +56,12 @@ export function Documents({
             rowKey={(row) => row.document_id}
             rowTo={(row) => `/knowledge/${knowledgeId}/documents/${row.document_id}`}
             more={documents.more}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={FileText} title="No documents yet" action={add}>
                 Add a text, a file, a page or columns of a dataset.
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               { header: 'Name', link: true, cell: (row) => row.name },
               {

@@ -7,13 +7,15 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { formatBytes, plural } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { BaseForm } from './form.tsx'
 
 export function KnowledgePage() {
   const { canWrite } = useRole()
   const navigate = useNavigate()
-  const bases = useList('listKnowledge', { limit: 50 })
+  const search = useSearchText()
+  const bases = useList('listKnowledge', { limit: 50, ...search.query })
   const [making, setMaking] = useState(false)
   const close = (): void => setMaking(false)
   const create = useChange('createKnowledge', {
@@ -31,6 +33,7 @@ export function KnowledgePage() {
       description="Documents that workflows and assistants search. Each passage they find says where it stands."
       what="the knowledge bases"
       list={bases}
+      search={search}
       create={add}
       empty={{
         icon: BookOpen,

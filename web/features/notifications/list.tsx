@@ -7,10 +7,12 @@ import { useMe, useRole } from '#web/session.tsx'
 import { useLiveNotifications } from '#web/shell/live-notifications.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Switch, Textarea } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
@@ -21,17 +23,27 @@ export function NotificationsPage() {
   const live = useLiveNotifications()
   const { userId, operator } = useRole()
   const [noting, setNoting] = useState(false)
-  const list = useList('listNotifications', { limit: 100, ...(unreadOnly && { unread: 'true' as const }) })
+  const search = useSearchText()
+  const list = useList('listNotifications', {
+    limit: 100,
+    ...(unreadOnly && { unread: 'true' as const }),
+    ...search.query,
+  })
   const own = list.data?.filter(({ user_id }) => user_id === userId)
+  const [clearing, setClearing] = useState(false)
+  /** Up to the newest that is shown: what comes meanwhile stays unread. */
+  const newest = own?.[0]?.notification_id
   const readAll = async (): Promise<void> => {
-    const unread = (own ?? []).filter(({ read }) => !read)
     try {
-      await Promise.all(
-        unread.map(({ notification_id }) => account.updateNotification({ notification_id, read: true })),
-      )
+      const bounds = newest !== undefined && !search.query.q ? { up_to: newest } : {}
+      while ((await account.readNotifications(bounds)).more);
     } catch (error) {
       toast.failed('Could not mark all as read', error)
     }
+    await invalidate('listNotifications')
+  }
+  const clearRead = async (): Promise<void> => {
+    while ((await account.deleteNotifications({ all_read: true })).more);
     await invalidate('listNotifications')
   }
   return (
@@ -60,15 +72,24 @@ export function NotificationsPage() {
               Mark all as read
             </Button>
           )}
+          {own?.some(({ read }) => read) && (
+            <Button icon={Trash2} onClick={() => setClearing(true)}>
+              Delete read
+            </Button>
+          )}
         </>
       }
     >
+      <SearchBar search={search} rows={own} />
       <Loaded of={{ ...list, data: own }} what="your notifications">
         {(rows) =>
           rows.length === 0 ? (
-            <Empty icon={BellRing} title={unreadOnly ? 'Nothing unread' : 'No notifications yet'}>
-              Questions, approvals, failed runs and jobs appear here.
-            </Empty>
+            emptyWith(
+              search,
+              <Empty icon={BellRing} title={unreadOnly ? 'Nothing unread' : 'No notifications yet'}>
+                Questions, approvals, failed runs and jobs appear here.
+              </Empty>,
+            )
           ) : (
             <>
               <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
@@ -88,6 +109,14 @@ export function NotificationsPage() {
         }
       </Loaded>
       {operator && <p className="mt-4 text-ink-2">You are an operator. This page shows only your own notifications.</p>}
+      <ConfirmDialog
+        open={clearing}
+        onClose={() => setClearing(false)}
+        title="Delete what you have read?"
+        consequence="All notifications that are marked as read are deleted, in all your workspaces. Unread ones stay."
+        action="Delete read notifications"
+        onConfirm={clearRead}
+      />
       <NoteToSelf open={noting} onClose={() => setNoting(false)} />
     </Page>
   )

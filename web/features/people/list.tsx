@@ -8,6 +8,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { Page, Section } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -22,7 +23,8 @@ export function PeoplePage() {
   const { workspace } = useMe()
   const { isOwner } = useRole()
   const [inviting, setInviting] = useState(false)
-  const members = useList('listWorkspaceMembers', { workspace_id, limit: 100 })
+  const search = useSearchText()
+  const members = useList('listWorkspaceMembers', { workspace_id, limit: 100, ...search.query })
   const presence = usePresence(workspace_id)
   return (
     <Page
@@ -39,6 +41,7 @@ export function PeoplePage() {
         </>
       }
     >
+      <SearchBar search={search} rows={members.data} />
       <Loaded of={members} what="the members">
         {(rows) => (
           <Table
@@ -46,7 +49,7 @@ export function PeoplePage() {
             rows={rows}
             rowKey={(row) => row.user_id}
             more={members.more}
-            empty={<Empty title="No members" />}
+            empty={emptyWith(search, <Empty title="No members" />)}
             columns={[
               {
                 header: 'Name',

@@ -1,7 +1,10 @@
+import { CircleStop } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import type { ExecutionSummary } from '#sdk/types.generated'
 import { invalidate, useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import type { Selection } from '#web/ui/selection.tsx'
 
 type Filter = { status?: string; workflow_id?: string; trigger?: string; from?: string }
 type Status = 'queued' | 'running' | 'waiting' | 'failed' | 'timed_out' | 'cancelled'
@@ -33,17 +36,15 @@ const words = {
 
 const list = <T extends string>(text: string | undefined): T[] | undefined => text?.split(',') as T[] | undefined
 
-/** Cancels or retries everything that the filters of the page find, and tells how far it has come. */
-export function BulkActions({ filter }: { filter: Filter }) {
+/** Cancels or retries everything that the filters of the page find. */
+export function BulkActions({ filter, onStarted }: { filter: Filter; onStarted(bulkId: string): void }) {
   const [asking, setAsking] = useState(false)
-  const [bulkId, setBulkId] = useState<string | null>(null)
   const start = useChange('startBulk', { stale: ['searchExecutions'] })
   const action = actions[filter.status ?? '']
   const { workflow_id, trigger, from } = filter
   return (
     <>
       {action && <Button onClick={() => setAsking(true)}>{words[action].button}</Button>}
-      {bulkId !== null && <Progress bulkId={bulkId} />}
       {action && (
         <ConfirmDialog
           open={asking}
@@ -62,7 +63,7 @@ export function BulkActions({ filter }: { filter: Filter }) {
               },
               ...(action === 'retry' && { from: 'failed' }),
             })
-            setBulkId(bulk_id)
+            onStarted(bulk_id)
           }}
         />
       )}
@@ -70,7 +71,35 @@ export function BulkActions({ filter }: { filter: Filter }) {
   )
 }
 
-function Progress({ bulkId }: { bulkId: string }) {
+type Choosing = { selection: Selection<ExecutionSummary>; onStarted(bulkId: string): void }
+
+export function CancelChosen({ selection, onStarted }: Choosing) {
+  const [asking, setAsking] = useState(false)
+  const start = useChange('startBulk', { stale: ['searchExecutions'] })
+  const count = selection.chosen.length
+  return (
+    <>
+      <Button icon={CircleStop} onClick={() => setAsking(true)}>
+        Cancel runs
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={count === 1 ? 'Cancel this run?' : `Cancel ${count} runs?`}
+        consequence="What they have done stays done. They do not continue."
+        action={count === 1 ? 'Cancel run' : 'Cancel runs'}
+        onConfirm={async () => {
+          const execution_ids = selection.chosen.map(({ execution_id }) => execution_id)
+          onStarted((await start.mutateAsync({ action: 'cancel', filter: { execution_ids } })).bulk_id)
+          selection.clear()
+        }}
+      />
+    </>
+  )
+}
+
+/** How far a cancellation or retry of many has come. */
+export function Progress({ bulkId }: { bulkId: string }) {
   const { data } = useApi(
     'getBulk',
     { bulk_id: bulkId },

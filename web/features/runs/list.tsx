@@ -1,10 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useApi, useList } from '#web/api.ts'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { BulkActions } from './bulk.tsx'
+import { BulkActions, CancelChosen, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
 
@@ -53,6 +55,12 @@ export function RunsPage() {
     },
     { refetchInterval: 5_000 },
   )
+  const selection = useSelection(runs.data, {
+    keyOf: ({ execution_id }) => execution_id,
+    nameOf: ({ execution_id }) => `run ${execution_id.slice(-10)}`,
+    can: ({ status }) => status === 'queued' || status === 'running' || status === 'waiting',
+  })
+  const [bulkId, setBulkId] = useState<string | null>(null)
   const set = (more: Search): void =>
     void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
   const filtered = Boolean(search.status || search.workflow_id || search.since || search.trigger)
@@ -99,6 +107,7 @@ export function RunsPage() {
           </Button>
         )}
         <BulkActions
+          onStarted={setBulkId}
           filter={{
             ...(search.status && { status: search.status }),
             ...(search.workflow_id && { workflow_id: search.workflow_id }),
@@ -106,21 +115,28 @@ export function RunsPage() {
             ...(from && { from }),
           }}
         />
+        {bulkId !== null && <Progress bulkId={bulkId} />}
       </div>
       <Loaded of={runs} what="the runs">
         {(rows) => (
-          <RunTable
-            rows={rows}
-            more={runs.more}
-            empty={
-              <Empty
-                title={filtered ? 'No matching runs' : 'No runs yet'}
-                action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
-              >
-                {filtered ? 'Change the filters and try again.' : 'Run a workflow to see its runs here.'}
-              </Empty>
-            }
-          />
+          <>
+            <SelectionBar selection={selection}>
+              <CancelChosen selection={selection} onStarted={setBulkId} />
+            </SelectionBar>
+            <RunTable
+              rows={rows}
+              more={runs.more}
+              selection={selection}
+              empty={
+                <Empty
+                  title={filtered ? 'No matching runs' : 'No runs yet'}
+                  action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
+                >
+                  {filtered ? 'Change the filters and try again.' : 'Run a workflow to see its runs here.'}
+                </Empty>
+              }
+            />
+          </>
         )}
       </Loaded>
     </Page>

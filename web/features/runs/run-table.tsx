@@ -4,6 +4,7 @@ import type { ExecutionSummary } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
+import type { Selection } from '#web/ui/selection.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Table, type TableProps } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
@@ -21,11 +22,13 @@ export function RunTable({
   more,
   empty,
   withoutWorkflow = false,
+  selection,
 }: {
   rows: ExecutionSummary[]
   more?: TableProps<ExecutionSummary>['more']
   empty?: ReactNode
   withoutWorkflow?: boolean
+  selection?: Selection<ExecutionSummary>
 }) {
   const nameOf = useWorkflowNames()
   const { nameOf: personOf } = usePeople()
@@ -59,6 +62,7 @@ export function RunTable({
         )
       }
       columns={[
+        ...(selection?.column ? [selection.column] : []),
         {
           header: withoutWorkflow ? 'Run' : 'Workflow',
           link: true,

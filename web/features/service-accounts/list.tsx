@@ -5,6 +5,7 @@ import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -13,7 +14,8 @@ import { ServiceAccountDialog } from './dialog.tsx'
 
 export function ServiceAccountsPage() {
   const { isOwner } = useRole()
-  const accounts = useList('listServiceAccounts')
+  const search = useSearchText()
+  const accounts = useList('listServiceAccounts', search.query)
   const [making, setMaking] = useState(false)
   const make = isOwner && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
@@ -26,6 +28,7 @@ export function ServiceAccountsPage() {
       description="Accounts of programs. They belong to the workspace, so they keep working when the person who made them leaves."
       actions={make}
     >
+      <SearchBar search={search} rows={accounts.data} />
       <Loaded of={accounts} what="the service accounts">
         {(rows) => (
           <Table
@@ -34,11 +37,12 @@ export function ServiceAccountsPage() {
             rowKey={(row) => row.user_id}
             rowTo={(row) => `/service-accounts/${row.user_id}`}
             more={accounts.more}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={Bot} title="No service accounts yet" action={make}>
                 Create one for a program that works for the team: a deployment, an import, a monitor.
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               {
                 header: 'Name',

@@ -1,22 +1,23 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { FlaskConical, Plus } from 'lucide-react'
 import type { Suite } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PassRate } from './pass-rate.tsx'
 
 type Row = Suite & { workflow_name: string }
 
 /** Suites belong to workflows; those of all the caller's workflows stand in one list. */
-async function readAll(signal: AbortSignal): Promise<Row[]> {
+async function readAll(query: { q?: string }, signal: AbortSignal): Promise<Row[]> {
   const { items } = await api.listWorkflows({ limit: 200 }, { signal })
   const own = items.filter(({ kind }) => kind === 'user')
   const lists = await Promise.all(
     own.map(async ({ workflow_id, name }) => {
-      const suites = await api.listSuites({ workflow_id, limit: 200 }, { signal })
+      const suites = await api.listSuites({ workflow_id, limit: 200, ...query }, { signal })
       return suites.items.map((suite) => ({ ...suite, workflow_name: name }))
     }),
   )
@@ -25,7 +26,12 @@ async function readAll(signal: AbortSignal): Promise<Row[]> {
 
 export function SuitesPage() {
   const { canWrite } = useRole()
-  const suites = useQuery({ queryKey: ['listSuites', {}, 'all'], queryFn: ({ signal }) => readAll(signal) })
+  const search = useSearchText()
+  const suites = useQuery({
+    queryKey: ['listSuites', search.query, 'all'],
+    queryFn: ({ signal }) => readAll(search.query, signal),
+    placeholderData: keepPreviousData,
+  })
   const make = canWrite && (
     <ButtonLink to="/suites/new" look="primary" icon={Plus}>
       New suite
@@ -37,6 +43,7 @@ export function SuitesPage() {
       description="A suite runs a workflow with known records and compares the output with what you expect."
       what="the suites"
       list={suites}
+      search={search}
       create={make}
       empty={{
         icon: FlaskConical,

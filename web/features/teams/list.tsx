@@ -7,13 +7,15 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 export function TeamsPage() {
   const { workspaces } = useMe()
   const { canWrite } = useRole()
   const [making, setMaking] = useState(false)
-  const teams = useList('listTeams')
+  const search = useSearchText()
+  const teams = useList('listTeams', search.query)
   const workspaceName = (id: string): string =>
     workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'another tenant'
   const make = canWrite && (
@@ -27,6 +29,7 @@ export function TeamsPage() {
       description="Groups of people. Approvals and notifications can address a team instead of a person."
       what="the teams"
       list={teams}
+      search={search}
       create={make}
       empty={{ icon: UsersRound, title: 'No teams yet', text: 'Create a team and use it as an approver.' }}
       rowKey={(row) => row.team_id}

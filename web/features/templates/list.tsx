@@ -3,12 +3,14 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
 
 export function TemplatesPage() {
   const { canWrite } = useRole()
-  const templates = useList('listTemplates', { limit: 100 })
+  const search = useSearchText()
+  const templates = useList('listTemplates', { limit: 100, ...search.query })
   const make = canWrite && (
     <ButtonLink to="/templates/new" look="primary" icon={Plus}>
       New template
@@ -20,6 +22,7 @@ export function TemplatesPage() {
       description="An assistant for your site, a thread or a channel: what it says and which workflows it can start."
       what="the templates"
       list={templates}
+      search={search}
       create={make}
       empty={{
         icon: Bot,

@@ -8,6 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -18,7 +19,8 @@ import { ThreadSections } from './outside.tsx'
 export function ThreadsPage() {
   const { canWrite, isGuest } = useRole()
   const [making, setMaking] = useState(false)
-  const threads = useList('listThreads', { limit: 100 }, { refetchInterval: 15_000 })
+  const search = useSearchText()
+  const threads = useList('listThreads', { limit: 100, ...search.query }, { refetchInterval: 15_000 })
   const templates = useList('listTemplates', { limit: 200 }, { enabled: !isGuest })
   const templateName = (id: string): string =>
     templates.data?.find(({ template_id }) => template_id === id)?.name ?? 'a template'
@@ -34,6 +36,7 @@ export function ThreadsPage() {
       actions={make}
     >
       <ThreadSections />
+      <SearchBar search={search} rows={threads.data} />
       <Loaded of={threads} what="the threads">
         {(rows) => (
           <Table
@@ -42,11 +45,12 @@ export function ThreadsPage() {
             rowKey={(row) => row.thread_id}
             rowTo={(row) => `/threads/${row.thread_id}`}
             more={threads.more}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={MessagesSquare} title="No threads yet" action={make}>
                 {canWrite ? 'Create one and invite people.' : 'Threads you are invited to appear here.'}
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               {
                 header: 'Title',

@@ -5,6 +5,7 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
@@ -40,7 +41,12 @@ const placeOf = ({ kind, channel }: ChatThread): string => {
 
 /** Read by those who answer for them; the service shows each person theirs. */
 export function OutsidePage() {
-  const threads = useList('listThreads', { with: 'outside', limit: 100 }, { refetchInterval: 15_000 })
+  const search = useSearchText()
+  const threads = useList(
+    'listThreads',
+    { with: 'outside', sort: '-updated_at', limit: 100, ...search.query },
+    { refetchInterval: 15_000 },
+  )
   return (
     <Page
       title="Visitors and channels"
@@ -48,6 +54,7 @@ export function OutsidePage() {
       description="Conversations with visitors and channels. Open one to answer it yourself."
     >
       <ThreadSections />
+      <SearchBar search={search} rows={threads.data} />
       <Loaded of={threads} what="the conversations">
         {(rows) => (
           <Table
@@ -56,11 +63,12 @@ export function OutsidePage() {
             rowKey={(row) => row.thread_id}
             rowTo={(row) => `/threads/${row.thread_id}`}
             more={threads.more}
-            empty={
+            empty={emptyWith(
+              search,
               <Empty icon={MessagesSquare} title="No conversations yet">
                 Conversations from your templates, channels and workflow widgets appear here.
-              </Empty>
-            }
+              </Empty>,
+            )}
             columns={[
               {
                 header: 'With',

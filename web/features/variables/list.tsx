@@ -6,13 +6,15 @@ import { useRole } from '#web/session.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { VariableDialog } from './dialog.tsx'
 import { showValue } from './value.ts'
 
 export function VariablesPage() {
   const { canWrite, isOwner, userId } = useRole()
-  const variables = useList('listVariables')
+  const search = useSearchText()
+  const variables = useList('listVariables', search.query)
   const [editing, setEditing] = useState<Variable | 'new' | null>(null)
   const [asked, setAsked] = useState<Variable | null>(null)
   const remove = useChange('deleteVariable', { stale: ['listVariables'], done: 'The variable was deleted' })
@@ -28,6 +30,7 @@ export function VariablesPage() {
       description="Values that every workflow of this workspace can read as vars.NAME. They are not secret: store passwords and tokens as credentials."
       what="the variables"
       list={variables}
+      search={search}
       create={make}
       empty={{
         icon: VariableIcon,

@@ -1,0 +1,11 @@
+import { anyOf, defineList } from '#platform/http/list'
+
+/** Messages of one thread, in the order in which they were written. */
+export const messageList = defineList({
+  id: 'seq',
+  idIs: 'number',
+  search: ['text'],
+  sort: { created_at: 'id' },
+  order: 'created_at',
+  filters: { role: anyOf(['user', 'assistant', 'visitor', 'system']) },
+})

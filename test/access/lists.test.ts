@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { AnyRoute } from '#platform/http/route'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { cases } from './cases.ts'
+import { type Cast, makeCast, type Prepared, pathOf } from './matrix.ts'
+
+// What every list of the API does with `q`, `sort`, `created_after`, `created_before` and its filters.
+
+const OPERATOR = 'operator@example.com'
+let service: Service
+let cast: Cast
+let routes: AnyRoute[]
+beforeAll(async () => {
+  service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+  routes = service.app.routes
+  cast = await makeCast(service, OPERATOR)
+  return () => service.stop()
+}, 120_000)
+
+const shapeOf = (route: AnyRoute): Record<string, unknown> =>
+  (route.query as { shape?: Record<string, unknown> } | undefined)?.shape ?? {}
+
+/** Lists whose order is part of what they are, and why they are not sorted or searched. */
+const inTheirOwnOrder = {
+  getExecutionNode: 'items of a map and turns of a loop, by their position',
+  getReplay: 'the report of a replay, by its executions',
+  getSuiteRun: 'records of a report, by their position',
+  getWidgetHistory: 'messages, for a visitor who reads on',
+  listAgreement: 'figures by agent, workflow and node',
+  listExecutionEvents: 'a journal, by its numbers',
+  listLedger: 'records of a run, by their position',
+  listRecords: 'records of a dataset, by their position',
+}
+
+test('every list can be searched and sorted, but for those with an order of their own', () => {
+  const lists = routes.filter((route) => route.method === 'GET' && 'cursor' in shapeOf(route))
+  expect(lists.length).toBeGreaterThan(40)
+  const plain = lists.filter((route) => !('sort' in shapeOf(route))).map(({ operation }) => operation)
+  expect(plain.sort()).toEqual(Object.keys(inTheirOwnOrder))
+})
+
+type Listed = Record<string, unknown>
+
+function callerOf(route: AnyRoute, prepared: Prepared): (query: Record<string, string>) => Promise<Answer> {
+  const { expect: expected } = cases[route.operation]!
+  const kind = (['author', 'workspaceOwner', 'operator'] as const).find((one) => expected[one] === 'ok')!
+  const [path, given = ''] = pathOf(route, prepared).split('?')
+  return (query) => {
+    const parameters = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(given)), ...query })
+    return service.call('GET', `${path}?${parameters}`, {
+      token: prepared.token ?? cast[kind].key,
+      headers: { ...prepared.headers },
+    })
+  }
+}
+
+type Described = { name: string; schema: { enum?: string[] } }
+
+async function parametersOf(operation: string): Promise<Described[]> {
+  const { body } = await service.call('GET', '/openapi.json')
+  const all = Object.values<Record<string, { operationId: string; parameters?: Described[] }>>(body.paths).flatMap(
+    (methods) => Object.values(methods),
+  )
+  return all.find(({ operationId }) => operationId === operation)!.parameters!
+}
+
+describe('a list', () => {
+  test('is the same in pages of one and in one page, in each order, and empty where nothing fits', async () => {
+    const lists = routes.filter((route) => route.method === 'GET' && 'sort' in shapeOf(route))
+    for (const route of lists) {
+      const { operation } = route
+      const prepare = cases[operation]!.prepare
+      let prepared: Prepared = {}
+      for (let n = 0; n < 3; n += 1) prepared = (await prepare?.(cast)) ?? {}
+      const call = callerOf(route, prepared)
+      const read = async (query: Record<string, string>): Promise<{ items: Listed[]; next_cursor?: string | null }> => {
+        const { status, text, body } = await call(query)
+        expect([operation, query, status, status === 200 ? '' : text]).toEqual([operation, query, 200, ''])
+        return body
+      }
+      const parameters = await parametersOf(operation)
+      const orders = parameters.find(({ name }) => name === 'sort')!.schema.enum!
+      const paged = 'cursor' in shapeOf(route)
+      for (const sort of orders) {
+        const whole = await read({ sort, ...(paged && { limit: '200' }) })
+        const found: Listed[] = []
+        for (let cursor: string | undefined; paged && found.length < 6; ) {
+          const page = await read({ sort, limit: '1', ...(cursor !== undefined && { cursor }) })
+          found.push(...page.items)
+          if (!page.next_cursor) break
+          cursor = page.next_cursor
+        }
+        expect([operation, sort, found]).toEqual([operation, sort, whole.items.slice(0, found.length)])
+      }
+      const nothing: Record<string, string>[] = []
+      if ('q' in shapeOf(route)) nothing.push({ q: 'zz no such text zz' })
+      if ('created_after' in shapeOf(route))
+        nothing.push({ created_after: '2999-01-01T00:00:00Z' }, { created_before: '1999-01-01T00:00:00Z' })
+      for (const query of nothing) expect([operation, query, (await read(query)).items]).toEqual([operation, query, []])
+      if ('created_after' in shapeOf(route)) {
+        const [all, since] = [await read({}), await read({ created_after: '2000-01-01T00:00:00Z' })]
+        const dated = all.items.filter(({ kind }) => kind !== 'system')
+        expect([operation, since.items.length]).toEqual([operation, dated.length])
+      }
+      expect((await call({ sort: 'nonsense' })).status, operation).toBe(422)
+    }
+  }, 240_000)
+})

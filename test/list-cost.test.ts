@@ -1,0 +1,86 @@
+import { beforeAll, expect, test } from 'vitest'
+import { listOutside } from '#areas/threads/store'
+import { listAudit } from '#areas/workspaces/store'
+import type { Tx } from '#platform/db/pool'
+import { useService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+
+// Lists of a tenant with a long history read about as many rows as they show, counted by the database.
+
+const MANY = 20_000
+const PAGE = 50
+const HOUR = 3_600_000
+
+const service = useService()
+let world: World
+
+beforeAll(async () => {
+  world = await makeWorld(service())
+  const { workspace, owner } = world
+  await service().sql(
+    `insert into audit_log (entry_id, workspace_id, actor_id, action, at)
+     select uuidv7(at - now()), $1, $2, 'test.done', at
+     from generate_series(1, $3::integer) n, lateral (select now() - n * interval '1 minute' as at) as t`,
+    [workspace.uuid, owner.uuid, MANY],
+  )
+  // The last change says nothing about the order in which they were made.
+  await service().sql(
+    `insert into threads (workspace_id, thread_id, kind, visitor_id, created_at, updated_at)
+     select $1, uuidv7(), 'embed', uuidv7(), now(), now() - ((n * 7919) % $2::integer) * interval '1 minute'
+     from generate_series(1, $2::integer) n`,
+    [workspace.uuid, MANY],
+  )
+  await service().sql('analyze audit_log')
+  await service().sql('analyze threads')
+})
+
+const looked = (
+  table: string,
+): string => `select (coalesce(sum(seq_tup_read), 0) + coalesce(sum(idx_tup_fetch), 0))::integer as n
+  from pg_stat_xact_user_tables where relname = '${table}'`
+
+const reading = <T>(table: string, read: (tx: Tx) => Promise<T>) =>
+  service().db.tenant({ workspaceId: world.workspace.uuid, userId: world.owner.uuid }, async (tx) => {
+    const before = await tx.row<{ n: number }>(looked(table))
+    const found = await read(tx)
+    return { found, looked: (await tx.row<{ n: number }>(looked(table))).n - before.n }
+  })
+
+const ago = (hours: number): Date => new Date(Date.now() - hours * HOUR)
+
+test.each<[string, { created_after?: Date; created_before?: Date; sort: string }]>([
+  ['from a day long ago, newest first', { created_before: ago(200), sort: '-created_at' }],
+  ['of one day long ago', { created_after: ago(224), created_before: ago(200), sort: '-created_at' }],
+  ['of the last day, oldest first', { created_after: ago(24), sort: 'created_at' }],
+])('entries of the audit log %s', async (_what, asked) => {
+  const { found, looked } = await reading('audit_log', (tx) =>
+    listAudit(tx, world.workspace.uuid, {}, { limit: PAGE, ...asked }),
+  )
+  expect(found.items).toHaveLength(PAGE)
+  for (const { at } of found.items) {
+    if (asked.created_after) expect(at >= asked.created_after).toBe(true)
+    if (asked.created_before) expect(at < asked.created_before).toBe(true)
+  }
+  // The ids are an hour wider than the times.
+  expect(looked).toBeLessThan(6 * PAGE)
+})
+
+test.each([
+  ['last change', '-updated_at'],
+  ['creation', '-created_at'],
+])('conversations with visitors by their %s, page after page', async (_what, sort) => {
+  const reader = { user_id: world.owner.uuid, role: 'owner' }
+  const seen: string[] = []
+  for (let cursor: string | undefined; seen.length < 3 * PAGE; ) {
+    const { found, looked } = await reading('threads', (tx) =>
+      listOutside(tx, world.workspace.uuid, reader, { limit: PAGE, sort, cursor }),
+    )
+    expect(looked).toBeLessThan(6 * PAGE)
+    seen.push(
+      ...found.items.map((row) => (sort === '-updated_at' ? (row.updated_at as Date).toISOString() : row.thread_id)),
+    )
+    cursor = found.next_cursor!
+  }
+  expect(seen).toEqual(seen.toSorted().reverse())
+  expect(new Set(seen).size).toBe(3 * PAGE)
+})

@@ -1,0 +1,59 @@
+import { SearchX } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from './button.tsx'
+import { Field, Input } from './field.tsx'
+import { Empty } from './states.tsx'
+
+const PAUSE_MS = 200
+
+export type Search = {
+  /** What stands in the box. */
+  text: string
+  setText(text: string): void
+  /** For the list's query: the text once the person pauses, nothing where there is none. */
+  query: { q?: string }
+}
+
+export function useSearchText(): Search {
+  const [text, setText] = useState('')
+  const [q, setQ] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(text.trim()), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return { text, setText, query: q === '' ? {} : { q } }
+}
+
+export const SearchField = ({ search, placeholder = 'Search' }: { search: Search; placeholder?: string }) => (
+  <Field label="Search" hideLabel className="min-w-48 flex-1">
+    <Input
+      type="search"
+      placeholder={placeholder}
+      maxLength={200}
+      value={search.text}
+      onChange={(event) => search.setText(event.target.value)}
+    />
+  </Field>
+)
+
+/** The empty state of a list that can be searched. */
+export const emptyWith = (search: Search, empty: ReactNode): ReactNode =>
+  search.query.q === undefined ? empty : <NoMatch search={search} />
+
+const NoMatch = ({ search }: { search: Search }) => (
+  <Empty
+    icon={SearchX}
+    title="Nothing matches"
+    action={<Button onClick={() => search.setText('')}>Clear search</Button>}
+  >
+    Nothing here contains “{search.query.q ?? search.text}”.
+  </Empty>
+)
+
+/** Above a list; not shown while there is nothing to search. */
+export const SearchBar = ({ search, rows }: { search: Search; rows: readonly unknown[] | undefined }) =>
+  search.text !== '' || search.query.q !== undefined || (rows?.length ?? 0) > 0 ? (
+    <div className="mb-4 flex max-w-md">
+      <SearchField search={search} />
+    </div>
+  ) : null
