@@ -41,6 +41,7 @@ import {
 } from './cel-steps.ts'
 import type { Json } from './definition.ts'
 import { isForbiddenKey } from './json.ts'
+import { suggestion } from './nearest.ts'
 
 type Names = {
   roots: ReadonlySet<string>
@@ -153,13 +154,14 @@ function variable(name: string, names: Names, start: number): Step {
   }
   const type = TYPE_NAMES.get(name)
   if (type !== undefined) return () => type
-  throw invalid(`unknown name "${name}"${place(start)}; known are ${[...names.roots].join(', ')}`)
+  const meant = suggestion(name, [...names.locals.keys(), ...names.roots])
+  throw invalid(`unknown name "${name}"${place(start)}${meant || `; known are ${[...names.roots].join(', ')}`}`)
 }
 
 function call(name: string, args: Ast[], names: Names, start: number): Step {
   if (name === 'has') return has(args, names)
   const target = FUNCTIONS.get(name)
-  if (!target) throw invalid(`unknown function ${name}()${place(start)}`)
+  if (!target) throw invalid(`unknown function ${name}()${place(start)}${suggestion(name, FUNCTIONS.keys())}`)
   if (target.moment && !names.roots.has('execution')) throw invalid(`${name}() is not available here${place(start)}`)
   return invoke(
     target,

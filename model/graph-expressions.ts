@@ -7,11 +7,14 @@ import { ExpressionFailure } from './expression-failure.ts'
 import { isCel, isExpression, isReference, ROOT_NAMES } from './expressions.ts'
 import type { Issue } from './issue.ts'
 import { at, isObject } from './json.ts'
+import { suggestion } from './nearest.ts'
 import { parseReference } from './reference.ts'
 
 /** What an expression at one place of the graph may name. */
 export type Visible = {
   hasNode(id: string): boolean
+  /** Every node of the definition, whether or not it can have run. */
+  ids?: ReadonlySet<string>
   /** Whether a node of the same graph, before or after, waits for an event and so has a callback address. */
   awaits?(id: string): boolean
   inMap: boolean
@@ -26,6 +29,7 @@ export type Tally = { expressions: number; celCharacters: number; exceeded: bool
 export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceeded: false })
 const MAX_EXPRESSIONS = 5_000
 const MAX_CEL_CHARACTERS = 100_000
+const MAX_SUGGESTIONS = 20
 
 const OUTSIDE: ReadonlySet<string> = new Set(['input', 'nodes', 'execution', 'vars', 'callbacks'])
 const IN_MAP: ReadonlySet<string> = new Set([...OUTSIDE, 'item', 'index'])
@@ -98,7 +102,9 @@ const NAME_A_VARIABLE = 'name a variable: vars.<name>'
 function unknownRoot(root: string, visible: Visible): string {
   if (root === 'item' || root === 'index') return `"${root}" exists only inside the body of a map`
   if (root === 'state' || root === 'turn') return `"${root}" exists only inside a loop`
-  return `unknown name "${root.slice(0, 64)}"; known are ${[...rootsOf(visible)].join(', ')}`
+  const known = rootsOf(visible)
+  const meant = suggestion(root, known)
+  return `unknown name "${root.slice(0, 64)}"${meant || `; known are ${[...known].join(', ')}`}`
 }
 
 function checkNodeName(
@@ -109,7 +115,11 @@ function checkNodeName(
   errors: Issue[],
 ): void {
   if (node === undefined) errors.push({ path, message: 'name a node: nodes.<id>.output' })
-  else if (!visible.hasNode(node)) {
+  else if (visible.ids && !visible.ids.has(node)) {
+    // Comparing a name with 500 others costs milliseconds; thousands of wrong names must not cost seconds.
+    const meant = errors.length < MAX_SUGGESTIONS ? suggestion(node, visible.ids) : ''
+    errors.push({ path, message: `there is no node "${node.slice(0, 64)}"${meant}` })
+  } else if (!visible.hasNode(node)) {
     errors.push({
       path,
       message: `node "${node.slice(0, 64)}" cannot have run before; it is not on a path that leads here`,

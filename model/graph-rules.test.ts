@@ -266,7 +266,7 @@ describe('an argument', () => {
     [
       'names one that has run',
       { args: { v: { $cel: 'size(nodes.b.output) + 1' } } },
-      ['/nodes/0/args/v: node "b" cannot have run before; it is not on a path that leads here'],
+      ['/nodes/0/args/v: there is no node "b"'],
     ],
     [
       'may hold a field that is called nodes',
@@ -290,6 +290,11 @@ describe('an argument', () => {
     [{ $cel: 'nodes.a' }, ['only nodes.a.output can be read']],
     [{ $cel: 'nodes.a.error' }, ['only nodes.a.output can be read']],
     [{ $cel: '[1].map(x, nodes.a.output)' }, []],
+    [{ $ref: 'nodes.aa.output' }, ['there is no node "aa"; did you mean "a"?']],
+    [{ $cel: 'nodes.other.output' }, ['there is no node "other"']],
+    [{ $cel: 'inptu.x' }, ['unknown name "inptu" (at character 1); did you mean "input"?']],
+    [{ $ref: 'inptu.x' }, ['unknown name "inptu"; did you mean "input"?']],
+    [{ $cel: 'uuidd()' }, ['unknown function uuidd() (at character 1); did you mean "uuid"?']],
     [{ $cel: '[1].map(x, nodes.b.output)' }, ['node "b" cannot have run before; it is not on a path that leads here']],
   ])('after a node that gave something: %j is told %j', (value, expected) => {
     expect(following(value)).toEqual(expected)

@@ -1,5 +1,6 @@
 // Is this JSON a workflow? Everything that can be known before it runs is said when it is saved, with the path at fault.
 
+import { idsIn } from './all-ids.ts'
 import { quorumProblem } from './approval.ts'
 import { hasBody } from './body.ts'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from './definition.ts'
@@ -36,7 +37,7 @@ export function validateDefinition(definition: unknown, kinds: Kinds): Validated
   if (definition.layout !== undefined && !isObject(definition.layout)) {
     errors.push({ path: '/layout', message: 'must be an object' })
   }
-  const context: Context = { kinds, errors, total: 0, tally: newTally() }
+  const context: Context = { kinds, errors, total: 0, tally: newTally(), ids: idsIn(definition) }
   const graph = checkGraph(definition, '', { hasNode: () => false, inMap: false, inLoop: false, depth: 0 }, context)
   if (!graph || errors.length > 0) return finish()
   return { ok: true, definition: { ...definition, ...graph } as Definition }
@@ -48,7 +49,7 @@ function checkInputs(definition: JsonObject, errors: Issue[]): void {
   else errors.push(...checkSchema(definition.inputs).map((issue) => ({ ...issue, path: `/inputs${issue.path}` })))
 }
 
-type Context = { kinds: Kinds; errors: Issue[]; total: number; tally: Tally }
+type Context = { kinds: Kinds; errors: Issue[]; total: number; tally: Tally; ids: ReadonlySet<string> }
 /** What surrounds a graph: for the body of a map or loop, the outer nodes that have run before it does. */
 type Surrounding = { hasNode(id: string): boolean; inMap: boolean; inLoop: boolean; depth: number }
 
@@ -75,7 +76,7 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   const first = new Set(graph.nodes.filter((node) => node.finally !== true).map((node) => node.id))
   const nodes = graph.nodes.map((node, index) => {
     const where = `${path}/nodes/${index}`
-    const before = visibleBefore(node.id, order, outer, context.tally)
+    const before = visibleBefore(node.id, order, outer, context)
     if (node.finally === true && outer.depth > 0)
       errors.push({ path: `${where}/finally`, message: 'is for nodes of the workflow itself, not of a map or loop' })
     // When it runs, everything else is over.
@@ -88,7 +89,12 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
   if (graph.output !== undefined) {
     const hasNode = (id: string): boolean => first.has(id) || outer.hasNode(id)
     const { inMap, inLoop } = outer
-    checkValue(graph.output, `${path}/output`, { hasNode, awaits, inMap, inLoop, tally: context.tally }, errors)
+    checkValue(
+      graph.output,
+      `${path}/output`,
+      { hasNode, awaits, inMap, inLoop, ids: context.ids, tally: context.tally },
+      errors,
+    )
   }
   return { ...graph, nodes }
 }
@@ -107,14 +113,14 @@ function checkIds(graph: Graph, path: string, outer: Surrounding, errors: Issue[
   }
 }
 
-function visibleBefore(id: string, order: Order, outer: Surrounding, tally: Tally): Visible {
+function visibleBefore(id: string, order: Order, outer: Surrounding, { tally, ids }: Context): Visible {
   const hasNode = (other: string): boolean => order.before(id).has(other) || outer.hasNode(other)
-  return { hasNode, inMap: outer.inMap, inLoop: outer.inLoop, tally }
+  return { hasNode, ids, inMap: outer.inMap, inLoop: outer.inLoop, tally }
 }
 
 function checkCondition(edge: Edge, path: string, order: Order, outer: Surrounding, context: Context): void {
   if (!edge.when) return
-  const before = visibleBefore(edge.from.node, order, outer, context.tally)
+  const before = visibleBefore(edge.from.node, order, outer, context)
   const hasNode = (id: string): boolean => id === edge.from.node || before.hasNode(id)
   checkValue(edge.when, `${path}/when`, { ...before, hasNode }, context.errors)
 }

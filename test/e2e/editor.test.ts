@@ -163,9 +163,9 @@ describe.skipIf(noBrowser)('the editor', () => {
     await page.keyboard.press('p')
     const list = page.getByRole('region', { name: 'Problems' })
     await list.getByRole('button', { name: /Greet/ }).click()
-    await eventually(() => page.evaluate(() => (document.activeElement as HTMLTextAreaElement).value)).toBe(
-      'input.name + ',
-    )
+    await eventually(() =>
+      page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.textContent ?? null),
+    ).toBe('input.name + ')
 
     // Only the service refuses; what it says stands at the node.
     await page.keyboard.press('Control+s')

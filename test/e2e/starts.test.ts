@@ -37,7 +37,6 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
       await page.getByRole('button', { name: 'Add schedule' }).click()
       await dialog.getByLabel('When', { exact: true }).selectOption(when)
       await dialog.getByLabel('If the previous run has not ended').selectOption('skip')
-      await dialog.getByRole('button', { name: 'Continue' }).click()
       await dialog.getByRole('button', { name: 'Save schedule' }).click()
       await dialog.waitFor({ state: 'hidden' })
     }

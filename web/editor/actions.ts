@@ -11,6 +11,7 @@ import {
   type Way,
 } from './document/commands.ts'
 import { type Point, positionKey } from './document/document.ts'
+import { withFirstList } from './document/first-list.ts'
 import { sizesIn } from './document/open.ts'
 import type { Kind } from './kinds.ts'
 import type { EditorStore } from './store.ts'
@@ -42,8 +43,10 @@ export function add(
   store.change((doc) => {
     const split =
       wish.at === undefined && wish.after === undefined ? graph.edges.find(({ id }) => id === edge) : undefined
-    const at = wish.at ?? placeAfter(graph, placeOf(store), split?.from.node ?? after?.node)
-    const { doc: next, id } = addNode(doc, path, kind, at, after)
+    const from = split?.from.node ?? after?.node
+    const at = wish.at ?? placeAfter(graph, placeOf(store), from)
+    const begun = withFirstList(kind, doc, path, from, store.kinds.table, store.get().execution)
+    const { doc: next, id } = addNode(doc, path, begun, at, after)
     added = id
     if (!split) return next
     const node = { id, type: kind.type, args: kind.defaults }

@@ -10,7 +10,7 @@ import { focusRun } from './run/run-bar.tsx'
 import type { EditorStore } from './store.ts'
 
 const STEP: Record<Direction, [number, number]> = { left: [-24, 0], right: [24, 0], up: [0, -24], down: [0, 24] }
-const FIELDS = 'input,textarea,select,[contenteditable=true]'
+const FIELDS = 'input,textarea,select,[contenteditable=true],[data-code]'
 
 type Actions = { save(): void; run(): void }
 

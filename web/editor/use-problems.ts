@@ -13,10 +13,17 @@ export function useLiveCheck(): void {
   useEffect(() => {
     let current = true
     const timer = setTimeout(async () => {
-      const { check } = await loadCheck()
+      const { check, doubts } = await loadCheck()
       if (!current) return
       const issues = check(doc, store.kinds.table)
-      store.set({ problems: [...issues.map((issue) => toProblem(doc, issue)), ...unavailable(doc, store.kinds.table)] })
+      const warned = doubts(doc, store.kinds.table)
+      store.set({
+        problems: [
+          ...issues.map((issue) => toProblem(doc, issue)),
+          ...warned.map((issue) => ({ ...toProblem(doc, issue), level: 'warning' as const })),
+          ...unavailable(doc, store.kinds.table),
+        ],
+      })
     }, waitFor(doc.nodes.length))
     return () => {
       current = false

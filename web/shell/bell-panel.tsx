@@ -11,7 +11,7 @@ import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { useLiveNotifications } from './live-notifications.tsx'
 
 /** What the bell shows, open from the start. */
-export function BellPanel({ trigger }: { trigger: ReactElement }) {
+export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top' | 'bottom' }) {
   const { unread, items } = useLiveNotifications()
   const [open, setOpen] = useState(true)
   const { workspace } = useMe()
@@ -31,7 +31,7 @@ export function BellPanel({ trigger }: { trigger: ReactElement }) {
     <Popover.Root open={open} onOpenChange={setOpen}>
       <Popover.Trigger render={trigger} />
       <Popover.Portal>
-        <Popover.Positioner side="top" align="start" sideOffset={8} className="z-50">
+        <Popover.Positioner side={side} align="start" sideOffset={8} className="z-50">
           <Popover.Popup className="w-[min(24rem,calc(100vw-2rem))] rounded-lg border border-line bg-raised shadow-raised">
             <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
               <Popover.Title className="font-semibold">Notifications</Popover.Title>

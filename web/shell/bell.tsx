@@ -4,11 +4,12 @@ import { useLiveNotifications } from './live-notifications.tsx'
 
 const load = () => import('./bell-panel.tsx').then(({ BellPanel }) => BellPanel)
 
-export function Bell() {
+/** `side`: where its list opens. */
+export function Bell({ side = 'top' }: { side?: 'top' | 'bottom' }) {
   const { unread } = useLiveNotifications()
   const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
   return (
-    <OnDemand load={load} props={{}} kind="dialog">
+    <OnDemand load={load} props={{ side }} kind="dialog">
       <button
         type="button"
         aria-label={label}

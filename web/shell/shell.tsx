@@ -57,7 +57,8 @@ export function Shell() {
         <div className="flex min-w-0 flex-col">
           <div className="flex items-center gap-2 border-b border-line px-3 py-2 lg:hidden">
             <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setNavOpen(true)} />
-            <span className="font-semibold">Heddle</span>
+            <span className="flex-1 font-semibold">Heddle</span>
+            <Bell side="bottom" />
           </div>
           <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
             <Suspense fallback={<Waiting />}>

@@ -14,7 +14,7 @@ export const isTyping = (event: KeyboardEvent): boolean => {
     event.metaKey ||
     event.altKey ||
     target.closest(
-      'input,textarea,select,[contenteditable=true],[role=dialog],[role=alertdialog],[role=menu],[data-own-keys]',
+      'input,textarea,select,[contenteditable=true],[data-code],[role=dialog],[role=alertdialog],[role=menu],[data-own-keys]',
     ) !== null
   )
 }

@@ -1,12 +1,12 @@
 import RjsfForm, { getDefaultRegistry } from '@rjsf/core'
 import type { IconButtonProps, RJSFSchema, WidgetProps } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Copy, type LucideIcon, Plus, Trash2 } from 'lucide-react'
-import { type ReactNode, useId, useMemo, useState } from 'react'
-import type { Json } from '#model/definition'
+import { useId, useMemo, useState } from 'react'
 import { isObject } from '#model/json'
 import { Button, IconButton } from './button.tsx'
-import { inputClass } from './field.tsx'
+import { cx } from './cx.ts'
 import { messageOf } from './messages.ts'
+import { PlainJson } from './plain-json.tsx'
 import type { SchemaFormProps } from './schema-form-props.ts'
 import { validator } from './schema-validator.ts'
 
@@ -59,6 +59,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
   // Several forms may stand on one page.
   const prefix = `form${useId()}`
   const vague = useMemo(() => isVague(schema), [schema])
+  const [asJson, setAsJson] = useState(false)
 
   const send = async (answer: unknown): Promise<void> => {
     setPending(true)
@@ -86,20 +87,23 @@ export function SchemaFormInside(props: SchemaFormProps) {
       </div>
     </>
   )
+  const change = (next: unknown): void => {
+    setValue(next)
+    props.onChange?.(next)
+  }
   if (vague)
+    return <PlainJson schema={schema} value={value} onChange={change} onSend={send} onRefuse={setRefused} foot={foot} />
+  const ways = props.json && <Ways asJson={asJson} onChoose={setAsJson} />
+  if (asJson)
     return (
-      <PlainJson
-        schema={schema}
-        value={props.value}
-        onChange={props.onChange}
-        onSend={send}
-        onRefuse={setRefused}
-        foot={foot}
-      />
+      <>
+        {ways}
+        <PlainJson schema={schema} value={value} onChange={change} onSend={send} onRefuse={setRefused} foot={foot} />
+      </>
     )
-  return (
+  const form = (
     <RjsfForm
-      className="schema-form flex max-w-2xl flex-col gap-4"
+      className="schema-form flex max-w-3xl flex-col gap-4"
       idPrefix={prefix}
       schema={schema as RJSFSchema}
       validator={validator}
@@ -112,65 +116,41 @@ export function SchemaFormInside(props: SchemaFormProps) {
       focusOnFirstError
       // The fields say what is wrong; the library would write it to the browser's log.
       onError={() => {}}
-      onChange={({ formData }) => {
-        setValue(formData)
-        props.onChange?.(formData)
-      }}
+      onChange={({ formData }) => change(formData)}
       onSubmit={({ formData }) => void send(formData)}
     >
       {foot}
     </RjsfForm>
   )
-}
-
-type PlainProps = {
-  schema: unknown
-  value: unknown
-  onChange?: ((value: unknown) => void) | undefined
-  onSend(value: Json): Promise<void>
-  onRefuse(reason: string): void
-  foot: ReactNode
-}
-
-function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: PlainProps) {
-  const [text, setText] = useState(() =>
-    JSON.stringify(value ?? (isObject(schema) && schema.type === 'object' ? {} : ''), null, 2),
+  return ways ? (
+    <>
+      {ways}
+      {form}
+    </>
+  ) : (
+    form
   )
-  const read = (): Json | undefined => {
-    try {
-      return JSON.parse(text) as Json
-    } catch {
-      return undefined
-    }
-  }
+}
+
+/** Fill in fields, or type and paste the whole as JSON. */
+function Ways({ asJson, onChoose }: { asJson: boolean; onChoose(asJson: boolean): void }) {
   return (
-    <form
-      className="flex max-w-2xl flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const parsed = read()
-        if (parsed === undefined) onRefuse('This is not valid JSON yet.')
-        else void onSend(parsed)
-      }}
-    >
-      <label className="flex flex-col gap-1 font-medium">
-        JSON
-        <textarea
-          rows={6}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value)
-            try {
-              onChange?.(JSON.parse(event.target.value))
-            } catch {
-              // Told only once it reads as JSON again.
-            }
-          }}
-          className={`${inputClass} py-2 font-mono text-xs font-normal`}
-        />
-      </label>
-      {foot}
-    </form>
+    <fieldset className="mb-3 inline-flex w-fit rounded-md border border-line">
+      <legend className="sr-only">Fill in as</legend>
+      {[false, true].map((json) => (
+        <button
+          key={String(json)}
+          type="button"
+          aria-pressed={asJson === json}
+          onClick={() => onChoose(json)}
+          className={cx(
+            'h-7 px-3 text-xs first-of-type:rounded-l-md last-of-type:rounded-r-md',
+            asJson === json ? 'bg-accent-soft font-medium text-accent-strong' : 'text-ink-2 hover:bg-hover',
+          )}
+        >
+          {json ? 'JSON' : 'Form'}
+        </button>
+      ))}
+    </fieldset>
   )
 }

@@ -11,4 +11,6 @@ export type SchemaFormProps = {
   /** Buttons beside the submit button. */
   actions?: ReactNode
   disabled?: boolean
+  /** Whether the whole value can also be typed or pasted as JSON. */
+  json?: boolean
 }

@@ -31,6 +31,7 @@ const types: Record<string, string> = {
   svg: 'image/svg+xml',
   png: 'image/png',
   wasm: 'application/wasm',
+  woff2: 'font/woff2',
   json: 'application/json',
 }
 
@@ -68,7 +69,7 @@ const endings = { br: 'br', gzip: 'gz' }
 
 function readPages(directory: string): Map<string, Page> {
   const pages = new Map<string, Page>()
-  for (const file of globSync('**/*.{html,js,css,svg,png,wasm,json}', { cwd: directory })) {
+  for (const file of globSync('**/*.{html,js,css,svg,png,wasm,json,woff2}', { cwd: directory })) {
     const encoded = Object.entries(endings).flatMap(([encoding, ending]) => {
       const bytes = tryRead(join(directory, `${file}.${ending}`))
       return bytes ? [[encoding, bytes]] : []

@@ -4,7 +4,11 @@ import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
 import type { Issue } from '#model/issue'
+import type { Doc } from '../document/document.ts'
 import type { KindTable } from '../kinds.ts'
+import { unseenFields } from './unseen.ts'
+
+export { readConditions } from './read-conditions.ts'
 
 // The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.
 
@@ -14,6 +18,9 @@ export function check(definition: unknown, kinds: KindTable): Issue[] {
   const result = validateDefinition(definition, kinds)
   return result.ok ? [] : result.errors
 }
+
+/** What is saved without a word and yet looks like a slip. */
+export const doubts = (doc: Doc, kinds: KindTable): Issue[] => unseenFields(doc, kinds)
 
 export type Preview = { ok: true; value: Json } | { ok: false; message: string }
 

@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from '#model/definition'
+import type { Json, JsonObject, Node } from '#model/definition'
 import { makeOrder } from '#model/graph-order'
 import { isObject } from '#model/json'
 import type { Execution } from '#sdk/types.generated'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type GraphPath, graphAt, titleOf } from './document.ts'
+import { makeShapes } from './shapes.ts'
 
 // What a value at one place may refer to: the input, what has run before, the item of a map, the state of a loop.
 
@@ -16,6 +17,10 @@ export type Source = {
   /** What it was in the last run; undefined where it was not. */
   sample: Json | undefined
 }
+
+/** What the nodes of an open body gave for one item of the run that is shown, and that item. */
+export type InnerData = { item: Json | undefined; outputs: Readonly<Record<string, Json>> }
+const NO_INNER: InnerData = { item: undefined, outputs: {} }
 
 /** The place of the value: in a node, on an edge (by the node it leaves), or in the result of the graph. */
 export type Reader = { kind: 'node'; id: string } | { kind: 'edge'; from: string } | { kind: 'output' }
@@ -56,16 +61,18 @@ export function sourcesFor(
   kinds: KindTable,
   last: Execution | null,
   vars?: JsonObject,
+  inner: InnerData = NO_INNER,
 ): Source[] {
   const sources: Source[] = []
+  const shapes = makeShapes(doc, kinds)
   const around = typesAround(doc, path)
   if (around.includes('map')) {
     sources.push({
       reference: 'item',
       title: 'Item',
       hint: 'of this iteration',
-      schema: undefined,
-      sample: itemSample(doc, path, last),
+      schema: shapes.itemAt(path),
+      sample: inner.item ?? itemSample(doc, path, last),
     })
     sources.push({
       reference: 'index',
@@ -81,21 +88,21 @@ export function sourcesFor(
     sources.push({ reference: 'state', title: 'State', hint, schema: undefined, sample: undefined })
     sources.push({ reference: 'turn', title: 'Turn', hint: 'turns so far', schema: { type: 'number' }, sample: 0 })
   }
-  const nodes = new Map<string, { name: string; type: string }>()
+  const nodes = new Map<string, { node: Node; at: GraphPath }>()
   for (let depth = 0; depth <= path.length; depth += 1) {
-    for (const node of graphAt(doc, path.slice(0, depth))?.nodes ?? [])
-      nodes.set(node.id, { name: titleOf(node), type: node.type })
+    const at = path.slice(0, depth)
+    for (const node of graphAt(doc, at)?.nodes ?? []) nodes.set(node.id, { node, at })
   }
   for (const id of visibleNodes(doc, path, reader)) {
-    const node = nodes.get(id)
-    if (!node) continue
-    const kind = kinds.get(node.type)
+    const found = nodes.get(id)
+    if (!found) continue
+    const { node, at } = found
     sources.push({
       reference: `nodes.${id}.output`,
-      title: node.name,
-      hint: kind?.title ?? node.type,
-      schema: kind?.output_schema,
-      sample: outputOf(last, id),
+      title: titleOf(node),
+      hint: kinds.get(node.type)?.title ?? node.type,
+      schema: shapes.outputOf(node, at),
+      sample: at.length === 0 ? outputOf(last, id) : inner.outputs[id],
     })
   }
   sources.push({
@@ -167,6 +174,7 @@ export function branchesOf({ schema, sample }: { schema: JsonObject | undefined;
     const items = isObject(schema?.items) ? schema.items : undefined
     return sample.slice(0, MAX_ITEMS).map((item, key) => ({ key, schema: items, sample: item }))
   }
+  if (sample === undefined && isObject(schema?.items)) return [{ key: 0, schema: schema.items, sample: undefined }]
   const keys = new Set([...Object.keys(isObject(sample) ? sample : {}), ...Object.keys(properties)])
   return [...keys].map((key) => ({
     key,

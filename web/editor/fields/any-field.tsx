@@ -100,7 +100,7 @@ export function AnyField(props: ValueProps & WithValueField & { id: string; requ
       {sort === 'object' && <ObjectField {...props} />}
       {sort === 'list' && <ListField {...props} schema={formFor(schema, value)} />}
       {sort === 'json' && (
-        <JsonArea id={id} label={label} disabled={readOnly} value={value} onJson={(next) => onChange(next as Json)} />
+        <JsonArea label={label} disabled={readOnly} value={value} onJson={(next) => onChange(next as Json)} />
       )}
     </div>
   )

@@ -1,11 +1,11 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import type { Json, JsonObject } from '#model/definition'
 import { at, isObject } from '#model/json'
 import { IconButton } from '#web/ui/button.tsx'
 import { unusedName } from '../document/document.ts'
 import { AddButton } from './add-button.tsx'
-import { CelField } from './cel-field.tsx'
+import { ConditionEditor } from './condition-editor.tsx'
 import { FieldProblem } from './field-problem.tsx'
 import { TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
@@ -86,12 +86,12 @@ function Condition({
   pointer: string
   onChange(value: Json): void
 }) {
-  const id = useId()
+  const { problemAt } = useFieldScope()
   return (
     <>
-      <CelField
-        id={id}
+      <ConditionEditor
         label="Condition"
+        problem={problemAt(pointer)}
         cel={isObject(value) ? String(value.$cel ?? '') : ''}
         onChange={(cel) => onChange({ $cel: cel })}
       />

@@ -1,46 +1,55 @@
-import { useRef, useState } from 'react'
-import type { Json } from '#model/definition'
-import { cx } from '#web/ui/cx.ts'
-import { inputClass } from '#web/ui/field.tsx'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { useCheck } from '../check/load.ts'
+import { completeData } from '../code/cel-completion.ts'
+import { hoverData } from '../code/cel-hover.ts'
+import { CodeField } from '../code/code-field.tsx'
+import type { CodeHandle, Fault } from '../code/code-props.ts'
+import { faultFor } from '../code/fault-place.ts'
 import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { FunctionPicker } from './function-picker.tsx'
+import { Outcome } from './outcome.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { useFieldScope } from './scope.tsx'
-import { short } from './short.ts'
 
-type Props = { id: string; cel: string; label: string; onChange(cel: string): void }
+type Props = {
+  cel: string
+  label: string
+  onChange(cel: string): void
+  problem?: string | undefined
+  warning?: string | undefined
+}
 
 /** A CEL expression, with what it gives for the data of the last run. */
-export function CelField({ id, cel, label, onChange }: Props) {
-  const { readOnly } = useFieldScope()
-  const area = useRef<HTMLTextAreaElement>(null)
+export function CelField({ cel, label, onChange, problem, warning }: Props) {
+  const { readOnly, sources } = useFieldScope()
+  const editor = useRef<CodeHandle>(null)
   const [picking, setPicking] = useState(false)
   const [choosing, setChoosing] = useState(false)
-  const insert = (text: string): void => {
-    const { selectionStart: from, selectionEnd: to } = area.current ?? {
-      selectionStart: cel.length,
-      selectionEnd: cel.length,
-    }
-    onChange(cel.slice(0, from) + text + cel.slice(to))
-    requestAnimationFrame(() => {
-      area.current?.focus()
-      area.current?.setSelectionRange(from + text.length, from + text.length)
-    })
-  }
+  const groups = useCheck()?.functionHelp
+  const complete = useMemo(() => completeData(sources, groups ?? []), [sources, groups])
+  const hover = useMemo(() => hoverData(sources, groups ?? []), [sources, groups])
+  const faults = useCallback(
+    (text: string): Fault[] => [
+      ...(problem === undefined ? [] : [faultFor(text, problem)]),
+      ...(problem === undefined && warning !== undefined ? [faultFor(text, warning, 'warning')] : []),
+    ],
+    [problem, warning],
+  )
+  const insert = (text: string): void => editor.current?.insert(text)
   return (
     <div className="flex flex-col gap-1">
-      <textarea
-        ref={area}
-        id={id}
-        aria-label={`${label}, CEL`}
-        disabled={readOnly}
+      <CodeField
+        ref={editor}
+        label={`${label}, CEL`}
+        language="cel"
         value={cel}
-        spellCheck={false}
-        rows={Math.min(12, Math.max(2, cel.split('\n').length))}
-        onChange={(event) => onChange(event.currentTarget.value)}
-        className={cx(inputClass, 'resize-y bg-sunken! py-1.5 font-mono text-xs leading-5')}
+        disabled={readOnly}
+        invalid={problem !== undefined}
+        complete={complete}
+        hover={hover}
+        faults={faults}
+        onChange={onChange}
       />
       <div className="flex items-start gap-2">
         <Outcome value={{ $cel: cel }} />
@@ -62,27 +71,5 @@ export function CelField({ id, cel, label, onChange }: Props) {
         )}
       </div>
     </div>
-  )
-}
-
-/** What a value would have been in the last run. */
-export function Outcome({ value }: { value: Json }) {
-  const { sample } = useFieldScope()
-  const check = useCheck()
-  if (!sample || !check) return null
-  const result = check.preview(value, sample)
-  return (
-    <p
-      className="min-w-0 truncate text-xs text-ink-3"
-      title={result.ok ? 'With data from the last run' : result.message}
-    >
-      {result.ok ? (
-        <>
-          = <span className="font-mono text-ink-2">{short(result.value)}</span>
-        </>
-      ) : (
-        `With the last run: ${result.message}`
-      )}
-    </p>
   )
 }

@@ -1,4 +1,4 @@
-const CONTROLS = ':is(input,textarea,select,[role=switch]):not([disabled],[aria-hidden=true])'
+const CONTROLS = ':is(input,textarea,select,[role=switch],[data-code]):not([disabled],[aria-hidden=true])'
 
 const soon = (act: () => void): void => void requestAnimationFrame(() => requestAnimationFrame(act))
 

@@ -1,6 +1,8 @@
-import { type ComponentProps, type KeyboardEvent, useState } from 'react'
+import type { CompletionSource } from '@codemirror/autocomplete'
+import { type ComponentProps, useState } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { inputClass } from '#web/ui/field.tsx'
+import { CodeField } from '../code/code-field.tsx'
 
 // Plain controls. The document is changed as one types; what cannot be read yet stays in the control until it can.
 
@@ -14,37 +16,19 @@ export const SelectInput = ({ className, ...rest }: ComponentProps<'select'>) =>
 
 type AreaProps = Omit<ComponentProps<'textarea'>, 'onChange' | 'value'> & {
   value: string
-  code?: boolean
   onText(text: string): void
 }
 
-/** Grows with its text. In code the Tab key indents; Escape, then Tab, leaves. */
-export function TextArea({ value, code = false, onText, className, rows = 2, ...rest }: AreaProps) {
-  const [leaving, setLeaving] = useState(false)
-  const lines = Math.min(24, Math.max(rows, value.split('\n').length + (code ? 1 : 0)))
-  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    rest.onKeyDown?.(event)
-    if (!code) return
-    if (event.key === 'Escape') setLeaving(true)
-    else if (event.key === 'Tab' && !event.shiftKey && !leaving) {
-      event.preventDefault()
-      const { selectionStart: from, selectionEnd: to } = event.currentTarget
-      event.currentTarget.setRangeText('  ', from, to, 'end')
-      onText(event.currentTarget.value)
-    } else setLeaving(false)
-  }
-  return (
-    <textarea
-      {...rest}
-      value={value}
-      rows={lines}
-      spellCheck={!code}
-      onKeyDown={onKeyDown}
-      onChange={(event) => onText(event.currentTarget.value)}
-      className={cx(inputClass, 'resize-y py-1.5', code && 'font-mono text-xs leading-5', className)}
-    />
-  )
-}
+/** Grows with its text. */
+export const TextArea = ({ value, onText, className, rows = 2, ...rest }: AreaProps) => (
+  <textarea
+    {...rest}
+    value={value}
+    rows={Math.min(24, Math.max(rows, value.split('\n').length))}
+    onChange={(event) => onText(event.currentTarget.value)}
+    className={cx(inputClass, 'resize-y py-1.5', className)}
+  />
+)
 
 type NumberProps = Omit<ComponentProps<'input'>, 'value' | 'onChange'> & {
   value: number | undefined
@@ -75,23 +59,29 @@ const readNumber = (text: string): number | undefined => {
   return text.trim() === '' || !Number.isFinite(number) ? undefined : number
 }
 
-type JsonProps = { id?: string; label: string; value: unknown; disabled?: boolean; onJson(value: unknown): void }
+type JsonProps = {
+  label: string
+  value: unknown
+  disabled?: boolean
+  complete?: CompletionSource
+  onJson(value: unknown): void
+}
 
 /** JSON as text; it counts once it can be read. */
-export function JsonArea({ id, label, value, disabled, onJson }: JsonProps) {
+export function JsonArea({ label, value, disabled = false, complete, onJson }: JsonProps) {
   const [text, setText] = useState<string | null>(null)
   const [wrong, setWrong] = useState<string | null>(null)
   return (
     <>
-      <TextArea
-        id={id}
-        aria-label={id === undefined ? label : undefined}
-        aria-invalid={wrong !== null}
-        code
+      <CodeField
+        label={label}
+        language="json"
+        invalid={wrong !== null}
         rows={4}
         disabled={disabled}
         value={text ?? JSON.stringify(value, null, 2) ?? ''}
-        onText={(next) => {
+        complete={complete}
+        onChange={(next) => {
           setText(next)
           try {
             const read: unknown = JSON.parse(next)

@@ -1,6 +1,8 @@
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Switch } from '#web/ui/field.tsx'
+import { CodeField } from '../code/code-field.tsx'
+import type { Language } from '../code/code-props.ts'
 import { ChoiceField } from '../services/choices.tsx'
 import { AnyField } from './any-field.tsx'
 import { CasesField } from './cases-field.tsx'
@@ -15,7 +17,14 @@ import { useFieldScope } from './scope.tsx'
 import { BodyField, ConditionField, QuorumField, ToolsField } from './special-fields.tsx'
 import type { ValueProps, WithValueField } from './value-props.ts'
 
-const CODE = new Set(['typescript', 'code', 'jsonata', 'cel', 'sql', 'html'])
+const languages: Record<string, Language> = {
+  typescript: 'typescript',
+  code: 'typescript',
+  jsonata: 'jsonata',
+  cel: 'cel',
+  sql: 'plain',
+  html: 'plain',
+}
 
 /** The control for a value that is written down. */
 export function LiteralField(props: ValueProps & WithValueField & { id: string }) {
@@ -67,7 +76,7 @@ export function LiteralField(props: ValueProps & WithValueField & { id: string }
     case 'pairs':
       return <PairsField {...props} value={isObject(value) ? value : {}} />
     case 'schema':
-      return <SchemaEditor id={id} label={label} value={value} readOnly={readOnly} onChange={onChange} />
+      return <SchemaEditor label={label} value={value} readOnly={readOnly} onChange={onChange} />
     case 'body':
       return <BodyField value={value} />
     case 'cases':
@@ -92,18 +101,10 @@ function TextField({ schema, value, id, label, onChange, required }: ValueProps 
   if (typeof schema['x-options'] === 'string')
     return <ChoiceField id={id} options={schema['x-options']} value={text} onChange={change} />
   const editor = String(schema['x-editor'] ?? '')
-  if (editor !== '') {
-    return (
-      <TextArea
-        id={id}
-        disabled={readOnly}
-        value={text}
-        code={CODE.has(editor)}
-        rows={CODE.has(editor) ? 6 : 3}
-        onText={change}
-      />
-    )
-  }
+  const language = languages[editor]
+  if (language)
+    return <CodeField label={label} language={language} disabled={readOnly} value={text} rows={6} onChange={change} />
+  if (editor !== '') return <TextArea id={id} disabled={readOnly} value={text} rows={3} onText={change} />
   return (
     <TextInput
       id={id}

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Button } from '#web/ui/button.tsx'
-import { Outcome } from './cel-field.tsx'
 import { TextInput } from './inputs.tsx'
+import { Outcome } from './outcome.tsx'
 import { ReferencePicker } from './reference-picker.tsx'
 import { useFieldScope } from './scope.tsx'
 

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { IconButton } from '#web/ui/button.tsx'
 import { Checkbox } from '#web/ui/field.tsx'
+import { completeSchema } from '../code/schema-completion.ts'
 import { unusedName } from '../document/document.ts'
 import { type FieldType, fromFields, type SchemaField, toFields } from '../document/schema-fields.ts'
 import { AddButton } from './add-button.tsx'
@@ -22,7 +23,6 @@ const types: Record<FieldType, string> = {
 }
 
 type Props = {
-  id?: string
   label: string
   value: Json | undefined
   readOnly: boolean
@@ -30,7 +30,7 @@ type Props = {
 }
 
 /** A JSON Schema as a list of fields; as JSON where it says more than a list can. */
-export function SchemaEditor({ id, label, value, readOnly, onChange }: Props) {
+export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
   const fields = toFields(value)
   const [asJson, setAsJson] = useState(fields === null)
   const set = (next: SchemaField[]): void => onChange(fromFields(next, value))
@@ -52,9 +52,9 @@ export function SchemaEditor({ id, label, value, readOnly, onChange }: Props) {
     <div className="flex flex-col gap-2">
       {asJson || fields === null ? (
         <JsonArea
-          id={id}
           label={label}
           disabled={readOnly}
+          complete={completeSchema}
           value={value ?? { type: 'object', properties: {} }}
           onJson={(next) => onChange(isObject(next) ? next : undefined)}
         />

@@ -10,6 +10,8 @@ export type FieldScope = {
   /** For previews; null before the first run. */
   sample: Scope | null
   problemAt(pointer: string): string | undefined
+  /** What can be saved and looks like a slip. */
+  warningAt(pointer: string): string | undefined
   kinds: Kinds
   readOnly: boolean
   openBody?: () => void

@@ -1,10 +1,10 @@
 import { ArrowRight } from 'lucide-react'
-import { useId } from 'react'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Button } from '#web/ui/button.tsx'
 import { Checkbox } from '#web/ui/field.tsx'
 import { CelField } from './cel-field.tsx'
+import { ConditionEditor } from './condition-editor.tsx'
 import { NumberInput, SelectInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
@@ -25,12 +25,12 @@ export function BodyField({ value }: { value: Json | undefined }) {
   )
 }
 
-export function ConditionField({ value, label, onChange }: ValueProps) {
-  const id = useId()
+export function ConditionField({ value, label, pointer, onChange }: ValueProps) {
+  const { problemAt } = useFieldScope()
   return (
-    <CelField
-      id={id}
+    <ConditionEditor
       label={label}
+      problem={problemAt(pointer)}
       cel={isObject(value) ? String(value.$cel ?? '') : ''}
       onChange={(cel) => onChange({ $cel: cel })}
     />
@@ -77,7 +77,6 @@ export function QuorumField({ value, onChange, id }: ValueProps & { id: string }
       )}
       {sort === 'cel' && (
         <CelField
-          id={`${id}-cel`}
           label="Quorum"
           cel={String((value as { $cel: string }).$cel)}
           onChange={(cel) => onChange({ $cel: cel })}

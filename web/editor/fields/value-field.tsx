@@ -4,7 +4,7 @@ import type { Json } from '#model/definition'
 import { cx } from '#web/ui/cx.ts'
 import { type Form, formOf, isCelValue, isReferenceValue } from '../document/value.ts'
 import { CelField } from './cel-field.tsx'
-import { FieldProblem } from './field-problem.tsx'
+import { FieldProblem, FieldWarning } from './field-problem.tsx'
 import { focusBeside } from './focus.ts'
 import { LiteralField } from './literal-field.tsx'
 import { ReferenceField } from './reference-field.tsx'
@@ -16,11 +16,12 @@ import type { ValueProps } from './value-props.ts'
 /** One value: fixed, taken from what ran before, or computed. */
 export function ValueField(props: ValueProps) {
   const { schema, value, pointer, label, required, onChange, onRemove, heading, plain } = props
-  const { problemAt, readOnly } = useFieldScope()
+  const { problemAt, warningAt, readOnly } = useFieldScope()
   const [picking, setPicking] = useState(false)
   const id = useId()
   const form = formOf(value)
   const problem = problemAt(pointer)
+  const warning = warningAt(pointer)
   const choose = (next: Form): void => {
     if (next === form) return
     if (next === 'literal') onChange(emptyOf(schema))
@@ -79,7 +80,13 @@ export function ValueField(props: ValueProps) {
           onChange={(reference) => onChange({ $ref: reference })}
         />
       ) : isCelValue(value) && !isFixed(schema) ? (
-        <CelField id={id} cel={value.$cel} label={label} onChange={(cel) => onChange({ $cel: cel })} />
+        <CelField
+          cel={value.$cel}
+          label={label}
+          problem={problem}
+          warning={warning}
+          onChange={(cel) => onChange({ $cel: cel })}
+        />
       ) : (
         <LiteralField {...props} id={id} ValueField={ValueField} />
       )}
@@ -87,6 +94,7 @@ export function ValueField(props: ValueProps) {
         <p className="text-xs text-ink-3">{schema.description}</p>
       )}
       {problem && <FieldProblem>{problem}</FieldProblem>}
+      {!problem && warning && <FieldWarning>{warning}</FieldWarning>}
     </div>
   )
 }

@@ -1,10 +1,9 @@
 import { Trash2 } from 'lucide-react'
-import { useId } from 'react'
 import { Button } from '#web/ui/button.tsx'
 import { removeItems, setCondition } from '../document/commands.ts'
 import { type KeyedEdge, portOf, titleOf } from '../document/document.ts'
 import { AddButton } from '../fields/add-button.tsx'
-import { CelField } from '../fields/cel-field.tsx'
+import { ConditionEditor } from '../fields/condition-editor.tsx'
 import { FieldProblem } from '../fields/field-problem.tsx'
 import { FieldScopeProvider } from '../fields/scope.tsx'
 import { useEditor, useEditorStore, useGraph } from '../store.ts'
@@ -16,7 +15,6 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
   const graph = useGraph()
   const path = useEditor((state) => state.path)
   const scope = useFormScope('edge', edge.id, { kind: 'edge', from: edge.from.node })
-  const id = useId()
   const name = (nodeId: string): string => titleOf(graph.nodes.find((node) => node.id === nodeId) ?? { id: nodeId })
   const set = (cel: string | null): void =>
     store.change((doc) => setCondition(doc, path, edge.id, cel), cel === null ? undefined : `edge/${edge.id}`)
@@ -33,11 +31,9 @@ export function EdgeForm({ edge }: { edge: KeyedEdge }) {
           </p>
         </header>
         <div className="flex flex-col gap-1">
-          <label htmlFor={id} className="font-medium">
-            Only when
-          </label>
+          <h3 className="font-medium">Only when</h3>
           {edge.when ? (
-            <CelField id={id} label="Only when" cel={edge.when.$cel} onChange={set} />
+            <ConditionEditor label="Only when" cel={edge.when.$cel} problem={problem} onChange={set} />
           ) : (
             <p className="text-ink-3">Always. There is no condition.</p>
           )}

@@ -7,6 +7,7 @@ import { type Reader, sourcesFor } from '../document/upstream.ts'
 import { type FieldScope, sampleScope } from '../fields/scope.tsx'
 import { useDoc, useEditor, useEditorStore } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
+import { useInnerData } from './use-inner-data.ts'
 
 const samePlace = (place: Place, path: readonly string[], kind: Place['kind'], id: string | undefined): boolean =>
   place.kind === kind &&
@@ -23,18 +24,20 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
   const readOnly = useEditor((state) => state.readOnly || state.comparison !== null)
   const problems = useProblems()
   const vars = useVariables()
+  const inner = useInnerData()
   const readerKey = JSON.stringify(reader)
   return useMemo(() => {
-    const sources = sourcesFor(doc, path, JSON.parse(readerKey) as Reader, store.kinds.table, execution, vars)
+    const sources = sourcesFor(doc, path, JSON.parse(readerKey) as Reader, store.kinds.table, execution, vars, inner)
     const own = problems.filter(({ place }) => samePlace(place, path, kind, id))
     return {
       sources,
       sample: sampleScope(sources, execution !== null),
-      problemAt: (pointer) => ownMessage(own, pointer),
+      problemAt: (pointer) => ownMessage(own, 'error', pointer),
+      warningAt: (pointer) => ownMessage(own, 'warning', pointer),
       kinds: store.kinds,
       readOnly,
     }
-  }, [doc, path, execution, vars, readOnly, problems, readerKey, kind, id, store])
+  }, [doc, path, execution, vars, inner, readOnly, problems, readerKey, kind, id, store])
 }
 
 /** The variables of the workspace, for the list of data to pick from; guests see none. */
@@ -46,7 +49,7 @@ function useVariables(): JsonObject | undefined {
 }
 
 /** Said at the field itself; the name of the field before the colon would repeat its label. */
-function ownMessage(problems: readonly Problem[], pointer: string): string | undefined {
-  const found = problems.find(({ place }) => place.field === pointer)
+function ownMessage(problems: readonly Problem[], wanted: Problem['level'], pointer: string): string | undefined {
+  const found = problems.find(({ place, level }) => level === wanted && place.field === pointer)
   return found?.message.replace(/^[^:]*: /, (lead) => (found.place.field === '' ? lead : ''))
 }

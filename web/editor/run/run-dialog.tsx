@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { isObject } from '#model/json'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { hasLists } from '#web/ui/schema-lists.ts'
 import { useDoc, useEditor } from '../store.ts'
 import { useEffectWords } from './effects.tsx'
 
@@ -43,13 +44,14 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
           ? undefined
           : `Your draft is tried as it stands; no version is saved. ${words}${acting.length > 0 ? `: ${acting.join(', ')}` : ''}.`
       }
-      size="medium"
+      size={hasLists(doc.inputs) ? 'large' : 'medium'}
     >
       {open && sample !== undefined && (
         <SchemaForm
           schema={doc.inputs ?? {}}
           value={sample}
           submit="Run"
+          json
           onSubmit={async (input) => {
             await onRun(input)
             try {

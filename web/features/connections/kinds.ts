@@ -9,7 +9,7 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
     ...(named && {
       name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'A name for this connection.' },
     }),
-    config: { ...withLongFields(kind.config_schema), title: 'Connection details' },
+    config: { ...withOwnFields(kind.config_schema), title: 'Connection details' },
     ...(kind.secret_fields.length > 0 && {
       secrets: {
         type: 'object',
@@ -42,9 +42,24 @@ export function readFilled(value: unknown): {
   return { name, config: filled(config), secrets: filled(secrets) }
 }
 
-/** A certificate is many lines long. */
-function withLongFields(schema: Record<string, unknown>): Record<string, unknown> {
+/** A certificate is many lines long, and how a connection is encrypted is said in words. */
+function withOwnFields(schema: Record<string, unknown>): Record<string, unknown> {
   const properties = schema.properties as Record<string, Record<string, unknown>> | undefined
-  if (!properties?.ca) return schema
-  return { ...schema, properties: { ...properties, ca: { ...properties.ca, format: 'textarea' } } }
+  if (!properties) return schema
+  return {
+    ...schema,
+    properties: {
+      ...properties,
+      ...(properties.ca && { ca: { ...properties.ca, format: 'textarea' } }),
+      ...(properties.ssl && { ssl: { title: properties.ssl.title, default: 'verify', oneOf: encryptions } }),
+    },
+  }
 }
+
+/** The service knows other words for the same; these are all there are to choose from. */
+const encryptions = [
+  { const: 'verify', title: 'Encrypted, and the certificate is checked' },
+  { const: 'no-verify', title: 'Encrypted, the certificate is not checked' },
+  { const: 'prefer', title: 'Encrypted where the server offers it (only on this machine)' },
+  { const: 'off', title: 'Not encrypted: the password is sent in clear' },
+]

@@ -12,6 +12,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
+import { FilePreview } from './preview.tsx'
 import { Refused } from './refused.tsx'
 import { importFile, type Upload, UploadCancelled } from './upload.ts'
 
@@ -86,6 +87,7 @@ function Importer() {
           <Field label="Dataset name">
             <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={200} required />
           </Field>
+          <FilePreview file={file} />
           <Switch label="Detect numbers, booleans and empty cells in CSV" checked={infer} onCheckedChange={setInfer} />
         </>
       )}

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Definition } from '#model/definition'
-import type { Workflow } from '#sdk/types.generated'
+import type { Workflow, WorkflowSchedule } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
-import { cronInWords } from '#web/ui/cron.ts'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { mayChange, type WorkflowRole } from './role.ts'
+import { scheduleInWords } from './schedule-words.ts'
 import { definitionOf, useVersion } from './versions-of.ts'
 import { WorkflowPage } from './workflow-page.tsx'
 
@@ -25,7 +25,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   const { version } = useVersion(workflow.workflow_id, workflow.active_version_id)
   const definition = version ? definitionOf(version) : (workflow.definition as Definition | undefined)
   const involved = role !== 'none' && workflow.kind === 'user'
-  const schedule = useApi('getSchedule', { workflow_id: workflow.workflow_id }, { enabled: involved })
+  const schedules = useApi('listSchedules', { workflow_id: workflow.workflow_id }, { enabled: involved })
   return (
     <>
       {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
@@ -59,21 +59,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         ? 'none active'
                         : 'one is active',
                   ],
-                  [
-                    'Starts',
-                    schedule.data ? (
-                      <span key="schedule">
-                        {cronInWords(schedule.data.cron)} ({schedule.data.timezone})
-                        {schedule.data.next_run_at && (
-                          <span className="block text-ink-2">
-                            next <RelativeTime at={schedule.data.next_run_at} />
-                          </span>
-                        )}
-                      </span>
-                    ) : (
-                      'manually, by webhook or by another workflow'
-                    ),
-                  ],
+                  ['Starts', <Starts key="starts" schedules={schedules.data?.items ?? []} />],
                   ['Changed', <RelativeTime key="changed" at={workflow.updated_at} />],
                 ]
           }
@@ -82,6 +68,21 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
       {workflow.kind === 'system' ? <SystemRuns workflow={workflow} /> : involved && <RecentRuns workflow={workflow} />}
     </>
   )
+}
+
+function Starts({ schedules }: { schedules: WorkflowSchedule[] }) {
+  const enabled = schedules.filter((schedule) => schedule.enabled)
+  if (enabled.length === 0) return 'manually, by webhook or by another workflow'
+  return enabled.map((schedule) => (
+    <span key={schedule.schedule_id} className="block">
+      {scheduleInWords(schedule)}
+      {schedule.next_run_at && (
+        <span className="block text-ink-2">
+          next <RelativeTime at={schedule.next_run_at} />
+        </span>
+      )}
+    </span>
+  ))
 }
 
 const builtInFacts: [string, string][] = [

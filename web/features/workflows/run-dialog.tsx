@@ -6,6 +6,7 @@ import { api, invalidate, newKey } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
+import { hasLists } from '#web/ui/schema-lists.ts'
 import { Loading } from '#web/ui/states.tsx'
 import { FillFromMessage } from './fill-from-message.tsx'
 import { definitionOf, useVersion } from './versions-of.ts'
@@ -48,7 +49,7 @@ export function RunDialog({
       onClose={onClose}
       title={`Run ${workflow.name}`}
       description={version ? `Version ${version.number}. Every step is recorded as it happens.` : undefined}
-      size="medium"
+      size={hasLists(inputs) ? 'large' : 'medium'}
     >
       {isLoading ? (
         <Loading rows={3} />
@@ -60,6 +61,7 @@ export function RunDialog({
             schema={inputs ?? { type: 'object' }}
             onSubmit={run}
             submit="Run"
+            json
             actions={
               <Button look="quiet" onClick={onClose}>
                 Cancel

@@ -3,16 +3,12 @@ import type { Workflow, WorkflowSchedule } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
-import { cronInWords } from '#web/ui/cron.ts'
-import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
-import { ownTimeZone, ScheduleFields } from '#web/ui/schedule-fields.tsx'
-import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
-import { definitionOf, useVersion } from './versions-of.ts'
+import { ScheduleDialog } from './schedule-dialog.tsx'
+import { scheduleInWords } from './schedule-words.ts'
 
 const STALE = ['listSchedules', 'getSchedule'] as const
 
@@ -35,7 +31,7 @@ export function ScheduleSection({ workflow }: { workflow: Workflow }) {
         )}
       </Loaded>
       {editing !== null && (
-        <EditDialog
+        <ScheduleDialog
           workflow={workflow}
           schedule={editing === 'new' ? null : editing}
           onClose={() => setEditing(null)}
@@ -43,11 +39,6 @@ export function ScheduleSection({ workflow }: { workflow: Workflow }) {
       )}
     </Section>
   )
-}
-
-const whenOf = ({ cron, every_s, at, timezone }: WorkflowSchedule): string => {
-  if (cron !== null) return `${cronInWords(cron)} (${timezone})`
-  return every_s !== null ? `every ${every_s} seconds` : `once, ${exactTime(at!)}`
 }
 
 function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void }) {
@@ -58,7 +49,7 @@ function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void 
   return (
     <Card>
       <p>
-        Runs <strong className="font-medium">{whenOf(schedule)}</strong>
+        Runs <strong className="font-medium">{scheduleInWords(schedule)}</strong>
         {enabled ? (
           <>
             , next <RelativeTime at={schedule.next_run_at} />.
@@ -76,7 +67,7 @@ function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void 
         </ul>
       )}
       <div className="mt-3 flex gap-2">
-        {schedule.cron !== null && <Button onClick={onEdit}>Edit schedule</Button>}
+        <Button onClick={onEdit}>Edit schedule</Button>
         <Button onClick={() => void change.mutateAsync({ workflow_id, schedule_id, enabled: !enabled })}>
           {enabled ? 'Switch off' : 'Switch on'}
         </Button>
@@ -93,71 +84,5 @@ function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void 
         onConfirm={() => remove.mutateAsync({ workflow_id, schedule_id })}
       />
     </Card>
-  )
-}
-
-type Rules = { overlap: WorkflowSchedule['overlap']; catch_up: WorkflowSchedule['catch_up'] }
-
-function EditDialog({
-  workflow,
-  schedule,
-  onClose,
-}: {
-  workflow: Workflow
-  schedule: WorkflowSchedule | null
-  onClose(): void
-}) {
-  const { workflow_id } = workflow
-  const [value, setValue] = useState({
-    cron: schedule?.cron ?? '0 9 * * 1-5',
-    timezone: schedule?.timezone ?? ownTimeZone(),
-  })
-  const [rules, setRules] = useState<Rules | null>(null)
-  const { version } = useVersion(workflow_id, workflow.active_version_id, true)
-  const add = useChange('createSchedule', { stale: [...STALE], done: 'Schedule saved' })
-  const change = useChange('updateSchedule', { stale: [...STALE], done: 'Schedule saved' })
-  const save = async (input: unknown): Promise<void> => {
-    const body = { workflow_id, ...value, ...rules, input: (input ?? {}) as Record<string, unknown> }
-    await (schedule === null
-      ? add.mutateAsync(body)
-      : change.mutateAsync({ ...body, schedule_id: schedule.schedule_id }))
-    onClose()
-  }
-  return (
-    <Dialog open onClose={onClose} title={schedule === null ? 'Add schedule' : 'Edit schedule'} size="medium">
-      {rules === null ? (
-        <Form<Rules> submit="Continue" onSubmit={async (given) => setRules(given)}>
-          <ScheduleFields value={value} onChange={setValue} />
-          <Field name="overlap" label="If the previous run has not ended">
-            <Select
-              defaultValue={schedule?.overlap ?? 'allow'}
-              options={[
-                { value: 'allow', label: 'Start beside it' },
-                { value: 'skip', label: 'Leave this time out' },
-                { value: 'queue', label: 'Start after it has ended' },
-                { value: 'cancel', label: 'Cancel it and start' },
-              ]}
-            />
-          </Field>
-          <Field name="catch_up" label="After the service was down">
-            <Select
-              defaultValue={schedule?.catch_up ?? 'last'}
-              options={[
-                { value: 'last', label: 'Run once for the missed times' },
-                { value: 'all', label: 'Run for every missed time' },
-                { value: 'none', label: 'Leave missed times out' },
-              ]}
-            />
-          </Field>
-        </Form>
-      ) : (
-        <SchemaForm
-          value={schedule?.input ?? {}}
-          schema={(version && definitionOf(version).inputs) ?? { type: 'object' }}
-          submit="Save schedule"
-          onSubmit={save}
-        />
-      )}
-    </Dialog>
   )
 }

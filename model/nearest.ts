@@ -1,0 +1,40 @@
+// What a person meant who mistyped a name.
+
+const MAX_LENGTH = 64
+
+/** The candidate at most two letters away (one for short words), or undefined. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined
+  const allowed = word.length < 2 ? 0 : word.length < 4 ? 1 : 2
+  let best: { name: string; distance: number } | undefined
+  for (const name of candidates) {
+    if (Math.abs(name.length - word.length) > allowed) continue
+    const distance = lettersApart(word.toLowerCase(), name.toLowerCase())
+    if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name, distance }
+  }
+  return best?.name
+}
+
+/** `; did you mean "set"?`, or nothing. */
+export function suggestion(word: string, candidates: Iterable<string>): string {
+  const found = nearest(word, candidates)
+  return found === undefined ? '' : `; did you mean "${found}"?`
+}
+
+/** Letters to insert, delete, replace or swap with their neighbour. */
+function lettersApart(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1)
+      next.push(cost)
+    }
+    before = row
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+// Small things that people met on their way.
+
+describe.skipIf(noBrowser)('details of the console', () => {
+  const site = useSite()
+
+  it('a workflow with a required input is scheduled, with its next five times', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Greeting',
+      definition: {
+        inputs: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+        nodes: [{ id: 'a', type: 'set', args: { values: { text: { $ref: 'input.name' } } } }],
+        edges: [],
+      },
+    })
+    const missing: string[] = []
+    page.on('response', (answer) => answer.status() === 404 && missing.push(answer.url()))
+    await page.goto(`/workflows/${workflow_id}`)
+    await page.getByText('manually, by webhook or by another workflow').waitFor()
+    expect(missing).toEqual([])
+
+    await page.goto(`/workflows/${workflow_id}/settings`)
+    await page.getByRole('button', { name: 'Add schedule' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add schedule' })
+    await dialog.getByLabel('Runs', { exact: true }).selectOption('At an interval')
+    await dialog.getByLabel('Minutes between starts').fill('30')
+    await eventually(() => dialog.getByRole('list', { name: 'Next five times' }).getByRole('listitem').count()).toBe(5)
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    await dialog.getByRole('button', { name: 'JSON' }).click()
+    await dialog.getByLabel('JSON').fill('{"name": 7}')
+    await dialog.getByRole('button', { name: 'Save schedule' }).click()
+    await dialog.getByRole('alert').getByText('name').waitFor()
+    await dialog.getByLabel('JSON').fill('{"name": "Ada"}')
+    await dialog.getByRole('button', { name: 'Save schedule' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/schedules`)
+    expect(items).toMatchObject([{ every_s: 1800, cron: null, input: { name: 'Ada' } }])
+    await page.goto(`/workflows/${workflow_id}`)
+    await page.getByText('every 30 minutes').waitFor()
+  })
+
+  it('a "For each" over nothing declared is warned about, and its body shows the data of the run', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const body = {
+      nodes: [
+        { id: 'line', type: 'set', name: 'Line', args: { values: { text: { $cel: '"no. " + string(item)' } } } },
+        { id: 'after', type: 'set', name: 'After', args: { values: { copy: { $ref: 'nodes.line.output.text' } } } },
+      ],
+      edges: [{ from: { node: 'line' }, to: 'after' }],
+    }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Lines',
+      definition: {
+        nodes: [{ id: 'each', type: 'map', name: 'Each', args: { items: { $ref: 'input.items' }, body } }],
+        edges: [],
+      },
+    })
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: { items: [7, 8] } })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.getByRole('button', { name: '1 warning' }).waitFor()
+    await page.locator('[data-node="each"]').click()
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    await inspector.getByText('The input declares no field "items"').first().waitFor()
+    await inspector.getByRole('button', { name: 'Open loop body' }).click()
+    await page.locator('[data-node="after"]').click()
+    await inspector.getByText('= "no. 7"').waitFor()
+  })
+
+  it('a file is looked at before it is imported, and a phone has the bell', async () => {
+    const { page } = await site().signUp('Ada')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto('/datasets/import')
+    await page
+      .getByLabel('File to import')
+      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('city;size\n"Köln; Deutz";3\n') })
+    const preview = page.getByRole('region', { name: 'Preview of the file' })
+    await preview.getByRole('columnheader', { name: 'size' }).waitFor()
+    await preview.getByText('Köln; Deutz').waitFor()
+    await page.getByRole('button', { name: 'Notifications' }).click()
+    await page.getByText('No notifications yet.').waitFor()
+  })
+})

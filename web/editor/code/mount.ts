@@ -1,0 +1,96 @@
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { history, historyKeymap, standardKeymap } from '@codemirror/commands'
+import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
+import { forceLinting, linter } from '@codemirror/lint'
+import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state'
+import { EditorView, hoverTooltip, keymap } from '@codemirror/view'
+import type { RefObject } from 'react'
+import type { CodeFieldProps } from './code-props.ts'
+import { languageOf } from './languages.ts'
+import { colours, look } from './look.ts'
+
+export type CodeView = {
+  show(text: string): void
+  insert(text: string): void
+  disable(disabled: boolean): void
+  checkAgain(): void
+  destroy(): void
+}
+
+const LINT_AFTER_MS = 250
+
+/** Text that came from outside, and is not told to where it came from. */
+const given = Annotation.define<boolean>()
+
+/**
+ * Text typed over a selection is put in by the editor and not by the browser, which would carry the colours of what was there along
+ * as inline styles; the content security policy refuses those.
+ */
+const typedByUs = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { data, inputType, isComposing } = event as InputEvent
+    if (inputType !== 'insertText' || data === null || isComposing || view.state.readOnly) return false
+    const { from, to } = view.state.selection.main
+    const typed = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' })
+    const taken = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, typed))
+    if (!taken) view.dispatch(typed())
+    event.preventDefault()
+    return true
+  },
+})
+
+export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>): CodeView {
+  const { label, language, value, disabled = false } = latest.current
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true })
+  const editable = new Compartment()
+  const fixed = (off: boolean): Extension => [EditorView.editable.of(!off), EditorState.readOnly.of(off)]
+  const state = EditorState.create({
+    doc: value,
+    extensions: [
+      history(),
+      languageOf(language),
+      syntaxHighlighting(colours),
+      bracketMatching(),
+      closeBrackets(),
+      autocompletion({
+        override: [(context) => latest.current.complete?.(context) ?? null],
+        icons: false,
+      }),
+      hoverTooltip((view, at, side) => latest.current.hover?.(view, at, side) ?? null),
+      linter(
+        (view) =>
+          (latest.current.faults?.(view.state.doc.toString()) ?? []).map(({ level, ...fault }) => ({
+            ...fault,
+            severity: level,
+          })),
+        { delay: LINT_AFTER_MS },
+      ),
+      // Ctrl Enter runs the workflow and Tab goes on to the next field, so neither is bound here.
+      keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...standardKeymap]),
+      EditorView.lineWrapping,
+      typedByUs,
+      EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+      EditorView.updateListener.of(({ docChanged, state: next, transactions }) => {
+        if (docChanged && !transactions.some((one) => one.annotation(given)))
+          latest.current.onChange(next.doc.toString())
+      }),
+      editable.of(fixed(disabled)),
+      look,
+    ],
+  })
+  const view = new EditorView({ state, parent: root, root })
+  return {
+    show(text) {
+      const now = view.state.doc.toString()
+      if (now === text) return
+      view.dispatch({ changes: { from: 0, to: now.length, insert: text }, annotations: given.of(true) })
+    },
+    insert(text) {
+      view.dispatch(view.state.replaceSelection(text))
+      view.focus()
+    },
+    disable: (off) => view.dispatch({ effects: editable.reconfigure(fixed(off)) }),
+    checkAgain: () => forceLinting(view),
+    destroy: () => view.destroy(),
+  }
+}
