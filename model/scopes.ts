@@ -3,6 +3,7 @@
 /** The areas of the route tables, by the name that stands over each of them. A new table is added here. */
 export const scopeAreas = {
   Approvals: 'approvals',
+  Budgets: 'budgets',
   'Chat threads': 'threads',
   Companies: 'companies',
   Connections: 'connections',
@@ -17,6 +18,7 @@ export const scopeAreas = {
   Files: 'files',
   Gateway: 'channels',
   Identity: 'identity',
+  Insights: 'insights',
   Knowledge: 'knowledge',
   MCP: 'mcp',
   Notifications: 'notifications',

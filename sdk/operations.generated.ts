@@ -16,6 +16,7 @@ import type {
   BegunPasskeySignIn,
   BegunTotp,
   BillingSubscription,
+  Budgets,
   CallbackTaken,
   Capture,
   ChannelConfig,
@@ -82,12 +83,15 @@ import type {
   Ledger,
   MarkRead,
   Me,
+  ModelPrices,
+  NewBudgets,
   NewConnection,
   NewCredential,
   NewDataset,
   NewEnrichmentJob,
   NewEventDestination,
   NewInstallationKey,
+  NewModelPrices,
   NewReplay,
   NewServiceTrigger,
   NewSource,
@@ -116,6 +120,7 @@ import type {
   ReplayReport,
   RotatedEventDestinationSecret,
   RunJobNow,
+  RunReport,
   Schedule,
   Scope,
   SecondFactorRequired,
@@ -134,6 +139,7 @@ import type {
   Source,
   StateCleared,
   StateEntry,
+  StepReport,
   Subscription,
   Suite,
   SuitePatch,
@@ -152,6 +158,7 @@ import type {
   TryAnswer,
   TryRequest,
   Usage,
+  UsageReport,
   Variable,
   WebhookAccepted,
   WebhookDelivery,
@@ -888,6 +895,20 @@ export type Operations = {
   reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
   /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
   callMcp: { input: { body?: unknown }; answer: Blob; required: false }
+  /** How many runs ended how, how long they took, and how long they waited for people */
+  getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string }; answer: RunReport; required: false }
+  /** The slowest steps of workflows */
+  getStepInsights: { input: { from?: string; to?: string; workflow_id?: string; sort?: "mean" | "total" | "max" | "failed"; limit?: number }; answer: StepReport; required: false }
+  /** Tokens, cost and calls of language models */
+  getUsageInsights: { input: { group_by?: "workflow" | "model" | "person" | "day" | "credential"; from?: string; to?: string; workflow_id?: string }; answer: UsageReport; required: false }
+  /** What a million tokens of each language model cost */
+  getModelPrices: { input: Record<string, never>; answer: ModelPrices; required: false }
+  /** Set prices of language models in place of the shipped ones */
+  putModelPrices: { input: NewModelPrices; answer: ModelPrices; required: true }
+  /** What may be spent on language models, and what is spent */
+  listBudgets: { input: Record<string, never>; answer: Budgets; required: false }
+  /** Set the budgets of the workspace */
+  putBudgets: { input: NewBudgets; answer: Budgets; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1248,4 +1269,11 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
   callMcp: ["POST", "/mcp", [], true],
+  getRunInsights: ["GET", "/api/insights/executions", ["from","to","bucket","group_by","workflow_id"]],
+  getStepInsights: ["GET", "/api/insights/steps", ["from","to","workflow_id","sort","limit"]],
+  getUsageInsights: ["GET", "/api/insights/usage", ["group_by","from","to","workflow_id"]],
+  getModelPrices: ["GET", "/api/operations/prices"],
+  putModelPrices: ["PUT", "/api/operations/prices"],
+  listBudgets: ["GET", "/api/budgets"],
+  putBudgets: ["PUT", "/api/budgets"],
 }

@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { readGateRecords } from '#areas/approvals/record'
+import { budgetRoutes } from '#areas/budgets/routes'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
+import { forgetRunFigures } from '#areas/insights/rollup'
+import { insightRoutes } from '#areas/insights/routes'
+import { forgetUsage } from '#areas/insights/usage'
 import { passKnowledgeOn } from '#areas/knowledge/rights'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
@@ -316,6 +320,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...files.routes,
     ...knowledge.routes,
     ...mcpRoutes(workflows),
+    ...insightRoutes(),
+    ...budgetRoutes(),
   ]
 
   const nodes = descriptorsOf(workflows.nodes)
@@ -357,6 +363,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'events from outside': workflows.forgetEvents,
             'trials of drafts': workflows.forgetTrials,
             'replays of versions': workflows.forgetReplays,
+            'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
+            'figures of runs': () => forgetRunFigures(db),
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,
             'deliveries of events': destinations.maintain,

@@ -104,8 +104,10 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_history',
       'forget_old',
       'forget_replays',
+      'forget_run_figures',
       'forget_some',
       'forget_trials',
+      'forget_usage',
       'open_week',
       'prune_feeds',
       'prune_sign_ups',
@@ -143,6 +145,7 @@ const reasons: [reason: string, names: string[]][] = [
   [
     'Counts or notes a use and shows nothing of any tenant but to the verb that checked its caller.',
     [
+      'add_run_figures',
       'add_usage',
       'mail_standing',
       'note_credentials_used',
@@ -153,7 +156,10 @@ const reasons: [reason: string, names: string[]][] = [
       'workspace_quotas',
     ],
   ],
-  ['Plans are public; who subscribes is not told.', ['hold_plan', 'plan_has_subscribers']],
+  [
+    'Plans and prices of models are public; who subscribes is not told.',
+    ['hold_plan', 'plan_has_subscribers', 'price_of'],
+  ],
 ]
 
 describe('every function that runs with the rights of the owner', () => {

@@ -42,6 +42,8 @@ export async function openNamed(
 export type ChooseModel = (wanted: {
   workspaceId: string
   principal: { executionId: string; principalId?: string | null } | { userId: string | null }
+  /** The node that asks, to which what it costs is counted. */
+  nodePath?: string | undefined
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
 }) => Promise<LanguageModel>
@@ -57,7 +59,7 @@ export const modelCredentialFields = {
 
 /** The model of a node: what it names, else that of the workspace, else the installation's. */
 export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<LanguageModel> {
-  const { args, workspaceId, executionId, principalId, credentialIds } = call
+  const { args, workspaceId, executionId, principalId, credentialIds, nodePath } = call
   const named = (value: unknown): string | undefined => {
     if (value === undefined || value === null) return undefined
     if (typeof value === 'string' && credentialIds.has(value)) return value
@@ -68,6 +70,7 @@ export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<Lan
   return choose({
     workspaceId,
     principal: { executionId, principalId },
+    nodePath,
     credentialId: named(args.credential_id),
     fallbackCredentialId: named(args.fallback_credential_id),
   })

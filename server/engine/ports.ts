@@ -119,6 +119,18 @@ export type NodeView = {
   error?: ExecutionError
 }
 
+/** What language models counted for a node; of a map or loop, for everything in it. */
+export type NodeUsage = {
+  /** Null: asked for the execution and not by a node, such as an agent's vote on a gate. */
+  node_id: string | null
+  input_tokens: number
+  output_tokens: number
+  /** Null where nobody knows it of any call. */
+  cost: number | null
+  calls: number
+  unpriced_calls: number
+}
+
 export type ExecutionView = {
   execution_id: string
   workspace_id: string
@@ -148,6 +160,7 @@ export type ExecutionView = {
   started_at: Date | null
   finished_at: Date | null
   nodes: NodeView[]
+  usage: NodeUsage[]
   /** The last journal event this view includes: where a socket resumes. */
   seq: number
 }
@@ -324,6 +337,32 @@ export type EndedExecution = {
   finishedAt: Date
 }
 
+/** A run that has ended and whose end is durable, as its worker holds it in memory. Times are milliseconds of the database's clock. */
+export type FinishedRun = {
+  workspaceId: string
+  executionId: string
+  workflowId: string | null
+  versionId: string | null
+  trigger: { kind: TriggerKind; id: string | null }
+  parentExecutionId: string | null
+  status: ExecutionStatus
+  error: ExecutionError | null
+  createdAt: number
+  /** When the first of its nodes began; when it was made, where none did. */
+  startedAt: number
+  finishedAt: number
+  /** Its own nodes: what happened in a map or loop is not among them. `startedAt` null: it was skipped, or kept from the run that is retried. */
+  nodes: readonly {
+    id: string
+    type: string
+    status: NodeStatus
+    attempt: number
+    startedAt: number | null
+    finishedAt: number | null
+    errorCode: string | null
+  }[]
+}
+
 /** What the engine needs of the areas. */
 export type EnginePorts = {
   /** Cached by the engine for as long as it likes: what a reference names never changes. */
@@ -369,6 +408,8 @@ export type EnginePorts = {
    * what is still open, start the error workflow, tell the owners. At least once, so idempotent by execution id.
    */
   ended(execution: EndedExecution): Promise<void>
+  /** Once for every run that ends here, for figures; lost with the process. It must not throw, nor take any time. */
+  finished?(run: FinishedRun): void
   blobs: Blobs
   nodes: Record<string, NodeKind>
 }

@@ -12,6 +12,7 @@ import type {
   ExecutionEventType,
   ExecutionView,
   Initiator,
+  NodeUsage,
   NodeView,
   TriggerKind,
   WaitingFor,
@@ -51,6 +52,7 @@ type Row = {
   finished_at: Date | null
   snapshot: GraphState | null
   snapshot_seq: number
+  usage: NodeUsage[] | null
   /** Of the snapshot and the events after it, as text. */
   journal_bytes: number
 }
@@ -96,7 +98,7 @@ const ROW = `select execution_id, workspace_id, workflow_id, system_slug, versio
     error, engine.shown_waits(workspace_id, execution_id, status, epoch, engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for)) as waiting_for,
     coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
-    finished_at, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,
+    finished_at, model_usage_of(workspace_id, execution_id) as usage, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,
     coalesce(octet_length(snapshot::text), 0) + coalesce((select sum(octet_length(j.data::text)) from events j
       where j.workspace_id = $1 and j.execution_id = $2 and j.seq > e.snapshot_seq), 0) as journal_bytes
   from executions e where workspace_id = $1 and execution_id = $2`
@@ -194,6 +196,7 @@ export const readExecution = async (
     ...row,
     initiated_by: initiatorsOfRow(row),
     trigger: { kind: trigger_kind, id: trigger_id },
+    usage: row.usage ?? [],
     nodes: [...nodeViews(found.state), ...notBegun(definition, found.row, found.state)],
     seq: found.state.seq,
   }

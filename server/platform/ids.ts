@@ -80,6 +80,9 @@ function randomHex(bytes: number): string {
   return page.toString('hex', unused - bytes, unused)
 }
 
+/** When a UUIDv7 was made, in milliseconds of the clock that made it. */
+export const timeOfId = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+
 /** UUIDv7, strictly increasing within this process: 48 bits of time, 12 of counter, 62 random. */
 export function newId(now = Date.now()): string {
   if (now > lastTime) {

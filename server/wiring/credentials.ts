@@ -8,6 +8,7 @@ import { credentialRoutes } from '#areas/credentials/routes'
 import { watchModels } from '#areas/credentials/thinking'
 import { resolveCredential } from '#areas/credentials/use'
 import { makeUseNotes } from '#areas/credentials/used'
+import { makeWatchModel } from '#areas/insights/metering'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterModel } from '#areas/payments/means'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
@@ -34,9 +35,11 @@ export type CredentialOptions = {
 export function wireCredentials({ db, vault, log, outgoing, jobs, installation, allowances }: CredentialOptions) {
   const notes = makeUseNotes({ db, log })
   const recent = makeRecent(db)
+  const watch = makeWatchModel({ db, log })
   const parts: ModelParts = {
     recent,
     installation,
+    watch,
     db,
     vault,
     notes,
@@ -48,7 +51,8 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
   const chooseAny = makeChooseModel(parts)
   const chooseModel: ChooseModel = async (wanted) => {
     const llm = await chooseAny(wanted)
-    return llm === installation ? meterModel(llm, wanted.workspaceId, allowances) : llm
+    if (llm !== installation) return llm
+    return watch(meterModel(llm, wanted.workspaceId, allowances), { ...wanted, credentialId: null })
   }
   const thinking = watchModels({ db, log, installation })
   return {

@@ -15,6 +15,7 @@ import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
 import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
+import { makeRunFigures } from '#areas/insights/rollup'
 import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
@@ -162,6 +163,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await cancelEventWaits(tx, workspaceId, executionId, path)
     })
 
+  const figures = makeRunFigures({ db, log })
   const engine: Engine = await startEngine({
     db,
     log,
@@ -183,6 +185,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         await ports.ended(execution)
         for (const alsoDo of options.onEnded) await alsoDo(execution)
       },
+      finished: figures.note,
       blobs: providers.blobs,
       nodes: runnableOf(nodes, [trialAnswer]),
     },
@@ -299,6 +302,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await bulks.stop()
       await reviews.stop()
       await engine.stop()
+      await figures.stop()
     },
   }
 }

@@ -253,6 +253,19 @@ const triggered = async (cast: Cast) => {
 export const workflowCases: Cases = {
   callMcp: { expect: rows.selectedRead, prepare: async () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }) },
   getEngineHealth: { expect: rows.operators },
+  listBudgets: { expect: rows.selectedRead },
+  putBudgets: {
+    expect: rows.selectedOwnerOnly,
+    prepare: async () => ({ body: { budgets: [{ scope: 'workspace', limit: 1000, per: 'month' }] } }),
+  },
+  getRunInsights: { expect: rows.selectedRead },
+  getStepInsights: { expect: rows.selectedRead },
+  getUsageInsights: { expect: rows.selectedRead },
+  getModelPrices: { expect: rows.operators },
+  putModelPrices: {
+    expect: rows.operators,
+    prepare: async () => ({ body: { prices: [{ model: 'openai/gpt-4o', input: 2.5, output: 10 }] } }),
+  },
   // Only the program itself looks after keys.
   getKeyRotation: { expect: withChanges(rows.operators, { operator: 503 }) },
   rotateKey: { expect: withChanges(rows.operators, { operator: 503 }), prepare: async () => ({ body: {} }) },

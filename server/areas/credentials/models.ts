@@ -1,3 +1,4 @@
+import type { WatchModel } from '#areas/insights/metering'
 import type { ChooseModel } from '#engine/credentials'
 import { MINUTE } from '#platform/clock'
 import { fromWire, NOWHERE } from '#platform/ids'
@@ -16,6 +17,8 @@ import type { Principal } from './wanted.ts'
 export type ModelParts = ResolveParts & {
   outgoing: Pick<Outgoing, 'request' | 'fetchWith'>
   installation: LanguageModel
+  /** Counts what is asked of it. */
+  watch: WatchModel
 }
 
 /** Models take their time before the first byte. */
@@ -23,7 +26,7 @@ const ANSWER_WITHIN = 2 * MINUTE
 
 async function openModel(
   parts: ModelParts,
-  workspaceId: string,
+  { workspaceId, principal: asker, nodePath }: Parameters<ChooseModel>[0],
   credentialId: string,
   principal: Principal,
 ): Promise<LanguageModel> {
@@ -38,23 +41,24 @@ async function openModel(
     baseUrl: addressOfModel(row.config),
     fetch: parts.outgoing.fetchWith(credential, { timeoutMs: ANSWER_WITHIN }),
   }
-  return lazyModel(settings, {})
+  return parts.watch(lazyModel(settings, {}), { workspaceId, principal: asker, nodePath, credentialId })
 }
 
 export const makeChooseModel =
   (parts: ModelParts): ChooseModel =>
-  async ({ workspaceId, principal, credentialId, fallbackCredentialId }) => {
+  async (wanted) => {
+    const { workspaceId, principal, credentialId, fallbackCredentialId } = wanted
     const uuidOf = (named: string): string => fromWire('cred', named) ?? NOWHERE
     if (credentialId !== undefined) {
-      const first = await openModel(parts, workspaceId, uuidOf(credentialId), principal)
+      const first = await openModel(parts, wanted, uuidOf(credentialId), principal)
       if (fallbackCredentialId === undefined) return first
-      return withFallback(first, () => openModel(parts, workspaceId, uuidOf(fallbackCredentialId), principal))
+      return withFallback(first, () => openModel(parts, wanted, uuidOf(fallbackCredentialId), principal))
     }
     const usual = await parts.db.tenant({ workspaceId, userId: null }, (tx) => findWorkspaceModel(tx, workspaceId))
     if (!usual?.credential_id) return parts.installation
-    const first = await openModel(parts, workspaceId, usual.credential_id, 'workspace')
+    const first = await openModel(parts, wanted, usual.credential_id, 'workspace')
     const { fallback_credential_id: second } = usual
     if (fallbackCredentialId !== undefined)
-      return withFallback(first, () => openModel(parts, workspaceId, uuidOf(fallbackCredentialId), principal))
-    return second === null ? first : withFallback(first, () => openModel(parts, workspaceId, second, 'workspace'))
+      return withFallback(first, () => openModel(parts, wanted, uuidOf(fallbackCredentialId), principal))
+    return second === null ? first : withFallback(first, () => openModel(parts, wanted, second, 'workspace'))
   }

@@ -89,6 +89,16 @@ const Initiator = z.object({
   user_id: id('usr').nullable().describe('The person behind it: who made the token, owns the job, pressed the button'),
 })
 
+const Usage = z
+  .object({
+    input_tokens: z.number(),
+    output_tokens: z.number(),
+    cost: z.number().nullable().describe('In US dollars, of the calls whose cost is known; null where none is'),
+    calls: z.number().int(),
+    unpriced_calls: z.number().int().describe('Calls whose cost is not known'),
+  })
+  .meta({ id: 'ModelUsage' })
+
 const ExecutionNode = z.looseObject({
   node_id: z.string(),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped']),
@@ -97,12 +107,14 @@ const ExecutionNode = z.looseObject({
   finished_at: z.string().nullable(),
   output: z.unknown().optional(),
   error: ExecutionError.optional(),
+  usage: Usage.optional().describe('What language models counted for it; absent where it asked none'),
 })
 
 export const Execution = ExecutionSummary.extend({
   input: z.unknown(),
   results: z.unknown(),
   nodes: z.array(ExecutionNode),
+  usage: Usage.describe('What language models counted for it, sub-workflows not included'),
   initiated_by: z
     .array(Initiator)
     .describe('Who and what led to it, nearest first. A gate with `allow_self: false` lets none of these people vote'),

@@ -18,6 +18,7 @@ const viewOf = (more: Partial<ExecutionView>): ExecutionView =>
     waiting_for: [],
     trigger: { kind: 'user', id: null },
     nodes: [],
+    usage: [],
     ...more,
   }) as unknown as ExecutionView
 

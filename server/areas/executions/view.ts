@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { BlobRef, Engine, ExecutionView, WaitingFor } from '#engine/ports'
+import type { BlobRef, Engine, ExecutionView, NodeUsage, WaitingFor } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize } from '#model/size'
 import { toWire } from '#platform/ids'
@@ -44,6 +44,35 @@ export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
     if (large.length === 0) return wait
     const kept = Object.fromEntries(fields.filter(([field]) => !large.includes(field)))
     return { ...kept, left_out: large } as unknown as WaitingFor
+  })
+}
+
+const NO_USAGE = { input_tokens: 0, output_tokens: 0, cost: 0, calls: 0, unpriced_calls: 0 }
+
+/** The cost of all is that of those that have one; null where none has. */
+function sumOf(usage: NodeUsage[]): Execution['usage'] {
+  const [first, ...others] = usage
+  if (first === undefined) return NO_USAGE
+  const { node_id: _node, ...sum } = others.reduce(
+    (a, b) => ({
+      node_id: null,
+      input_tokens: a.input_tokens + b.input_tokens,
+      output_tokens: a.output_tokens + b.output_tokens,
+      cost: a.cost === null ? b.cost : a.cost + (b.cost ?? 0),
+      calls: a.calls + b.calls,
+      unpriced_calls: a.unpriced_calls + b.unpriced_calls,
+    }),
+    first,
+  )
+  return sum
+}
+
+const withUsage = <N extends { node_id: string }>(nodes: N[], usage: NodeUsage[]): N[] => {
+  if (usage.length === 0) return nodes
+  const byNode = new Map(usage.map(({ node_id, ...counted }) => [node_id, counted]))
+  return nodes.map((node) => {
+    const counted = byNode.get(node.node_id)
+    return counted ? { ...node, usage: counted } : node
   })
 }
 
@@ -112,6 +141,7 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
         results_blob: _blob,
         large_input: _input,
         nodes: _nodes,
+        usage,
         ...rest
       } = view
       const addressOf: Address = (blob) => blobAddress(view.execution_id, blob)
@@ -122,7 +152,8 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
         input: inputOf(view, addressOf),
         results: await resultsOf(view, addressOf),
         waiting_for: briefWaits(view.waiting_for),
-        nodes: await shownNodes(view, addressOf),
+        usage: sumOf(usage),
+        nodes: withUsage(await shownNodes(view, addressOf), usage),
       }
     },
 

@@ -57,7 +57,10 @@ export const runAgent = async (
   const checkCost = (): void => {
     if (goal.maxCost === undefined) return
     if (usage.cost === undefined)
-      throw exceeded('cost_unknown', 'max_cost is set, but the provider does not report what a turn costs')
+      throw exceeded(
+        'cost_unknown',
+        'max_cost is set, but neither the provider nor the price table says what a turn costs',
+      )
     if (usage.cost >= goal.maxCost)
       throw exceeded('cost_budget_exceeded', `the agent cost ${usage.cost} and may cost ${goal.maxCost}`)
   }

@@ -101,7 +101,8 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
           max_cost: {
             type: 'number',
             title: 'Max cost',
-            description: 'In the currency of the provider; the provider has to report what its turns cost',
+            description:
+              'In US dollars. The provider has to report what a turn costs, or the price table has to know the model',
             exclusiveMinimum: 0,
           },
           output_schema: {

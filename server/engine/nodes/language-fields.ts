@@ -21,7 +21,10 @@ export const usageSchema: JsonObject = {
   properties: {
     input_tokens: { type: 'integer' },
     output_tokens: { type: 'integer' },
-    cost: { type: 'number', description: 'As reported by the provider; absent if it reports none' },
+    cost: {
+      type: 'number',
+      description: 'In US dollars: as the provider reports it, else by the price table; absent if neither knows',
+    },
     estimated: { type: 'boolean', description: 'The provider reported no usage; this is an estimate' },
   },
   required: ['input_tokens', 'output_tokens'],

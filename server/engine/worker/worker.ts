@@ -22,6 +22,7 @@ import { startChecks } from './checks.ts'
 import { makeClaims } from './claims.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import { makeEffects } from './effects.ts'
+import { finishedRun } from './finished.ts'
 import { type Identity, makeIdentities } from './identity.ts'
 import { makeLive } from './live.ts'
 import type { Leaving, Live, NodeAttempt } from './live-types.ts'
@@ -206,6 +207,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     if (lives.get(owned.executionId) === live) forget(live)
     const told = live.top.state.status !== 'succeeded' || owned.tellEnd || owned.metPeople
     if (how === 'ended' && told) deps.tell()
+    if (how === 'ended' && ports.finished) ports.finished(finishedRun(live, clock.now()))
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
     // Its place may be free.
     if (how !== 'abandoned' && owned.isGated && owned.workflowId) deps.decideSoon(owned.workspaceId, owned.workflowId)

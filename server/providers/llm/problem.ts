@@ -1,3 +1,5 @@
+import type { Usage } from './index.ts'
+
 // What can go wrong between the program and a language model. The provider's own words are not passed on: they may quote
 // the key, and they quote the tenant.
 
@@ -12,6 +14,7 @@ export const modelProblemCodes = [
   'tool_choice_ignored', // it called a tool where none could be called
   'model_name_invalid',
   'quota_exceeded', // the workspace has used its tokens
+  'budget_exceeded', // a budget of the workspace could be passed
   'model_not_allowed', // the operator does not pay for it
 ] as const
 
@@ -27,12 +30,15 @@ const MAY_WORK_LATER: ReadonlySet<ModelProblemCode> = new Set([
 export class ModelProblem extends Error {
   readonly code: ModelProblemCode
   readonly retryAfterMs: number | undefined
+  /** What the answer counted that could not be used. */
+  readonly usage: Usage | undefined
 
-  constructor(code: ModelProblemCode, message: string, more: { retryAfterMs?: number } = {}) {
+  constructor(code: ModelProblemCode, message: string, more: { retryAfterMs?: number; usage?: Usage } = {}) {
     super(message)
     this.name = 'ModelProblem'
     this.code = code
     this.retryAfterMs = more.retryAfterMs
+    this.usage = more.usage
   }
 
   get retryable(): boolean {

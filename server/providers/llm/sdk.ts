@@ -38,8 +38,10 @@ export const makeSdkModel = (settings: VendorSettings, usual: Partial<CallLimits
     available: () => null,
     generate: async (prompt) => {
       const { text, finish, usage } = await ask(prompt, {})
-      if (finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to answer')
-      if (text.trim() === '') throw new ModelProblem('model_output_invalid', emptyBecause(finish, prompt.maxTokens))
+      if (finish === 'refused')
+        throw new ModelProblem('model_refused', 'the language model refused to answer', { usage })
+      if (text.trim() === '')
+        throw new ModelProblem('model_output_invalid', emptyBecause(finish, prompt.maxTokens), { usage })
       return { text, finish, usage }
     },
     generateObject: (prompt) => {

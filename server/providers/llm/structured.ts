@@ -19,14 +19,15 @@ export const objectFrom = async (
   for (let round = 0; ; round += 1) {
     const answer = await ask(messages)
     usage = usage === undefined ? answer.usage : addUsage(usage, answer.usage)
-    if (answer.finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to answer')
+    if (answer.finish === 'refused')
+      throw new ModelProblem('model_refused', 'the language model refused to answer', { usage })
     if (answer.finish === 'length')
-      throw new ModelProblem('model_output_invalid', `the answer was cut off at ${prompt.maxTokens} tokens`)
+      throw new ModelProblem('model_output_invalid', `the answer was cut off at ${prompt.maxTokens} tokens`, { usage })
     const read = readObject(answer.text)
     const wrong = read === undefined ? ['it is not JSON'] : problemsOf(prompt.schema, read.value)
     if (read !== undefined && wrong.length === 0) return { value: read.value, usage }
     if (round >= repairs)
-      throw new ModelProblem('model_output_invalid', `the answer does not fit the schema: ${wrong[0]}`)
+      throw new ModelProblem('model_output_invalid', `the answer does not fit the schema: ${wrong[0]}`, { usage })
     messages.push({ role: 'assistant', text: answer.text.slice(0, MAX_ECHO) || '(nothing)' })
     messages.push({
       role: 'user',

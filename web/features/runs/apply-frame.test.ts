@@ -26,6 +26,7 @@ const execution: Execution = {
   input: {},
   results: null,
   nodes: [],
+  usage: { input_tokens: 0, output_tokens: 0, cost: 0, calls: 0, unpriced_calls: 0 },
   seq: 0,
 }
 

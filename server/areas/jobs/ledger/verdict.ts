@@ -33,6 +33,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'approvers_excluded',
   'args_invalid',
   'bad_record',
+  'budget_exceeded',
   'channel_disabled',
   'code_failed',
   'condition_not_boolean',
@@ -101,6 +102,7 @@ export function isPermanent(ending: Ending, failNodes: ReadonlySet<string>): boo
 /** Permanent until somebody sets something right that is neither the record nor the recipe. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'activation_required',
+  'budget_exceeded',
   'channel_disabled',
   'connection_not_allowed',
   'connection_read_only',

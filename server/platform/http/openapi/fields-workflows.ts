@@ -202,4 +202,11 @@ export const workflowFields: Record<string, string> = {
   base64: 'The bytes, in base64',
   content_type: 'The media type',
   $cel: 'An expression in CEL',
+  input_tokens: 'How many tokens the models read',
+  output_tokens: 'How many tokens the models wrote',
+  calls: 'How many answers were asked for; one that had to be corrected counts once',
+  cancelled: 'How many were cancelled',
+  timed_out: 'How many took longer than they may',
+  'RunReport.bucket': 'How long an item is; null where the items are not cut by time',
+  'RunReport.group_by': 'What the items stand for; null where they are cut by time alone',
 }

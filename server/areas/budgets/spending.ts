@@ -1,0 +1,96 @@
+import type { Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { emitEvent } from '#platform/outbox'
+import { ModelProblem } from '#providers/llm/problem'
+import { scopeText, stateOf } from './service.ts'
+import * as store from './store.ts'
+
+// What holds a call of a model to the budgets: before it, whether it could pass a hard one; after it, whether somebody must hear
+// of it. What calls under way in this process could cost is held back, so that many at once pass a budget no more than one does;
+// other processes count when their calls are over.
+
+const money = (amount: number): string => `$${amount < 0.01 ? amount.toPrecision(1) : amount.toFixed(2)}`
+
+const keyOf = (workspaceId: string, { scope_kind, scope_id, per }: store.BudgetRow): string =>
+  `${workspaceId} ${scope_kind} ${scope_id} ${per}`
+
+const whose = ({ scope_kind, name }: store.BudgetRow): string =>
+  scope_kind === 'workspace' ? 'the workspace' : `the ${scope_kind}${name === null ? '' : ` "${name}"`}`
+
+export class Reservations {
+  private held = new Map<string, number>()
+
+  of(key: string): number {
+    return this.held.get(key) ?? 0
+  }
+
+  add(key: string, amount: number): void {
+    const left = this.of(key) + amount
+    if (left > 1e-12) this.held.set(key, left)
+    else this.held.delete(key)
+  }
+}
+
+/**
+ * Refuses a call that could pass a hard budget, and holds back what it could cost until the given function is called.
+ * `couldCost` is 0 where nobody knows what the model costs: then only a budget that is spent stops it.
+ */
+export async function reserve(
+  tx: Tx,
+  reservations: Reservations,
+  call: { workspaceId: string; spender: store.Spender; executionId: string | null; couldCost(): Promise<number> },
+): Promise<() => void> {
+  const { workspaceId } = call
+  const hard = (await store.budgetsOf(tx, workspaceId, call.spender, call.executionId)).filter(({ hard }) => hard)
+  if (hard.length === 0) return () => {}
+  const couldCost = await call.couldCost()
+  for (const row of hard) {
+    const held = reservations.of(keyOf(workspaceId, row))
+    if (row.spent + held < row.amount && row.spent + held + couldCost <= row.amount) continue
+    throw new ModelProblem(
+      'budget_exceeded',
+      `The budget of ${whose(row)} is ${money(row.amount)} a ${row.per}, and ${money(row.spent)} are spent. ` +
+        (row.spent >= row.amount
+          ? 'No model is asked until the next one begins or the budget is raised.'
+          : `This call could cost ${money(couldCost)}${held > 0 ? ` and others under way ${money(held)}` : ''}, so it is not made.`),
+    )
+  }
+  for (const row of hard) reservations.add(keyOf(workspaceId, row), couldCost)
+  return () => {
+    for (const row of hard) reservations.add(keyOf(workspaceId, row), -couldCost)
+  }
+}
+
+/** In the transaction that counts a call: owners hear of each budget that it took to 80 % or used up, once in a period. */
+export async function tellSpent(
+  tx: Tx,
+  call: { workspaceId: string; spender: store.Spender; executionId: string | null },
+): Promise<void> {
+  const { workspaceId } = call
+  for (const row of await store.budgetsOf(tx, workspaceId, call.spender, call.executionId)) {
+    const state = stateOf(row)
+    if (state === 'ok' || !(await store.markTold(tx, workspaceId, row, state))) continue
+    const scope = scopeText(row)
+    await emitEvent(tx, {
+      workspaceId,
+      type: `budget.${state}`,
+      data: { scope, name: row.name, limit: row.amount, spent: row.spent, per: row.per, hard: row.hard },
+    })
+    await deliverEvent(tx, {
+      workspaceId,
+      kind: `budget.${state}`,
+      title:
+        state === 'exceeded'
+          ? `The budget of ${whose(row)} is spent`
+          : `Four fifths of the budget of ${whose(row)} are spent`,
+      body:
+        `${money(row.spent)} of ${money(row.amount)} this ${row.per}.` +
+        (state === 'exceeded' && row.hard
+          ? ' No model is asked until the next one begins or the budget is raised.'
+          : ''),
+      data: { scope },
+      link: '/budgets',
+      to: await store.listOwners(tx, workspaceId),
+    })
+  }
+}

@@ -1,0 +1,202 @@
+import { DAY, HOUR } from '#platform/clock'
+import { invalid } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { percentilesOf } from './buckets.ts'
+import type { RunGroup, RunReport, RunsQuery, StepReport, StepsQuery } from './schema.ts'
+import { SEEN } from './seen.ts'
+
+const MAX_DAYS = 400
+const MAX_HOURS_DAYS = 35
+const DEFAULT_DAYS = 7
+const MAX_ITEMS = 5_000
+
+type Figures = RunReport['total']
+type Item = RunReport['items'][number]
+type CountRow = { at: Date | null; key: string | null; status: string; runs: number }
+type TimeRow = { at: Date | null; key: string | null; measure: 'duration' | 'people'; bucket: number; runs: number }
+
+/** Another text than any key: what has no workflow or no error is a group of its own. */
+const NONE = ''
+
+const columnOf: Record<RunGroup, string> = {
+  workflow: 'f.workflow_id::text',
+  trigger: 'f.trigger_kind',
+  error: 'f.error_code',
+}
+
+/** `$3`: the caller owns the workspace. */
+const WHERE = `where f.workspace_id = $1 and f.span = $4::"char" and f.at >= $5 and f.at < $6
+  and ($7::uuid is null or f.workflow_id = $7) and ($3 or f.workflow_id in (select workflow_id from mine))`
+
+const atOf = (byTime: boolean): string => (byTime ? 'f.at' : 'null::timestamptz')
+
+const countsBy = (byTime: boolean, group: RunGroup | undefined): string =>
+  `${SEEN} select ${atOf(byTime)} as at, ${group ? columnOf[group] : 'null::text'} as key, f.status, sum(f.runs)::bigint as runs
+   from run_counts f ${WHERE} group by 1, 2, 3`
+
+const timesBy = (byTime: boolean, byWorkflow: boolean): string =>
+  `${SEEN} select ${atOf(byTime)} as at, ${byWorkflow ? 'f.workflow_id::text' : 'null::text'} as key, f.measure, f.bucket,
+     sum(f.runs)::bigint as runs from run_times f ${WHERE} group by 1, 2, 3, 4`
+
+const noRuns = (): Omit<Figures, 'duration_ms' | 'waiting_for_people_ms'> => ({
+  total: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  timed_out: 0,
+})
+
+type Sum = {
+  at: Date | null
+  key: string | null
+  counts: ReturnType<typeof noRuns>
+  duration: Map<number, number>
+  people: Map<number, number>
+}
+
+const newSum = (at: Date | null, key: string | null): Sum => ({
+  at,
+  key,
+  counts: noRuns(),
+  duration: new Map(),
+  people: new Map(),
+})
+
+function addCount(sum: Sum, { status, runs }: CountRow): void {
+  sum.counts.total += runs
+  if (status === 'succeeded' || status === 'failed' || status === 'cancelled' || status === 'timed_out')
+    sum.counts[status] += runs
+}
+
+const addTime = (sum: Sum, { measure, bucket, runs }: TimeRow): void =>
+  void sum[measure].set(bucket, (sum[measure].get(bucket) ?? 0) + runs)
+
+const figuresOf = ({ counts, duration, people }: Sum): Figures => ({
+  ...counts,
+  duration_ms: percentilesOf(duration),
+  waiting_for_people_ms: percentilesOf(people),
+})
+
+function rangeOf({ from, to }: { from?: Date | undefined; to?: Date | undefined }, maxDays: number) {
+  const until = to ?? new Date()
+  const since = from ?? new Date(until.getTime() - DEFAULT_DAYS * DAY)
+  if (since > until) throw invalid([{ path: '/to', message: 'must not be before from' }])
+  if (until.getTime() - since.getTime() > maxDays * DAY)
+    throw invalid([{ path: '/from', message: `must be at most ${maxDays} days before to` }])
+  return { from: since, to: until }
+}
+
+/** Hours for short times: they begin and end where they are asked to. Days for longer ones, of which there are fewer rows. */
+const spanOf = (bucket: RunsQuery['bucket'] | null, from: Date, to: Date): 'h' | 'd' => {
+  if (bucket === 'hour') return 'h'
+  if (bucket === 'day') return 'd'
+  return to.getTime() - from.getTime() <= 3 * DAY ? 'h' : 'd'
+}
+
+export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<RunReport> {
+  const bucket = query.bucket ?? (query.group_by === undefined ? 'day' : null)
+  const { from, to } = rangeOf(query, bucket === 'hour' ? MAX_HOURS_DAYS : MAX_DAYS)
+  const span = spanOf(bucket, from, to)
+  const length = span === 'h' ? HOUR : DAY
+  const values = [
+    ctx.workspace.workspace_id,
+    ctx.person.user_id,
+    ctx.workspace.role === 'owner',
+    span,
+    new Date(Math.floor(from.getTime() / length) * length),
+    to,
+    query.workflow_id ?? null,
+  ]
+  const byTime = bucket !== null
+  const byWorkflow = query.group_by === 'workflow'
+  const counts = await ctx.tx.rows<CountRow>(countsBy(byTime, query.group_by), values)
+  const times = await ctx.tx.rows<TimeRow>(timesBy(byTime, byWorkflow), values)
+
+  const total = newSum(null, null)
+  const sums = new Map<string, Sum>()
+  const sumOf = ({ at, key }: { at: Date | null; key: string | null }): Sum => {
+    const name = `${at?.getTime() ?? NONE} ${key ?? NONE}`
+    const known = sums.get(name) ?? newSum(at, key)
+    sums.set(name, known)
+    return known
+  }
+  for (const row of counts) {
+    addCount(total, row)
+    addCount(sumOf(row), row)
+  }
+  const hasTimes = query.group_by === undefined || byWorkflow
+  for (const row of times) {
+    addTime(total, row)
+    if (hasTimes) addTime(sumOf(row), row)
+  }
+  const items = [...sums.values()]
+    .sort((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0) || b.counts.total - a.counts.total)
+    .slice(0, MAX_ITEMS)
+  return {
+    from,
+    to,
+    bucket,
+    group_by: query.group_by ?? null,
+    items: await named(ctx, query.group_by, items),
+    total: figuresOf(total),
+  }
+}
+
+async function named(ctx: Context, group: RunGroup | undefined, sums: Sum[]): Promise<Item[]> {
+  const names =
+    group === 'workflow'
+      ? await namesOf(ctx, [...new Set(sums.flatMap(({ key }) => key ?? []))])
+      : new Map<string, string>()
+  const keyOf = (key: string | null): Partial<Item> => {
+    if (group === 'workflow') return { workflow_id: key }
+    if (group === 'trigger') return { trigger: key ?? '' }
+    return group === 'error' ? { error_code: key } : {}
+  }
+  return sums.map((sum) => ({
+    at: sum.at,
+    ...keyOf(sum.key),
+    name: sum.key === null ? null : (names.get(sum.key) ?? null),
+    ...figuresOf(sum),
+  }))
+}
+
+async function namesOf(ctx: Context, workflowIds: string[]): Promise<Map<string, string>> {
+  if (workflowIds.length === 0) return new Map()
+  const rows = await ctx.tx.rows<{ workflow_id: string; name: string }>(
+    'select workflow_id, name from workflows where workspace_id = $1 and workflow_id = any($2)',
+    [ctx.workspace.workspace_id, workflowIds],
+  )
+  return new Map(rows.map(({ workflow_id, name }) => [workflow_id, name]))
+}
+
+const orderOf: Record<StepsQuery['sort'], string> = {
+  mean: 'mean_ms',
+  total: 'total_ms',
+  max: 'max_ms',
+  failed: 'failed',
+}
+
+export async function getStepInsights(ctx: Context, query: StepsQuery): Promise<StepReport> {
+  const { from, to } = rangeOf(query, MAX_DAYS)
+  const items = await ctx.tx.rows<StepReport['items'][number]>(
+    `${SEEN}, steps as (
+       select f.workflow_id, f.node_id, f.type, sum(f.runs)::bigint as runs, sum(f.failed)::bigint as failed,
+         (sum(f.duration_ms) / sum(f.runs))::double precision as mean_ms, max(f.max_ms)::bigint as max_ms,
+         sum(f.duration_ms)::bigint as total_ms
+       from step_days f where f.workspace_id = $1 and f.at >= $4 and f.at < $5 and ($6::uuid is null or f.workflow_id = $6)
+         and ($3 or f.workflow_id in (select workflow_id from mine))
+       group by 1, 2, 3)
+     select s.*, (select w.name from workflows w where w.workspace_id = $1 and w.workflow_id = s.workflow_id) as name
+     from steps s order by ${orderOf[query.sort]} desc, runs desc, node_id limit $7`,
+    [
+      ctx.workspace.workspace_id,
+      ctx.person.user_id,
+      ctx.workspace.role === 'owner',
+      new Date(Math.floor(from.getTime() / DAY) * DAY),
+      to,
+      query.workflow_id ?? null,
+      query.limit,
+    ],
+  )
+  return { from, to, items }
+}

@@ -1,0 +1,93 @@
+import type { Database } from '#platform/db/pool'
+import { invalid } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { shippedPrices } from '#providers/llm/prices'
+import type { UsageGroup, UsageQuery, UsageReport } from './schema.ts'
+import { SEEN } from './seen.ts'
+
+const MAX_DAYS = 400
+const DEFAULT_DAYS = 30
+const DAY_MS = 24 * 60 * 60 * 1000
+/** The sums of days are kept for longer than the calls themselves: a year can be compared with the one before. */
+const SUMS_KEPT_DAYS = 800
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+
+/** The column that is grouped by, what it is called in the answer, and where its name stands. */
+const groups: Record<UsageGroup, { key: string; as: string; name: string }> = {
+  workflow: {
+    key: 'd.workflow_id',
+    as: 'workflow_id',
+    name: '(select w.name from workflows w where w.workspace_id = $1 and w.workflow_id = g.workflow_id)',
+  },
+  model: { key: 'd.model', as: 'model', name: 'null::text' },
+  person: { key: 'd.person_id', as: 'user_id', name: '(select u.name from users u where u.user_id = g.user_id)' },
+  day: { key: `to_char(d.day, 'YYYY-MM-DD')`, as: 'day', name: 'null::text' },
+  credential: {
+    key: 'd.credential_id',
+    as: 'credential_id',
+    name: '(select c.name from credentials c where c.workspace_id = $1 and c.credential_id = g.credential_id)',
+  },
+}
+
+const SUMS = `sum(d.calls)::bigint as calls, sum(d.unpriced_calls)::bigint as unpriced_calls, sum(d.input_tokens)::bigint as input_tokens,
+  sum(d.output_tokens)::bigint as output_tokens, sum(d.cost)::double precision as cost`
+
+/** `$3` is whether the caller owns the workspace: then everything in it is theirs to see. */
+const FROM = `from usage_days d where d.workspace_id = $1 and d.day >= $4::date and d.day <= $5::date
+  and ($6::uuid is null or d.workflow_id = $6)
+  and ($3 or d.person_id = $2 or d.workflow_id in (select workflow_id from mine))`
+
+const textFor = (group: UsageGroup): string => {
+  const { key, as, name } = groups[group]
+  return `${SEEN}, g as (select ${key} as ${as}, ${SUMS} ${FROM} group by 1)
+    select g.*, ${name} as name from g order by ${group === 'day' ? '1' : 'g.cost desc, g.calls desc, 1'} limit 1000`
+}
+
+const TOTAL = `${SEEN} select ${SUMS} ${FROM}`
+
+type Sums = UsageReport['total']
+
+export async function getUsage(ctx: Context, query: UsageQuery): Promise<UsageReport> {
+  const to = query.to ?? new Date()
+  const from = query.from ?? new Date(to.getTime() - (DEFAULT_DAYS - 1) * DAY_MS)
+  const days = (Date.parse(dayOf(to)) - Date.parse(dayOf(from))) / DAY_MS
+  if (days < 0) throw invalid([{ path: '/to', message: 'must not be before from' }])
+  if (days >= MAX_DAYS) throw invalid([{ path: '/from', message: `must be at most ${MAX_DAYS} days before to` }])
+  const values = [
+    ctx.workspace.workspace_id,
+    ctx.person.user_id,
+    ctx.workspace.role === 'owner',
+    dayOf(from),
+    dayOf(to),
+    query.workflow_id ?? null,
+  ]
+  const items = await ctx.tx.rows<UsageReport['items'][number]>(textFor(query.group_by), values)
+  const total = await ctx.tx.row<{ [K in keyof Sums]: Sums[K] | null }>(TOTAL, values)
+  return {
+    from: dayOf(from),
+    to: dayOf(to),
+    group_by: query.group_by,
+    currency: shippedPrices.currency,
+    items,
+    total: {
+      calls: total.calls ?? 0,
+      unpriced_calls: total.unpriced_calls ?? 0,
+      input_tokens: total.input_tokens ?? 0,
+      output_tokens: total.output_tokens ?? 0,
+      cost: total.cost ?? 0,
+    },
+  }
+}
+
+/** Calls as old as executions become, and sums that nobody compares any more; in small transactions. */
+export async function forgetUsage(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
+  for (let forgotten = atOnce; forgotten === atOnce; )
+    forgotten = (
+      await db.maintain<{ forgotten: number }>('select forget_usage($1, $2, $3) as forgotten', [
+        keptDays,
+        SUMS_KEPT_DAYS,
+        atOnce,
+      ])
+    )[0]!.forgotten
+}

@@ -1,0 +1,41 @@
+import type { Usage } from './index.ts'
+import table from './prices.json' with { type: 'json' }
+
+// What an answer of a model costs where its provider does not say. Prices are list prices for a million tokens: discounts for
+// cached or batched input and higher prices for long input are not in them.
+
+export type Price = { input: number; output: number }
+export type NamedPrice = Price & { model: string }
+
+export const shippedPrices: { as_of: string; currency: string; models: NamedPrice[] } = table
+
+const byModel = new Map<string, Price>(table.models.map((price) => [price.model, price]))
+
+/** A dated or aliased release of a model costs what the model costs: `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`. */
+const RELEASE = /(?:-\d{4}-\d{2}-\d{2}|-20\d{6}|@20\d{6}|-latest|-\d{3})$/
+
+/**
+ * The names under which a price may stand, the most exact first. `openai-compatible/openai/gpt-4o` is what a router calls
+ * `openai/gpt-4o`; the name without its provider is the operator's to price.
+ */
+export function namesOf(model: string): string[] {
+  const routed = model.replace(/^openai-compatible\//, '')
+  const names = [model, routed]
+  for (const name of [model, routed]) if (RELEASE.test(name)) names.push(name.replace(RELEASE, ''))
+  const bare = model.slice(model.indexOf('/') + 1)
+  return [...new Set([...names, bare, bare.replace(RELEASE, '')])]
+}
+
+/** The shipped price; undefined where there is none. */
+export function shippedPrice(model: string): Price | undefined {
+  for (const name of namesOf(model)) {
+    const price = byModel.get(name)
+    if (price) return price
+  }
+  return undefined
+}
+
+const PER_TOKENS = table.per_tokens
+
+export const costOf = ({ input_tokens, output_tokens }: Usage, { input, output }: Price): number =>
+  (input_tokens * input + output_tokens * output) / PER_TOKENS
