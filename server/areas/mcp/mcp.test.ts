@@ -104,15 +104,38 @@ describe('the official client', () => {
 
 test.each([
   ['not JSON', -32700],
+  ['', -32600],
+  [`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`, -32700],
+  ['{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\u0000"}}', -32700],
   ['[]', -32600],
   ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
   ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602],
-])('%s is refused with %i', async (body, code) => {
+])('%.60s is refused with %i', async (body, code) => {
   const refused = await world.owner.call('POST', '/mcp', {
     raw: Buffer.from(body),
     headers: { 'content-type': 'application/json' },
   })
   expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, code])
+})
+
+test('tools are listed page by page, without schemas of more than 64 KiB', async () => {
+  const { member } = world
+  const made = async (name: string, inputs?: object) => {
+    const body = { name, definition: { ...nothing, ...(inputs && { inputs }) }, settings: { mcp_tool: true } }
+    expect((await member.call('POST', '/api/workflows', { body })).status).toBe(201)
+  }
+  await made('Large', { type: 'object', required: ['a'], description: 'x'.repeat(70_000) })
+  for (let n = 0; n < 50; n += 1) await made(`Tool ${n}`, { type: 'object', required: ['a'] })
+  const client = await connect(member)
+  const first = await client.listTools()
+  expect(first.tools).toHaveLength(50)
+  expect(first.tools.map(({ inputSchema }) => inputSchema.required?.[0])).toEqual([undefined, ...Array(49).fill('a')])
+  const second = await client.listTools({ cursor: first.nextCursor! })
+  expect([second.tools.map(({ title }) => title), second.nextCursor]).toEqual([['Tool 49'], undefined])
+  await expect(client.listTools({ cursor: 'elsewhere' })).rejects.toThrow('not one of this list')
+  const { name } = first.tools[0]!
+  expect(JSON.stringify(await client.callTool({ name, arguments: {} }))).toContain('/input/a')
+  await client.close()
 })
 
 test('an unknown method is told, a notification is not answered, and there is no stream to listen to', async () => {

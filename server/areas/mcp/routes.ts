@@ -26,7 +26,7 @@ export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
 
 async function answer(parts: McpParts, ctx: Context, body: Buffer, exchange: Exchange): Promise<void> {
   const { reply } = exchange
-  const message = readMessage(body)
+  const message = readMessage(body, ctx.config.HEDDLE_MAX_JSON_DEPTH)
   if (isReply(message)) {
     reply.code(400).header('content-type', 'application/json').send(JSON.stringify(message))
     return

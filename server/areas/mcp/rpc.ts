@@ -1,5 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { isProblem } from '#platform/errors'
+import { parseJson } from '#platform/http/body'
 
 // JSON-RPC 2.0, as the Model Context Protocol uses it: one message at a time.
 
@@ -17,12 +19,14 @@ export const rpcError = (id: Id | null, code: number, message: string): Reply =>
 })
 
 /** What was sent, or why it is no message. */
-export function readMessage(body: Buffer): Message | Reply {
+export function readMessage(body: Buffer, maxDepth: number): Message | Reply {
   let value: unknown
   try {
-    value = JSON.parse(body.toString())
-  } catch {
-    return rpcError(null, -32700, 'the body is not JSON')
+    value = parseJson(body, maxDepth)
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    const { message, errors = [] } = error
+    return rpcError(null, -32700, [message, ...errors.map(({ path, message: what }) => `${path} ${what}`)].join(' '))
   }
   if (!isObject(value as JsonObject)) return rpcError(null, -32600, 'send one message of JSON-RPC at a time')
   const { jsonrpc, id, method, params } = value as JsonObject

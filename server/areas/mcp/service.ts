@@ -9,16 +9,18 @@ import { isProblem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { API_VERSION } from '#platform/http/openapi/document'
 import type { Exchange } from '#platform/http/route'
-import { toWire } from '#platform/ids'
+import { fromWire, toWire } from '#platform/ids'
 import { openEvents, type Send } from './events.ts'
-import { type Message, type Reply, rpcError } from './rpc.ts'
-import { listToolWorkflows, type ToolRow } from './store.ts'
+import { type Id, type Message, type Reply, rpcError } from './rpc.ts'
+import { listToolNames, listTools, type ToolWorkflow } from './store.ts'
 import { failed, resultOf, type ToolResult, toolNameOf, toolOf } from './tools.ts'
 
 // Heddle as a server of the Model Context Protocol. It keeps no sessions: every request says who asks by its API key.
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
-const MAX_TOOLS = 500
+const TOOLS_AT_ONCE = 50
+/** Larger ones are told as an object of any kind; a call is checked against the whole schema. */
+const MAX_SCHEMA_BYTES = 64 << 10
 /** Clients give up after a minute unless they are told of progress. */
 const WAIT_QUIETLY = 50 * SECOND
 const WAIT_WITH_PROGRESS = 600 * SECOND
@@ -48,9 +50,9 @@ export async function answerMessage(
     case 'ping':
       return result({})
     case 'tools/list':
-      return result({ tools: (await toolRows(ctx)).map(toolOf) })
+      return listed(ctx, id, params)
     case 'tools/call': {
-      const row = (await toolRows(ctx)).find((one) => toolNameOf(one) === params.name)
+      const row = (await toolNames(ctx)).find((one) => toolNameOf(one) === params.name)
       if (row === undefined) return rpcError(id, -32602, 'there is no such tool, or you may not run it')
       return result(await callTool(parts, ctx, row, params, exchange))
     }
@@ -65,13 +67,29 @@ const initialized = ({ protocolVersion }: Params): object => ({
   serverInfo: { name: 'heddle', title: 'Heddle', version: API_VERSION },
 })
 
-const toolRows = (ctx: Context): Promise<ToolRow[]> =>
-  ctx.db.tenant(scopeOf(ctx), (tx) => listToolWorkflows(tx, ctx.workspace.workspace_id, ctx.person.user_id, MAX_TOOLS))
+const toolNames = (ctx: Context): Promise<ToolWorkflow[]> =>
+  ctx.db.tenant(scopeOf(ctx), (tx) => listToolNames(tx, ctx.workspace.workspace_id, ctx.person.user_id))
+
+/** The cursor is the id of the last workflow. */
+async function listed(ctx: Context, id: Id, { cursor }: Params): Promise<Reply> {
+  const after = cursor === undefined ? null : fromWire('wf', String(cursor))
+  if (after === undefined) return rpcError(id, -32602, 'the cursor is not one of this list')
+  const rows = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+    listTools(tx, ctx.workspace.workspace_id, ctx.person.user_id, {
+      after,
+      limit: TOOLS_AT_ONCE + 1,
+      maxBytes: MAX_SCHEMA_BYTES,
+    }),
+  )
+  const page = rows.slice(0, TOOLS_AT_ONCE)
+  const nextCursor = rows.length > TOOLS_AT_ONCE ? toWire('wf', page.at(-1)!.workflow_id) : undefined
+  return { jsonrpc: '2.0', id, result: { tools: page.map(toolOf), ...(nextCursor && { nextCursor }) } }
+}
 
 async function callTool(
   parts: McpParts,
   ctx: Context,
-  { workflow_id }: ToolRow,
+  { workflow_id }: ToolWorkflow,
   params: Params,
   exchange: Exchange,
 ): Promise<ToolResult> {
