@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startBenchDatabase } from './database.ts'
+import { heavyReplays, largeDocuments, longReceipts, manyStarts, manyTools } from './hostile/areas.ts'
 import { type Attack, worldOf } from './hostile/attack.ts'
 import { endlessCode } from './hostile/code.ts'
 import { eventFanOut, eventSchemas, heavyDedupe, largeForms } from './hostile/events.ts'
@@ -50,6 +51,11 @@ const attacks: Attack[] = [
   endlessCode,
   endlessWarehouse,
   duckdbMemory,
+  largeDocuments,
+  longReceipts,
+  heavyReplays,
+  manyTools,
+  manyStarts,
 ]
 
 const MAX_P99_MS = 100

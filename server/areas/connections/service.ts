@@ -70,7 +70,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
   ): Promise<void> {
     const { workspace_id: workspaceId } = ctx.workspace
     try {
-      await warehouse.probe({ workspaceId, config, secrets }, { timeoutMs: PROBE_WITHIN, signal: ctx.signal })
+      await warehouse.probe({ workspaceId, config, secrets }, { timeoutMs: PROBE_WITHIN, signal: ctx.stepAside() })
     } catch (error) {
       throw error instanceof WarehouseFailure ? failedAt(error) : error
     }
@@ -143,7 +143,7 @@ export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
       const connection = await usable(ctx, connection_id)
       if (connection.status === 'revoked') throw revoked(connection.name)
       const { workspace_id } = ctx.workspace
-      const failure = await use.probe(workspace_id, connection, ctx.signal)
+      const failure = await use.probe(workspace_id, connection, ctx.stepAside())
       return inScope(ctx, async (tx) => {
         const outcome = failure && { step: failure.step, message: failure.message }
         await store.recordProbe(tx, workspace_id, connection_id, outcome)

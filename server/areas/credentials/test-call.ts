@@ -60,7 +60,7 @@ async function tryOut(
   const call = callOf(row, url)
   if (call === undefined) return { ok: false, message: 'Name an address to try: the hosts are wildcards.' }
   try {
-    const answer = await outgoing.request({ ...call, credential, signal: ctx.signal, timeoutMs: ANSWER_WITHIN })
+    const answer = await outgoing.request({ ...call, credential, signal: ctx.stepAside(), timeoutMs: ANSWER_WITHIN })
     return judge(answer.status, new URL(call.url).host, url !== undefined || row.service !== null)
   } catch (error) {
     if (!(error instanceof OutgoingFailure)) throw error

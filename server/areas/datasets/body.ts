@@ -23,7 +23,7 @@ export async function readBody(
     task: { of: 'body' },
     blocks: blocksOf(request.raw, most),
     store: draft.store,
-    signal: ctx.signal,
+    signal: ctx.stepAside(),
   })
 }
 

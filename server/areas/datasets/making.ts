@@ -105,7 +105,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
               task: { of: 'file', infer: infer === 'true', mostBytes },
               blocks,
               store: draft.store,
-              signal: ctx.signal,
+              signal: ctx.stepAside(),
             }),
           )
           requireStorable(upload.fields)
@@ -126,7 +126,7 @@ export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
     },
 
     async captureDataset(ctx: Context, input: z.output<typeof Capture>, exchange: Exchange): Promise<Dataset> {
-      const { signal } = ctx
+      const signal = ctx.stepAside()
       const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
       // Before the source is read: it may be gone by now, or say something else.
       const replay = replayFor(ctx, exchange, sent)

@@ -21,7 +21,7 @@ export async function testDestination(
   const at = { workspace_id, destination_id, delivery_id: newId() }
   const event = await ctx.db.tenant(scopeOf(ctx), (tx) => store.insertTest(tx, at, ctx.person.user_id))
   if (!event) throw problem('not_found')
-  const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(2 * ANSWER_WITHIN_S * SECOND)])
+  const signal = AbortSignal.any([ctx.stepAside(), AbortSignal.timeout(2 * ANSWER_WITHIN_S * SECOND)])
   const outcome = await sendDelivery(parts, event as Loaded, signal)
   await ctx.db.tenant(scopeOf(ctx), async (tx) => {
     if (outcome.ok) await noteDelivered(tx, at, outcome)

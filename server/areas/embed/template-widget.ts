@@ -90,7 +90,7 @@ export function makeTemplateWidget(options: {
         text: message,
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
-        signal: ctx.signal,
+        signal: ctx.stepAside(),
       }
       if (thread_id !== undefined)
         return answerOf(
@@ -157,7 +157,7 @@ export function makeTemplateWidget(options: {
       const chosen = voice ?? usual
       await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
       const spoken = await speech
-        .synthesize({ text, format: 'mp3', signal: ctx.signal, ...(chosen !== null && { voice: chosen }) })
+        .synthesize({ text, format: 'mp3', signal: ctx.stepAside(), ...(chosen !== null && { voice: chosen }) })
         .catch((error: unknown) => {
           throw toAudioProblem(error)
         })
@@ -169,7 +169,7 @@ export function makeTemplateWidget(options: {
       await requireFeature(ctx, of, 'transcribe')
       const bytes = await readAudio(body, request.headers['content-type'])
       return countListening(allowances, ctx.workspace.workspace_id, () =>
-        transcription.transcribe({ bytes, signal: ctx.signal }).catch((error: unknown) => {
+        transcription.transcribe({ bytes, signal: ctx.stepAside() }).catch((error: unknown) => {
           throw toAudioProblem(error)
         }),
       )

@@ -74,7 +74,7 @@ export function makeWorkflowWidget(options: {
         text: message,
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
-        signal: ctx.signal,
+        signal: ctx.stepAside(),
       }
       const turn = named
         ? await conversations.takeMessage({ ...said, ...named })

@@ -113,7 +113,7 @@ export function makeExecutions(options: {
     waitS: number,
   ): Promise<Execution | { execution_id: string; status: 'queued' }> {
     ctx.status(202)
-    const view = await endedInTime(engine, ctx.workspace.workspace_id, executionId, waitS, ctx.signal)
+    const view = await endedInTime(engine, ctx.workspace.workspace_id, executionId, waitS, ctx)
     if (view) {
       ctx.status(200)
       return views.whole(view)

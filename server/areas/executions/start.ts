@@ -122,10 +122,10 @@ export async function endedInTime(
   workspaceId: string,
   executionId: string,
   waitS: number,
-  signal: AbortSignal,
+  caller: Pick<Context, 'stepAside'>,
 ): Promise<ExecutionView | undefined> {
   if (waitS <= 0) return undefined
-  const view = await engine.waitFor(workspaceId, executionId, waitS * SECOND, signal)
+  const view = await engine.waitFor(workspaceId, executionId, waitS * SECOND, caller.stepAside())
   const took = view?.finished_at ? view.finished_at.getTime() - view.created_at.getTime() : Number.POSITIVE_INFINITY
   return took <= waitS * SECOND ? view : undefined
 }

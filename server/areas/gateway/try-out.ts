@@ -33,7 +33,7 @@ export const makeTryOut =
           text: input.text,
           key: newId(),
           workspaceId: workspace_id,
-          signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(SEND_WITHIN)]),
+          signal: AbortSignal.any([ctx.stepAside(), AbortSignal.timeout(SEND_WITHIN)]),
         },
       )
       return { state: 'sent', problem: null }

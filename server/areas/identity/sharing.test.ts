@@ -54,6 +54,7 @@ async function as<T>(person: TestPerson | null, role: WorkspaceRole, work: (ctx:
         baseUrl: base,
         idempotencyKey: null,
         hungUp: () => new AbortController().signal,
+        leavePlace: () => {},
         status: () => {},
         header: () => {},
         afterCommit: () => {},

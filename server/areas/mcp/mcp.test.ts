@@ -118,13 +118,13 @@ test.each([
   expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, code])
 })
 
-test('tools are listed page by page, without schemas of more than 64 KiB', async () => {
+test('tools are listed page by page, without schemas of more than 16 KiB', async () => {
   const { member } = world
   const made = async (name: string, inputs?: object) => {
     const body = { name, definition: { ...nothing, ...(inputs && { inputs }) }, settings: { mcp_tool: true } }
     expect((await member.call('POST', '/api/workflows', { body })).status).toBe(201)
   }
-  await made('Large', { type: 'object', required: ['a'], description: 'x'.repeat(70_000) })
+  await made('Large', { type: 'object', required: ['a'], description: 'x'.repeat(17_000) })
   for (let n = 0; n < 50; n += 1) await made(`Tool ${n}`, { type: 'object', required: ['a'] })
   const client = await connect(member)
   const first = await client.listTools()

@@ -20,7 +20,7 @@ import { failed, resultOf, type ToolResult, toolNameOf, toolOf } from './tools.t
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const TOOLS_AT_ONCE = 50
 /** Larger ones are told as an object of any kind; a call is checked against the whole schema. */
-const MAX_SCHEMA_BYTES = 64 << 10
+const MAX_SCHEMA_BYTES = 16 << 10
 /** Clients give up after a minute unless they are told of progress. */
 const WAIT_QUIETLY = 50 * SECOND
 const WAIT_WITH_PROGRESS = 600 * SECOND
@@ -114,7 +114,7 @@ async function callTool(
   const wantsProgress = (typeof token === 'string' || typeof token === 'number') && openEvents.accepts(exchange)
   const view = wantsProgress
     ? await waitWithProgress(parts, ctx, executionId, token, openEvents(exchange))
-    : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.signal)
+    : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.stepAside())
   if (!view) return failed('The execution is gone.')
   const execution = await parts.views.whole(view)
   return resultOf({ ...execution, results: execution.results as Json })
@@ -131,7 +131,7 @@ async function waitWithProgress(
   const until = performance.now() + WAIT_WITH_PROGRESS
   let told = -1
   for (;;) {
-    const view = await engine.waitFor(ctx.workspace.workspace_id, executionId, LOOK_EVERY, ctx.signal)
+    const view = await engine.waitFor(ctx.workspace.workspace_id, executionId, LOOK_EVERY, ctx.stepAside())
     if (!view) return undefined
     const progress = view.nodes.filter(({ status }) => ENDED.has(status)).length
     if (progress > told)

@@ -57,7 +57,7 @@ export const oddsRoutes = (odds: Odds): AnyRoute[] =>
         answer: OddsOfDay,
         transaction: false,
         examples: { body: { date: '2026-01-31', regions: ['us'], markets: ['h2h'] } },
-        run: (ctx, { date, regions, markets }) => odds.fetch({ date, regions, markets }, ctx.signal),
+        run: (ctx, { date, regions, markets }) => odds.fetch({ date, regions, markets }, ctx.stepAside()),
       },
     },
   )

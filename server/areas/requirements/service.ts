@@ -76,7 +76,7 @@ export function makeRequirements(options: { extract: ExtractValues; system: Read
           credentialId: body.credential_id,
           model: body.model,
         },
-        signal: ctx.signal,
+        signal: ctx.stepAside(),
       })
     },
   }

@@ -52,7 +52,7 @@ export async function listServiceOptions(
     workspaceId: ctx.workspace.workspace_id,
     executionId: NOWHERE,
     effectKey: 'options',
-    signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(ANSWER_WITHIN)]),
+    signal: AbortSignal.any([ctx.stepAside(), AbortSignal.timeout(ANSWER_WITHIN)]),
     step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
     progress: () => {},
   }

@@ -27,7 +27,7 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
   return {
     /** Keeps a clip whose message is about to be written. It is what its content says, whatever it was sent as. */
     async keep(ctx: Context, threadId: string, bytes: Buffer): Promise<string> {
-      const { contentType, duration_s } = await speaking.inspect({ bytes, signal: ctx.signal })
+      const { contentType, duration_s } = await speaking.inspect({ bytes, signal: ctx.stepAside() })
       const workspaceId = ctx.workspace.workspace_id
       const audioId = newId()
       // The row first: a crash in between leaves a row that is cleaned up, never a blob that nobody knows of.

@@ -144,7 +144,12 @@ export function makeThreads(options: {
     async speak(ctx: Context, input: ById & z.output<typeof SpeechRequest>, { reply }: Exchange): Promise<void> {
       const { text, voice, format } = input
       await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
-      const spoken = await speaking.speak({ text, format, signal: ctx.signal, ...(voice !== undefined && { voice }) })
+      const spoken = await speaking.speak({
+        text,
+        format,
+        signal: ctx.stepAside(),
+        ...(voice !== undefined && { voice }),
+      })
       reply
         .headers({
           'content-type': spoken.contentType,
@@ -181,7 +186,7 @@ export function makeThreads(options: {
 
   function listen(ctx: Context, bytes: Buffer) {
     const { workspace_id } = ctx.workspace
-    return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.signal }))
+    return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.stepAside() }))
   }
 
   /** Silence is a message without words. */
@@ -235,7 +240,7 @@ function incoming(ctx: Context, threadId: string, body: Buffer) {
     threadId,
     author,
     origin,
-    signal: ctx.signal,
+    signal: ctx.stepAside(),
     ...(key !== null && {
       requestKey: createHash('sha256').update(`${threadId}\n${user_id}\n${key}\n`).update(body).digest(),
     }),

@@ -155,7 +155,7 @@ async function answer(
   ctx: Context,
   { executionId, plan, waitS }: { executionId: string; plan: Tried['plan']; waitS: number },
 ): Promise<Tried> {
-  const view = await endedInTime(deps.engine, ctx.workspace.workspace_id, executionId, waitS, ctx.signal)
+  const view = await endedInTime(deps.engine, ctx.workspace.workspace_id, executionId, waitS, ctx)
   ctx.status(view ? 200 : 202)
   const execution = view ? await deps.views.whole(view) : null
   return { execution_id: executionId, status: execution?.status ?? 'queued', plan, execution }

@@ -126,14 +126,14 @@ export async function replyTo(
   if (token.respond === 'accepted') return jsonReply(202, accepted)
   if (token.respond === 'result') {
     const ms = token.respond_timeout_s * SECOND
-    const view = await parts.engine.waitFor(token.workspace_id, executionId, ms, ctx.signal)
+    const view = await parts.engine.waitFor(token.workspace_id, executionId, ms, ctx.stepAside())
     if (!view || !hasFinished(view)) throw late(token)
     if (view.status !== 'succeeded') throw failedRun(view)
     return { ...jsonReply(200, null), body: (await parts.views.results(view)) ?? 'null' }
   }
   const ids = await respondNodes(parts, token)
   const seen = { seq: 0 }
-  const reply = await watch(parts, token, executionId, ctx.signal, async () => {
+  const reply = await watch(parts, token, executionId, ctx.stepAside(), async () => {
     // Asked first: whatever it gave before its end is in the journal then.
     const status = await parts.engine.statusOf(token.workspace_id, executionId)
     const answered = await findAnswer(parts, token, executionId, ids, seen)

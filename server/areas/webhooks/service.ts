@@ -78,7 +78,7 @@ export function makeWebhooks(options: {
         options.deliveries.note(token, request, body.length, refusalOf(error))
         throw error
       })
-      const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx.signal)
+      const view = await endedInTime(engine, token.workspace_id, executionId, wait_s, ctx)
       if (view) {
         ctx.status(200)
         return views.simple(view, resultsUrl(workflow_id, executionId))

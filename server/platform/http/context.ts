@@ -70,6 +70,11 @@ export type Context = {
   readonly idempotencyKey: string | null
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
+  /**
+   * `signal`, for a verb that now waits for something outside: an execution, a provider, an upload. The request uses no processor
+   * meanwhile, so its place goes to the next one of its tenant. What only asks the database much keeps its place.
+   */
+  stepAside(): AbortSignal
   /** Chooses another successful status than the route's own. */
   status(code: number): void
   header(name: string, value: string): void
@@ -77,8 +82,9 @@ export type Context = {
   afterCommit(work: () => void): void
 }
 
-export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal'> & {
+export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal' | 'stepAside'> & {
   readonly hungUp: () => AbortSignal
+  readonly leavePlace: () => void
 }
 
 /** Anyone who is in no workspace needs one first; it is not that something they named is missing. */
@@ -107,6 +113,11 @@ const asking = {
   },
   get signal(): AbortSignal {
     return (this as unknown as ContextParts).hungUp()
+  },
+  stepAside(): AbortSignal {
+    const { leavePlace, hungUp } = this as unknown as ContextParts
+    leavePlace()
+    return hungUp()
   },
 }
 

@@ -125,7 +125,7 @@ export function makeHandler(
     const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
-    const hungUp = makeHungUp(request, reply)
+    const hungUp = makeHungUp(reply)
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
 
@@ -196,15 +196,11 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
 /** Shorter keys of anonymous visitors can be guessed. */
 const MIN_ANONYMOUS_KEY_LENGTH = 16
 
-/**
- * Made only for verbs that look at it: those that wait for an execution, a provider or an upload. From then on the request uses
- * no processor, so it leaves its place to the next one of its tenant.
- */
-function makeHungUp(request: FastifyRequest, reply: FastifyReply): () => AbortSignal {
+/** Made only for verbs that look at it. */
+function makeHungUp(reply: FastifyReply): () => AbortSignal {
   let controller: AbortController | undefined
   return () => {
     if (controller) return controller.signal
-    request.turn?.leave()
     const made = new AbortController()
     controller = made
     const look = (): void => {
@@ -239,6 +235,7 @@ function contextOf(
     baseUrl: kernel.baseUrl(),
     idempotencyKey: idempotencyKeyOf(request),
     hungUp,
+    leavePlace: () => request.turn?.leave(),
     status: (code) => {
       chosen.status = code
     },

@@ -1,0 +1,50 @@
+import pg from 'pg'
+import { beforeAll, expect, test } from 'vitest'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// A request has a place at work. It keeps it while it uses the database, and leaves it while it waits for something outside.
+
+const service = useService()
+let world: World
+beforeAll(async () => {
+  world = await makeWorld(service())
+})
+
+const atWork = async (): Promise<number> =>
+  Number(/^heddle_http_requests\{state="at_work"\} (\d+)$/m.exec((await service().call('GET', '/metrics')).text)?.[1])
+
+test('a request that waits for an execution leaves its place', async () => {
+  const { owner } = world
+  const definition = { nodes: [{ id: 'w', type: 'wait.event', args: { key: 'go' } }], edges: [] }
+  const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Waits', definition } })
+  const asked = owner.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=60`, { body: {} })
+  await until(async () => {
+    const { body: list } = await owner.call('GET', `/api/workflows/${body.workflow_id}/executions`)
+    return list.items[0]?.status === 'waiting'
+  }, 'the execution to wait')
+  expect(await atWork()).toBe(0)
+  await owner.call('POST', '/api/events', { body: { key: 'go', data: {} } })
+  expect((await asked).body.status).toBe('succeeded')
+})
+
+test('a request whose caller would be noticed to hang up, but which uses the database, keeps it', async () => {
+  const { owner } = world
+  const { body } = await owner.call('POST', '/api/knowledge', { body: { name: 'Base' } })
+  const lock = new pg.Client({ connectionString: service().database.superuserUrl })
+  await lock.connect()
+  await lock.query('begin')
+  await lock.query('lock table knowledge_documents in access exclusive mode')
+  const asked = owner.call('POST', `/api/knowledge/${body.knowledge_id}/search`, { body: { q: 'words' } })
+  await until(async () => {
+    const rows = await service().sql(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from search_knowledge%'`,
+    )
+    return rows.length > 0
+  }, 'the search to wait in the database')
+  expect(await atWork()).toBe(1)
+  await lock.query('rollback')
+  await lock.end()
+  expect((await asked).status).toBe(200)
+})
