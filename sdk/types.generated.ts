@@ -348,9 +348,15 @@ export type NewWorkspaceModel = { credential_id: string | null; fallback_credent
 
 export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }
 
-export type ServiceInList = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write" }> }
+export type ServiceInList = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp"; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write" }> }
 
-export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; triggers: Array<{ name: string; title: string; description: string; args_schema: Record<string, unknown> }>; options: Record<string, { args: Array<string> }> }
+export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp"; base_url: string | null; auth: Array<ServiceAuth>; version: string | null; updated_at: string | null; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; triggers: Array<{ name: string; title: string; description: string; args_schema: Record<string, unknown> }>; options: Record<string, { args: Array<string> }> }
+
+export type ServiceAuth = { kind: string; title: string; config: Record<string, unknown> }
+
+export type ServiceImportRequest = { name: string; title?: string; document?: string | Record<string, unknown>; url?: string; base_url?: string; replace?: boolean }
+
+export type ServiceImport = { service: string; title: string; description: string; version: string; base_url: string | null; auth: Array<ServiceAuth>; credential_required: boolean; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; method: string; path: string }>; notes: Array<{ path: string; message: string }>; skipped: number; changes: { added: Array<string>; removed: Array<string>; changed: Array<string> } | null }
 
 export type ServiceOptionsRequest = { options: string; args?: Record<string, unknown>; credential_id?: string }
 

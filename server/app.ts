@@ -205,6 +205,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...knowledge.references,
     ]),
     checkMore: services.checkDefinition,
+    findImported: services.findImported,
     onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),

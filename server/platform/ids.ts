@@ -58,6 +58,7 @@ export const prefixes = [
   'rpl',
   'sch',
   'bulk',
+  'svc',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

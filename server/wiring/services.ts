@@ -1,6 +1,7 @@
 import { describeCredential, kindsOfPresets } from '#areas/credentials/describe'
 import type { Quota } from '#areas/executions/start'
 import { checkServiceCredentials } from '#areas/services/fits'
+import { checkImportedCalls, makeFindImported } from '#areas/services/imported'
 import type { OpenFor } from '#areas/services/options'
 import { serviceRoutes } from '#areas/services/routes'
 import { makePoller } from '#areas/triggers/poller'
@@ -14,6 +15,7 @@ import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Conversion } from '#providers/conversion/index'
 import { serviceCatalogue } from '#providers/services/catalogue'
+import { makeOpenApiCompiler } from '#providers/services/openapi/process'
 
 export type ServicesOptions = {
   config: Config
@@ -31,14 +33,21 @@ export function wireServices({ config, db, log, quota, outgoing, conversion, fil
   const catalogue = serviceCatalogue()
   const check = { catalogue, describe: describeCredential, kindsOf: kindsOfPresets }
   const deps = { outgoing, conversion, files }
+  const openapi = makeOpenApiCompiler()
   const poller = makePoller({ db, log, catalogue, deps, openFor, quota })
   return {
-    routes: [...serviceRoutes({ catalogue, deps, openFor }), ...triggerRoutes(check)],
+    routes: [...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi }), ...triggerRoutes(check)],
     start: (): void => {
       if (config.role !== 'api') poller.start()
     },
-    stop: poller.stop,
-    checkDefinition: (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> =>
-      checkServiceCredentials(check, tx, workspaceId, definition),
+    async stop(): Promise<void> {
+      await poller.stop()
+      await openapi.close()
+    },
+    findImported: makeFindImported(db),
+    checkDefinition: async (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> => [
+      ...(await checkImportedCalls(tx, workspaceId, definition)),
+      ...(await checkServiceCredentials(check, tx, workspaceId, definition)),
+    ],
   }
 }

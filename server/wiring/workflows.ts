@@ -55,6 +55,7 @@ import type { NodeKind } from '#engine/node'
 import { type AnyKind, isControl } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
+import type { FindImported } from '#engine/nodes/service-call'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
 import { trialAnswer } from '#engine/nodes/trial-answer'
 import type { EndedExecution, Engine } from '#engine/ports'
@@ -84,6 +85,7 @@ export type WorkflowWiringOptions = {
   release?: number
   references: ReadonlyMap<string, ReferenceCheck>
   checkMore: NonNullable<WorkflowDependencies['checkMore']>
+  findImported: FindImported
   files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
@@ -102,7 +104,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
   const { files } = options
-  const tools = { openCredential, notify: makeNotifier(db), takeRate: makeTakeRate(db), files: files.use }
+  const { findImported } = options
+  const tools = { openCredential, findImported, notify: makeNotifier(db), takeRate: makeTakeRate(db), files: files.use }
   const made = makeNodes({ ...providers, ...tools }, [
     makeUsageNode(db),
     ...stateNodes(db),

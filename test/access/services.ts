@@ -1,4 +1,4 @@
-import { type Cases, rows } from './matrix.ts'
+import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
 
 /** Anyone who may ask learns that there are no such choices. */
 const asking = Object.fromEntries(
@@ -7,7 +7,34 @@ const asking = Object.fromEntries(
 
 const service = async () => ({ params: { service: 'rss' } })
 
+const document = {
+  openapi: '3.0.0',
+  info: { title: 'Shop', version: '1' },
+  servers: [{ url: 'https://shop.invalid' }],
+  paths: { '/orders': { get: { operationId: 'listOrders', responses: {} } } },
+}
+let made = 0
+const newImport = async () => {
+  made += 1
+  return { body: { name: `shop_${made}`, document } }
+}
+
+/** The oldest makes room: a workspace imports fifty at most. */
+async function imported({ author, workspace, service: running }: Cast) {
+  await running.sql('delete from imported_services where workspace_id = $1', [workspace.uuid])
+  const { body } = await author.call('POST', '/api/services/import', await newImport())
+  return { params: { service: body.service as string } }
+}
+
 export const serviceCases: Cases = {
+  importService: { expect: rows.selectedWrite, prepare: newImport },
+  previewServiceImport: { expect: rows.selectedWrite, prepare: newImport },
+  // Everybody in the workspace may call it; it is changed by who made it and by owners.
+  deleteService: {
+    expect: withChanges(rows.workspaceWrite, { member: 403, resourceViewer: 403, resourceMember: 403 }),
+    prepare: imported,
+    plainParameters: ['service'],
+  },
   listServices: { expect: rows.signedIn },
   getService: { expect: rows.signedIn, prepare: service, plainParameters: ['service'] },
   listServiceOptions: {

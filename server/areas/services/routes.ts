@@ -3,6 +3,8 @@ import { member, signedIn } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { deleteService, type ImportParts, importService, previewServiceImport } from './import.ts'
+import { type ImportRequest as ImportInput, ImportRequest, ServiceImport } from './import-schema.ts'
 import { listServiceOptions, type OptionParts } from './options.ts'
 import {
   OptionsAnswer,
@@ -10,16 +12,24 @@ import {
   type OptionsRequest as Request,
   ServiceDetail,
   ServiceInList,
+  serviceQuery,
   servicesQuery,
 } from './schema.ts'
 import { getService, listServices } from './service.ts'
 
-export const serviceRoutes = (parts: OptionParts): AnyRoute[] =>
-  routes(
+type One = { service: string }
+
+export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
+  const readService = (ctx: Context, input: One & { action?: string | undefined }) =>
+    getService(parts.catalogue, ctx, input)
+  return routes(
     'Services',
     {
       listServices: ['GET', '/api/services', signedIn],
       getService: ['GET', '/api/services/:service', signedIn],
+      importService: ['POST', '/api/services/import', member('workspace')],
+      previewServiceImport: ['POST', '/api/services/import/preview', member('workspace')],
+      deleteService: ['DELETE', '/api/services/:service', member('workspace')],
       listServiceOptions: ['POST', '/api/services/:service/options', member('workspace'), 'run'],
     },
     {
@@ -33,8 +43,46 @@ export const serviceRoutes = (parts: OptionParts): AnyRoute[] =>
       getService: {
         summary: 'One service, with the arguments of its actions as JSON Schemas',
         extension: true,
+        query: serviceQuery,
         answer: ServiceDetail,
-        run: (ctx: Context, input: { service: string }) => getService(parts.catalogue, ctx, input),
+        run: readService,
+      },
+      importService: {
+        summary: 'Import an OpenAPI document as a service of the workspace',
+        description:
+          'Every operation becomes an action of `custom.` and the name, for `service.call`. The name of an action begins with its method. References to other documents are not followed.',
+        extension: true,
+        body: ImportRequest,
+        bodyLimit: 'document',
+        answer: ServiceImport,
+        status: 201,
+        location: ({ service }) => `/api/services/${service}`,
+        transaction: false,
+        idempotency: 'none',
+        alsoRefuses: [409, 413],
+        examples: { body: { name: 'shop', url: 'https://shop.example.com/openapi.json' } },
+        run: (ctx: Context, input: ImportInput) => importService(parts, ctx, input),
+      },
+      previewServiceImport: {
+        summary: 'What importing an OpenAPI document would give',
+        extension: true,
+        body: ImportRequest,
+        bodyLimit: 'document',
+        answer: ServiceImport,
+        transaction: false,
+        idempotency: 'none',
+        alsoRefuses: [409, 413],
+        examples: { body: { name: 'shop', url: 'https://shop.example.com/openapi.json' } },
+        run: (ctx: Context, input: ImportInput) => previewServiceImport(parts, ctx, input),
+      },
+      deleteService: {
+        summary: 'Delete an imported service',
+        description:
+          'Workflows that call it fail from then on. Allowed to the person who imported it and to owners of the workspace.',
+        extension: true,
+        status: 204,
+        current: readService,
+        run: deleteService,
       },
       listServiceOptions: {
         summary: 'What can be chosen for a field of an action, read from the service with your credential',
@@ -49,3 +97,4 @@ export const serviceRoutes = (parts: OptionParts): AnyRoute[] =>
       },
     },
   )
+}

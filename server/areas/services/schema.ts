@@ -1,17 +1,25 @@
 import { z } from 'zod'
-import { jsonObject, listQuery, reference } from '#platform/http/schema'
+import { jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
 import { effects } from '#providers/services/manifest'
 
 const effect = z
   .enum(effects)
   .describe('`read` changes nothing; `idempotent` may be repeated; `write` happens at most once')
 
-const ActionSummary = z.object({
+export const ActionSummary = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string(),
   effect,
 })
+
+export const Auth = z
+  .object({
+    kind: z.string().describe('A kind of `GET /api/credential-kinds`'),
+    title: z.string(),
+    config: jsonObject().describe('What the document says of it: the name of a header, addresses of OAuth2'),
+  })
+  .meta({ id: 'ServiceAuth' })
 
 const ServiceSummary = z.object({
   service: z.string(),
@@ -20,7 +28,12 @@ const ServiceSummary = z.object({
   keywords: z.array(z.string()).describe('Other words by which a search finds it'),
   credentials: z.array(z.string()).describe('The known services of `GET /api/credential-kinds` whose credentials fit'),
   credential_required: z.boolean().describe('Whether its actions need a `credential_id`'),
-  reference: z.string().describe('The reference of the vendor'),
+  reference: z.string().describe('The reference of the vendor; empty where an imported document names none'),
+  source: z
+    .enum(['built_in', 'openapi', 'mcp'])
+    .describe(
+      '`built_in` comes with Heddle; the others were imported by the workspace, and take any credential for their host',
+    ),
 })
 
 export const ServiceInList = ServiceSummary.extend({
@@ -29,6 +42,10 @@ export const ServiceInList = ServiceSummary.extend({
 export type ServiceInList = z.input<typeof ServiceInList>
 
 export const ServiceDetail = ServiceSummary.extend({
+  base_url: z.string().nullable().describe('Of an imported service: the address that its requests begin with'),
+  auth: z.array(Auth).describe('Of an imported service: the ways of its document to prove who is calling'),
+  version: z.string().nullable().describe('Of an imported service: the version of its document'),
+  updated_at: timestamp().nullable().describe('Of an imported service: when its document was imported last'),
   actions: z
     .array(
       ActionSummary.extend({
@@ -66,6 +83,10 @@ export const servicesQuery = listQuery.extend({
     .transform((text) => text === 'true')
     .optional()
     .describe('Only services that need a credential, or only the others'),
+})
+
+export const serviceQuery = z.strictObject({
+  action: z.string().max(120).optional().describe('Gives this action alone: an imported service can have thousands'),
 })
 
 export const OptionsRequest = z

@@ -5,12 +5,14 @@ import type { Context } from '#platform/http/context'
 import { decodeCursor, notACursor, toPage } from '#platform/http/page'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction } from '#providers/services/manifest'
+import * as store from './import-store.ts'
+import { actionOfRow, serviceOfRow } from './imported.ts'
 import type { ServiceDetail, ServiceInList, servicesQuery } from './schema.ts'
 import { searchServices, shownActions } from './search.ts'
 
 // The catalogue of services, for palettes and forms.
 
-const summary = (service: Service) => ({
+const summary = (service: Service, source: ServiceInList['source']) => ({
   service: service.service,
   title: service.title,
   description: service.description,
@@ -18,6 +20,7 @@ const summary = (service: Service) => ({
   credentials: service.credentials,
   credential_required: needsCredential(service),
   reference: service.reference,
+  source,
 })
 
 const actionSummary = ({ name, title, description, effect }: ServiceAction) => ({ name, title, description, effect })
@@ -28,7 +31,7 @@ const compare = (a: readonly string[], b: readonly string[]): number => {
   return at === -1 ? 0 : a[at]! < b[at]! ? -1 : 1
 }
 
-export async function listServices(catalogue: Catalogue, _ctx: Context, asked: z.output<typeof servicesQuery>) {
+export async function listServices(catalogue: Catalogue, ctx: Context, asked: z.output<typeof servicesQuery>) {
   const { q = '', sort, credential_required, limit } = asked
   const after = decodeCursor(asked.cursor, 2)
   if (after && !after.every((part) => typeof part === 'string')) throw notACursor()
@@ -37,12 +40,32 @@ export async function listServices(catalogue: Catalogue, _ctx: Context, asked: z
     row[sort.replace('-', '') as 'service' | 'title'],
     row.service,
   ]
-  const found: ServiceInList[] = searchServices(catalogue.values(), q)
-    .map(({ service, actions }) => ({ ...summary(service), actions: actions.map(actionSummary) }))
+  const imported = await importedServices(ctx)
+  const found: ServiceInList[] = searchServices([...catalogue.values(), ...imported.keys()], q)
+    .map(({ service, actions }) => ({
+      ...summary(service, imported.get(service) ?? 'built_in'),
+      actions: actions.map(actionSummary),
+    }))
     .filter((row) => credential_required === undefined || row.credential_required === credential_required)
     .filter((row) => !after || sign * compare(keyOf(row), after as string[]) > 0)
     .sort((a, b) => sign * compare(keyOf(a), keyOf(b)))
   return toPage(found.slice(0, limit + 1), limit, keyOf)
+}
+
+/** Those of the selected workspace, without what their actions take. Guests see none. */
+async function importedServices(ctx: Context): Promise<Map<Service, ServiceInList['source']>> {
+  const { maybeWorkspace } = ctx
+  if (maybeWorkspace === null || maybeWorkspace.role === 'guest') return new Map()
+  const rows = await store.listImported(ctx.tx, maybeWorkspace.workspace_id)
+  if (rows.length === 0) return new Map()
+  const heads = await store.listActionHeads(ctx.tx, maybeWorkspace.workspace_id, null)
+  const byService = Map.groupBy(heads, ({ service_id }) => service_id)
+  return new Map(
+    rows.map((row) => {
+      const actions = (byService.get(row.service_id) ?? []).map((head) => ({ ...head, args_schema: {} }))
+      return [serviceOfRow(row, actions), row.kind]
+    }),
+  )
 }
 
 export function findService(catalogue: Catalogue, name: string): Service {
@@ -53,21 +76,51 @@ export function findService(catalogue: Catalogue, name: string): Service {
 
 export async function getService(
   catalogue: Catalogue,
-  _ctx: Context,
-  input: { service: string },
+  ctx: Context,
+  input: { service: string; action?: string | undefined },
 ): Promise<ServiceDetail> {
-  const service = findService(catalogue, input.service)
+  const service = catalogue.get(input.service)
+  return service ? detailOf(service, input.action) : importedDetail(ctx, input)
+}
+
+async function importedDetail(
+  ctx: Context,
+  input: { service: string; action?: string | undefined },
+): Promise<ServiceDetail> {
+  const { maybeWorkspace } = ctx
+  if (maybeWorkspace === null || maybeWorkspace.role === 'guest') throw problem('not_found')
+  const { workspace_id } = maybeWorkspace
+  const row = await store.findImported(ctx.tx, workspace_id, input.service)
+  if (!row) throw problem('not_found')
+  const actions = await store.listActions(ctx.tx, workspace_id, row.service_id, input.action ?? null)
+  return {
+    ...detailOf(serviceOfRow(row, actions.map(actionOfRow)), undefined),
+    source: row.kind,
+    base_url: row.base_url,
+    auth: row.auth,
+    version: row.version,
+    updated_at: row.updated_at,
+  }
+}
+
+function detailOf(service: Service, only: string | undefined): ServiceDetail {
   const options = Object.entries(service.options ?? {}).map(([name, { args = {} }]) => [
     name,
     { args: Object.values(args).flatMap((value) => (typeof value === 'string' ? [value.replace(/^\$/, '')] : [])) },
   ])
   return {
-    ...summary(service),
-    actions: shownActions(service).map((action) => ({
-      ...actionSummary(action),
-      args_schema: action.args_schema,
-      paginated: action.paginate !== undefined,
-    })),
+    ...summary(service, 'built_in'),
+    base_url: null,
+    auth: [],
+    version: null,
+    updated_at: null,
+    actions: shownActions(service)
+      .filter(({ name }) => only === undefined || name === only)
+      .map((action) => ({
+        ...actionSummary(action),
+        args_schema: action.args_schema,
+        paginated: action.paginate !== undefined,
+      })),
     triggers: [...service.triggers.values()].map(({ name, title, description, args_schema }) => ({
       name,
       title,

@@ -65,6 +65,7 @@ beforeAll(async () => {
     openCredential: async () => {
       throw new Error('no credential is named here')
     },
+    findImported: async () => undefined,
     takeRate: async (wanted) => {
       rates.push(wanted)
       return rates.length > 5 ? undefined : 0

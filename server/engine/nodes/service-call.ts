@@ -11,13 +11,20 @@ import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
 import { checked, fields } from './kind.ts'
 
-const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 60, 'x-value': 'literal' })
+const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 120, 'x-value': 'literal' })
+
+/** Begins the names of services that a workspace imported: none that comes with the program ever has it. */
+export const IMPORTED = 'custom.'
+export const isImportedName = (service: string): boolean => service.startsWith(IMPORTED)
 
 const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent: 'idempotent', write: 'at_most_once' }
 
-export type ServiceCallDeps = ServiceDeps & { openCredential: OpenCredential }
-
 type Found = { service: Service; action: ServiceAction }
+
+/** An action of a service that the workspace imported. */
+export type FindImported = (workspaceId: string, service: string, action: string) => Promise<Found | undefined>
+
+export type ServiceCallDeps = ServiceDeps & { openCredential: OpenCredential; findImported: FindImported }
 
 const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
   const service = typeof args.service === 'string' ? catalogue.get(args.service) : undefined
@@ -25,21 +32,40 @@ const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
   return service && action && { service, action }
 }
 
-export const needsCredential = ({ credentials, credential_optional }: Service): boolean =>
-  credentials.length > 0 && credential_optional !== true
+export const needsCredential = ({ credentials, credential_optional, imported }: Service): boolean =>
+  imported ? imported.credential_required : credentials.length > 0 && credential_optional !== true
+
+/** The names of imported actions begin with their method, so that nothing needs to be looked up. */
+function effectOfName(action: string): ServiceEffect {
+  const [method = ''] = action.split('_')
+  if (method === 'get' || method === 'head') return 'read'
+  return ['put', 'patch', 'delete'].includes(method) ? 'idempotent' : 'write'
+}
 
 /** What can be known of the arguments before the node runs. */
 export function checkServiceNode(catalogue: Catalogue, args: JsonObject, path: string): Issue[] {
   if (typeof args.service !== 'string' || typeof args.action !== 'string') return []
+  // Known to the workspace alone, which checks them when a definition is saved.
+  if (isImportedName(args.service)) return []
   const service = catalogue.get(args.service)
-  if (!service) return [{ path: `${path}/service`, message: `there is no service "${args.service.slice(0, 60)}"` }]
-  const action = service.actions.get(args.action)
+  return checkCall(service, service?.actions.get(args.action), args, path)
+}
+
+/** The same for a service that was looked up. */
+export function checkCall(
+  service: Service | undefined,
+  action: ServiceAction | undefined,
+  args: JsonObject,
+  path: string,
+): Issue[] {
+  if (!service)
+    return [{ path: `${path}/service`, message: `there is no service "${String(args.service).slice(0, 60)}"` }]
   if (!action)
-    return [{ path: `${path}/action`, message: `${service.title} has no action "${args.action.slice(0, 60)}"` }]
+    return [{ path: `${path}/action`, message: `${service.title} has no action "${String(args.action).slice(0, 60)}"` }]
   const issues: Issue[] = []
   if (needsCredential(service) && args.credential_id === undefined)
     issues.push({ path: `${path}/credential_id`, message: `is required: ${service.title} is called with a credential` })
-  if (service.credentials.length === 0 && args.credential_id !== undefined)
+  if (service.credentials.length === 0 && !service.imported && args.credential_id !== undefined)
     issues.push({ path: `${path}/credential_id`, message: `${service.title} takes no credential` })
   const given = args.args ?? {}
   return [...issues, ...validateJson(action.args_schema, given, { opaque: standsForValue, path: `${path}/args` })]
@@ -80,12 +106,17 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
       checkArgs: (args, path) => checkServiceNode(catalogue, args, path),
     },
     effectOf(args) {
+      if (typeof args.service === 'string' && isImportedName(args.service))
+        return EFFECTS[effectOfName(String(args.action))]
       const found = find(catalogue, args)
       return found ? EFFECTS[found.action.effect] : 'pure'
     },
     async run(call) {
       const { args } = call
-      const found = find(catalogue, args)
+      const found =
+        typeof args.service === 'string' && isImportedName(args.service)
+          ? await deps.findImported(call.workspaceId, args.service, String(args.action))
+          : find(catalogue, args)
       if (!found)
         throw new NodeFailure(
           'unknown_action',

@@ -26,7 +26,7 @@ import { makeMailSend } from './mail-send.ts'
 import { map } from './map.ts'
 import { makeNotify, type Notify } from './notify.ts'
 import { makeOddsFetch } from './odds-fetch.ts'
-import { makeServiceCall } from './service-call.ts'
+import { type FindImported, makeServiceCall } from './service-call.ts'
 import { set } from './set.ts'
 import { subworkflow } from './subworkflow.ts'
 import { makeTransform } from './transform.ts'
@@ -40,6 +40,7 @@ export type NodeDeps = {
   mail: Mail
   odds: Odds
   openCredential: OpenCredential
+  findImported: FindImported
   takeRate: TakeRate
   files: Files
   conversion: Pick<Conversion, 'convert'>

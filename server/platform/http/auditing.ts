@@ -52,6 +52,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'extractRequirements',
       'fetchOdds',
       'listServiceOptions',
+      'previewServiceImport',
       'searchKnowledge',
       'speakInThread',
       'transcribeInThread',

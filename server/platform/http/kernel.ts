@@ -74,10 +74,15 @@ function encodersOf(routes: AnyRoute[]): Map<unknown, Encode> {
   return encoders
 }
 
+const MAX_DOCUMENT_BODY = 32 << 20
+
 function bodyLimitOf(route: AnyRoute, config: Config): number {
   switch (route.bodyLimit) {
     case 'dataset':
       return config.HEDDLE_MAX_DATASET_BYTES
+    case 'document':
+      // As text inside of JSON it is a little longer than it is.
+      return MAX_DOCUMENT_BODY
     case 'import':
       return config.HEDDLE_MAX_IMPORT_BYTES
     case 'audio':

@@ -38,7 +38,7 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   consumes?: string[]
   /** For the OpenAPI document, where the verb reads the body itself: its JSON, and the parts of its form. */
   described?: { json?: z.ZodType; form?: z.ZodType }
-  bodyLimit?: 'dataset' | 'import' | 'audio' | 'file'
+  bodyLimit?: 'dataset' | 'document' | 'import' | 'audio' | 'file'
   answer?: Answer
   /** A route that writes its answer itself (bytes, pages); with its content types. */
   produces?: string[]

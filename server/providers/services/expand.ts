@@ -93,7 +93,7 @@ function argsSchema(action: ActionSource, common: ActionSource['args'], path: st
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-const usualEffect = (method: string): ServiceEffect =>
+export const usualEffect = (method: string): ServiceEffect =>
   method === 'GET' || method === 'HEAD' ? 'read' : method === 'POST' ? 'write' : 'idempotent'
 
 function expandAction(service: Manifest, action: ActionSource): ServiceAction {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '#model/definition'
+import type { AuthHint, Operation } from './openapi/index.ts'
 
 // A service as data: what it offers, and the request that each action is. docs/services.md says how one is written. Nothing in
 // a manifest is code: values stand in requests through the small mapping of template.ts.
@@ -146,6 +147,8 @@ export type ServiceAction = Omit<ActionSource, 'args' | 'request' | 'effect' | '
   path: string
   effect: ServiceEffect
   args_schema: JsonObject
+  /** Of an imported document: how its arguments become a request, instead of the mapping of a manifest. */
+  operation?: Operation
 }
 
 export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'description'> & {
@@ -156,4 +159,6 @@ export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'descriptio
 export type Service = Omit<Manifest, 'actions' | 'triggers'> & {
   actions: ReadonlyMap<string, ServiceAction>
   triggers: ReadonlyMap<string, ServiceTrigger>
+  /** Of a service that the workspace imported: any credential may be used, and its hosts decide. */
+  imported?: { auth: AuthHint[]; credential_required: boolean }
 }

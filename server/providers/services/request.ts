@@ -2,17 +2,12 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { encodeForm } from './form.ts'
 import type { Service, ServiceAction, Values } from './manifest.ts'
+import { placeBody, placeParameters } from './openapi/request.ts'
+import type { RequestBody } from './request-body.ts'
 import { asText, fillBody, fillTemplate, fillValues, TemplateFailure, type TemplateFiles } from './template.ts'
 
 // The request that an action is. Arguments cannot leave their place: in a path they are escaped and are no step up, in a query
 // and a form they are encoded, and a header that holds a line break is refused where it leaves.
-
-export type RequestBody =
-  | { kind: 'none' }
-  | { kind: 'text'; text: string; contentType: string }
-  | { kind: 'file'; file: Json }
-  | { kind: 'multipart'; parts: JsonObject }
-  | { kind: 'related'; json: JsonObject; file: Json }
 
 export type ServiceRequest = {
   method: string
@@ -138,18 +133,38 @@ function asAsked(type: Json | undefined, value: Json): Json {
 }
 
 /** The arguments as they are sent: with the defaults of those that are absent. */
-export function withDefaults({ args_schema }: ServiceAction, args: JsonObject): JsonObject {
+export function withDefaults({ args_schema, operation }: ServiceAction, args: JsonObject): JsonObject {
   const filled = { ...args }
   for (const [name, schema] of Object.entries(args_schema.properties as JsonObject)) {
     if (!isObject(schema)) continue
     const given = filled[name]
     if (given !== undefined) filled[name] = asAsked(schema.type, given)
-    else if (schema.default !== undefined) filled[name] = schema.default
+    // The defaults of an imported document are the vendor's own.
+    else if (schema.default !== undefined && operation === undefined) filled[name] = schema.default
   }
   return filled
 }
 
 export type Target = { host: string | undefined; files: TemplateFiles }
+
+/** The request of an action of an imported document. */
+function buildOperation(
+  service: Service,
+  action: ServiceAction,
+  operation: NonNullable<ServiceAction['operation']>,
+  args: JsonObject,
+): ServiceRequest {
+  const placed = placeParameters(action.path, operation, args)
+  const address = (action.base_url ?? service.base_url) + placed.path
+  if (!URL.canParse(address)) throw new TemplateFailure('the address of the request is not valid')
+  const url = new URL(address)
+  for (const [name, value] of placed.query) url.searchParams.append(name, value)
+  const headers: Record<string, string> = { ...(action.headers as Record<string, string>), ...placed.headers }
+  const body = operation.body ? placeBody(operation.body, args.body) : { kind: 'none' as const }
+  const contentType = body.kind === 'text' ? body.contentType : body.kind === 'file' ? operation.body?.contentType : ''
+  if (contentType) headers['content-type'] = contentType
+  return { method: action.method, url, headers, body }
+}
 
 /** Throws TemplateFailure where an argument cannot stand where it belongs. */
 export async function buildRequest(
@@ -158,6 +173,7 @@ export async function buildRequest(
   args: JsonObject,
   { host, files }: Target,
 ): Promise<ServiceRequest> {
+  if (action.operation) return buildOperation(service, action, action.operation, args)
   const base = baseOf(action.base_url ?? service.base_url, args, host)
   const address =
     action.path === '/' && (action.base_url ?? service.base_url).endsWith('!') ? base : base + pathOf(action.path, args)

@@ -8,11 +8,11 @@ import { useFieldScope } from '../fields/scope.tsx'
 
 // Fields whose choices the service itself lists: they can be picked once there is a credential, and typed at any time.
 
-type Asked = { service: string; credentialId: string | undefined; args: JsonObject; presets: readonly string[] }
+type Asked = { service: string; credentialId: string | undefined; args: JsonObject; presets: readonly string[] | null }
 
 const Context = createContext<Asked | null>(null)
 
-/** The known services whose credentials fit the node that is being edited; null outside of such a node. */
+/** The known services whose credentials fit the node that is being edited; null where any may fit. */
 export const useFittingPresets = (): readonly string[] | null => useContext(Context)?.presets ?? null
 
 export function ServiceChoices({
@@ -23,7 +23,8 @@ export function ServiceChoices({
 }: {
   service: string
   args: JsonObject
-  presets: readonly string[]
+  /** Null: any credential may fit. */
+  presets: readonly string[] | null
   children: ReactNode
 }) {
   const asked = useMemo(() => {

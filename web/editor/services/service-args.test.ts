@@ -10,6 +10,7 @@ const schema: JsonObject = {
 }
 const detail = {
   service: 'slack',
+  source: 'built_in',
   title: 'Slack',
   credentials: ['slack'],
   credential_required: true,

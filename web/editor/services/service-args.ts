@@ -16,11 +16,16 @@ export function serviceArgsSchema(
     const known = typeof value === 'string' && !choices.includes(value) ? [value, ...choices] : choices
     return { ...(properties[field] as JsonObject), ...(known.length > 0 && { enum: [...known] }) }
   }
-  const takesNone = detail !== undefined && detail.credentials.length === 0
+  const takesNone = detail?.source === 'built_in' && detail.credentials.length === 0
+  const listed = services?.find(({ service }) => service === args.service)
+  const actions = listed?.actions ?? detail?.actions ?? []
   const fields: JsonObject = {
     ...properties,
     service: among('service', services?.map(({ service }) => service) ?? []),
-    action: among('action', detail?.actions.map(({ name }) => name) ?? []),
+    action: among(
+      'action',
+      actions.map(({ name }) => name),
+    ),
     ...(chosen && { args: { ...(chosen.args_schema as JsonObject), title: chosen.title } }),
   }
   if (takesNone) delete fields.credential_id

@@ -11,9 +11,17 @@ export function ServiceForm({ node, kind, onChange }: { node: Node; kind: Kind; 
   const args = node.args ?? {}
   const service = typeof args.service === 'string' ? args.service : ''
   const { data: services } = useAll('listServices', { limit: 200 })
-  const { data: detail } = useApi('getService', { service }, { enabled: service !== '' })
+  const listed = services?.find((one) => one.service === service)
+  const isImported = listed !== undefined && listed.source !== 'built_in'
+  // An imported service can have thousands of actions: the schema of the chosen one is enough.
+  const only = isImported && typeof args.action === 'string' && args.action !== '' ? { action: args.action } : {}
+  const { data: detail } = useApi(
+    'getService',
+    { service, ...only },
+    { enabled: services !== undefined && service !== '' },
+  )
   return (
-    <ServiceChoices service={service} args={args} presets={detail?.credentials ?? []}>
+    <ServiceChoices service={service} args={args} presets={isImported ? null : (detail?.credentials ?? [])}>
       <FieldsField
         ValueField={ValueField}
         bare

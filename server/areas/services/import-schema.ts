@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { jsonObject, name } from '#platform/http/schema'
+import { ActionSummary, Auth } from './schema.ts'
+
+const address = () =>
+  z
+    .string()
+    .max(2_000)
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must begin with https://')
+
+const baseUrl = () =>
+  address()
+    .refine((text) => !/[?#]/.test(text), 'has no query and no fragment')
+    .transform((text) => text.replace(/\/+$/, ''))
+
+export const ImportRequest = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,39}$/, 'holds lower case letters, digits and "_", and begins with a letter')
+      .describe('The service is called `custom.` and this name'),
+    title: name(100).optional().describe('Shown to people; that of the document where it is absent'),
+    document: z
+      .union([z.string().min(1), jsonObject()])
+      .optional()
+      .describe('An OpenAPI 3.0, 3.1 or Swagger 2.0 document: JSON, or a text in JSON or YAML'),
+    url: address().optional().describe('Where the document is, instead of `document`'),
+    base_url: baseUrl().optional().describe('The address of the vendor, instead of that in the document'),
+    replace: z.boolean().optional().describe('Replaces the service that has this name'),
+  })
+  .refine(({ document, url }) => (document === undefined) !== (url === undefined), {
+    message: 'give either document or url',
+    path: ['document'],
+  })
+  .meta({ id: 'ServiceImportRequest' })
+export type ImportRequest = z.output<typeof ImportRequest>
+
+const names = (text: string) => z.array(z.string()).describe(text)
+
+export const ServiceImport = z
+  .object({
+    service: z.string().describe('As `service.call` names it'),
+    title: z.string(),
+    description: z.string(),
+    version: z.string().describe('Of the document'),
+    base_url: z.string().nullable().describe('Null: the document names no server, and `base_url` must be given'),
+    auth: z.array(Auth).describe('The ways of the document to prove who is calling; empty where it names none'),
+    credential_required: z.boolean().describe('Whether all its operations ask for a credential'),
+    actions: z
+      .array(ActionSummary.extend({ method: z.string(), path: z.string().describe('As the document has it') }))
+      .describe('What can be called'),
+    notes: z
+      .array(z.object({ path: z.string().describe('The operation'), message: z.string() }))
+      .describe('Operations that were left out, and why; the first 50'),
+    skipped: z.int().describe('How many operations were left out'),
+    changes: z
+      .object({ added: names('New actions'), removed: names('Actions that are gone'), changed: names('Other actions') })
+      .nullable()
+      .describe('Against the service that has this name; null where there is none'),
+  })
+  .meta({ id: 'ServiceImport' })
+export type ServiceImport = z.input<typeof ServiceImport>

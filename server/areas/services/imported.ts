@@ -1,0 +1,68 @@
+import type { FindImported } from '#engine/nodes/service-call'
+import { checkCall, isImportedName } from '#engine/nodes/service-call'
+import type { Definition, JsonObject } from '#model/definition'
+import { allNodesWithPaths } from '#model/graph-ids'
+import type { Issue } from '#model/issue'
+import type { Database, Tx } from '#platform/db/pool'
+import type { Service, ServiceAction } from '#providers/services/manifest'
+import * as store from './import-store.ts'
+
+// Services of a workspace as the executor and the checks know them.
+
+type WithSchema = Pick<ServiceAction, 'args_schema' | 'operation' | 'base_url' | 'headers' | 'response'>
+
+export const actionOfRow = ({ action, ...head }: store.ActionRow & { action: JsonObject }): ServiceAction => ({
+  ...(action as unknown as WithSchema),
+  ...head,
+})
+
+export const serviceOfRow = (row: store.ImportedRow, actions: readonly ServiceAction[]): Service => ({
+  service: row.service,
+  title: row.title,
+  description: row.description,
+  reference: row.reference ?? '',
+  credentials: [],
+  base_url: row.base_url,
+  // Names that vendors use in their refusals.
+  errors: {
+    message: ['message', 'error.message', 'error_description', 'detail', 'errors.0.message', 'title', 'error'],
+    code: ['code', 'error.code', 'error.type', 'errors.0.code'],
+  },
+  actions: new Map(actions.map((action) => [action.name, action])),
+  triggers: new Map(),
+  imported: { auth: row.auth, credential_required: row.credential_required },
+})
+
+/** A service with the one action that is wanted, or without it where it has no such action. */
+async function findCall(
+  tx: Tx,
+  workspaceId: string,
+  service: string,
+  action: string,
+): Promise<{ service: Service; action: ServiceAction | undefined } | undefined> {
+  const row = await store.findImported(tx, workspaceId, service)
+  if (!row) return undefined
+  const [found] = await store.listActions(tx, workspaceId, row.service_id, action)
+  const actions = found ? [actionOfRow(found)] : []
+  return { service: serviceOfRow(row, actions), action: actions[0] }
+}
+
+export const makeFindImported =
+  (db: Database): FindImported =>
+  async (workspaceId, service, action) => {
+    const found = await db.tenant({ workspaceId, userId: null }, (tx) => findCall(tx, workspaceId, service, action))
+    return found?.action && { service: found.service, action: found.action }
+  }
+
+/** What only the workspace can say of the calls in a definition: whether it has the service, the action and its arguments. */
+export async function checkImportedCalls(tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> {
+  const issues: Issue[] = []
+  for (const { node, path } of allNodesWithPaths(definition)) {
+    const { service, action } = node.args ?? {}
+    if (node.type !== 'service.call' || typeof service !== 'string' || typeof action !== 'string') continue
+    if (!isImportedName(service)) continue
+    const found = await findCall(tx, workspaceId, service, action)
+    issues.push(...checkCall(found?.service, found?.action, node.args!, `${path}/args`))
+  }
+  return issues
+}

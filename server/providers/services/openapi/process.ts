@@ -1,0 +1,125 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { makeChildPool, type PooledChild } from '#platform/children/pool'
+import { type LimitedChild, startLimited } from '#platform/children/start'
+import { SECOND } from '#platform/clock'
+import { encodeFrame, makeFrameReader } from '#providers/conversion/frames'
+import {
+  type ActionHead,
+  type CompiledDocument,
+  type CompileOptions,
+  DocumentFailure,
+  type DocumentSummary,
+  MAX_COMPILED_BYTES,
+  type OpenApiCompiler,
+} from './index.ts'
+
+// Documents seen from the service: a process for each, killed when it takes too long. The service itself never looks into one.
+
+export type ToChild = { do: 'compile'; options: CompileOptions }
+export type FromChild =
+  | { did: 'action'; head: ActionHead }
+  | { did: 'done'; summary: DocumentSummary }
+  | { did: 'failed'; message: string }
+
+const HEAP_MB = 512
+/** Node itself has some 370 MB mapped that it may write to. */
+const DATA_MB = 1_400
+const CPU_SECONDS = 40
+const WITHIN = 60 * SECOND
+
+const require = createRequire(import.meta.url)
+const root = join(import.meta.dirname, '../../../..')
+const librariesOf = (): string => dirname(dirname(require.resolve('yaml/package.json')))
+const flags = (): string[] => [
+  '--permission',
+  ...[join(root, 'server'), join(root, 'model'), join(root, 'package.json'), librariesOf()].map(
+    (path) => `--allow-fs-read=${path}`,
+  ),
+  '--disallow-code-generation-from-strings',
+  '--no-warnings',
+  `--max-old-space-size=${HEAP_MB}`,
+]
+
+type Child = PooledChild & { process: LimitedChild }
+
+function startChild(): Child {
+  const limits = { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness: 5 }
+  const child = startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits)
+  let gone = false
+  const listeners: (() => void)[] = []
+  const over = (): void => {
+    gone = true
+    for (const listener of listeners.splice(0)) listener()
+  }
+  child.once('error', over)
+  child.once('close', over)
+  return {
+    process: child,
+    get usable() {
+      return !gone
+    },
+    end() {
+      child.ref()
+      child.kill('SIGKILL')
+    },
+    onEnd: (listener) => void (gone ? listener() : listeners.push(listener)),
+  }
+}
+
+export function makeOpenApiCompiler({ processes = 2 }: { processes?: number } = {}): OpenApiCompiler {
+  const pool = makeChildPool<Child>({ size: processes, start: startChild, usesPerChild: 1 })
+  let tasks = 0
+  return {
+    async compile({ workspaceId, bytes, options, signal }) {
+      tasks += 1
+      const lease = await pool.lease(workspaceId, String(tasks), signal)
+      if (!lease) throw new DocumentFailure('too many documents wait to be read; try again later')
+      try {
+        return await converse(lease.child, bytes, options, signal)
+      } finally {
+        lease.giveBack({ clean: false })
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+async function converse(
+  child: Child,
+  bytes: Buffer,
+  options: CompileOptions,
+  signal: AbortSignal,
+): Promise<CompiledDocument> {
+  const actions: CompiledDocument['actions'] = []
+  let size = 0
+  const { promise, resolve, reject } = Promise.withResolvers<CompiledDocument>()
+  promise.catch(() => undefined)
+  const read = makeFrameReader<FromChild>(({ header, body }) => {
+    if (header.did === 'failed') reject(new DocumentFailure(header.message))
+    else if (header.did === 'done') resolve({ summary: header.summary, actions })
+    else {
+      size += body.length
+      if (size > MAX_COMPILED_BYTES) reject(new DocumentFailure('the schemas of the document are too large'))
+      else actions.push({ head: header.head, text: body.toString('utf8') })
+    }
+  })
+  child.process.stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      reject(error)
+    }
+  })
+  child.onEnd(() => reject(new DocumentFailure('the document needs more memory or time to be read than there is')))
+  const timer = setTimeout(() => child.end(), WITHIN)
+  const stop = (): void => reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    child.process.stdin.write(encodeFrame({ do: 'compile', options } satisfies ToChild, bytes))
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+
+// References inside of the document. Those that lead outside are never followed: an address in a document is not asked for.
+
+const MAX_CHAIN = 20
+
+const unescaped = (step: string): string => {
+  const plain = step.includes('%') ? decoded(step) : step
+  return plain.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function lookUp(document: JsonObject, reference: string): Json | undefined {
+  if (!reference.startsWith('#/')) return undefined
+  let found: Json | undefined = document
+  for (const step of reference.slice(2).split('/').map(unescaped)) {
+    if (Array.isArray(found)) found = found[Number(step)]
+    else if (isObject(found) && Object.hasOwn(found, step)) found = found[step]
+    else return undefined
+  }
+  return found
+}
+
+export const referenceOf = (value: Json | undefined): string | undefined =>
+  isObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined
+
+/** What stands at the end of a chain of references; undefined where it leads nowhere, outside, or round in a circle. */
+export function resolved(document: JsonObject, value: Json | undefined): JsonObject | undefined {
+  let current = value
+  for (let steps = 0; steps < MAX_CHAIN; steps += 1) {
+    const reference = referenceOf(current)
+    if (reference === undefined) return isObject(current) ? current : undefined
+    current = lookUp(document, reference)
+  }
+  return undefined
+}

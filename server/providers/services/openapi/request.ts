@@ -1,0 +1,128 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { encodeForm } from '../form.ts'
+import type { RequestBody } from '../request-body.ts'
+import { asText, TemplateFailure } from '../template.ts'
+import type { Operation, OperationBody, Parameter } from './index.ts'
+
+// The arguments of an action as OpenAPI sends them: by the style of each parameter, and the body by its content type.
+
+const escaped = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+const listed = (value: Json): Json[] => (Array.isArray(value) ? value : [value])
+const entries = (value: JsonObject): [string, Json][] => Object.entries(value).filter(([, inner]) => inner !== null)
+
+const joined = (value: Json, { explode }: Parameter, between: string, encode: (text: string) => string): string =>
+  isObject(value)
+    ? entries(value)
+        .map(([key, inner]) => `${encode(key)}${explode ? '=' : between}${encode(asText(inner))}`)
+        .join(between)
+    : listed(value)
+        .map((item) => encode(asText(item)))
+        .join(between)
+
+function inPath(parameter: Parameter, value: Json): string {
+  if (parameter.json) return escaped(JSON.stringify(value))
+  switch (parameter.style) {
+    case 'label':
+      return `.${joined(value, parameter, parameter.explode ? '.' : ',', escaped)}`
+    case 'matrix':
+      if (!parameter.explode) return `;${escaped(parameter.name)}=${joined(value, parameter, ',', escaped)}`
+      return isObject(value)
+        ? entries(value)
+            .map(([key, inner]) => `;${escaped(key)}=${escaped(asText(inner))}`)
+            .join('')
+        : listed(value)
+            .map((item) => `;${escaped(parameter.name)}=${escaped(asText(item))}`)
+            .join('')
+    default:
+      return joined(value, parameter, ',', escaped)
+  }
+}
+
+const SEPARATORS: Readonly<Record<string, string>> = {
+  spaceDelimited: ' ',
+  pipeDelimited: '|',
+  tabDelimited: '\t',
+  form: ',',
+}
+
+function* inQuery(parameter: Parameter, value: Json): Generator<[string, string]> {
+  const { name, style, explode } = parameter
+  if (parameter.json) yield [name, JSON.stringify(value)]
+  else if (style === 'deepObject' && isObject(value))
+    yield* new URLSearchParams(encodeForm({ [name]: value }, 'brackets'))
+  else if (explode && Array.isArray(value)) for (const item of value) yield [name, asText(item)]
+  else if (explode && isObject(value)) for (const [key, inner] of entries(value)) yield [key, asText(inner)]
+  else yield [name, joined(value, { ...parameter, explode: false }, SEPARATORS[style] ?? ',', (text) => text)]
+}
+
+const asIs = (text: string): string => text
+
+export function placeParameters(
+  path: string,
+  { parameters }: Operation,
+  args: JsonObject,
+): { path: string; query: [string, string][]; headers: Record<string, string> } {
+  const inAddress = new Map<string, string>()
+  const query: [string, string][] = []
+  const headers: Record<string, string> = {}
+  const cookies: string[] = []
+  for (const parameter of parameters) {
+    const value = Object.hasOwn(args, parameter.arg) ? args[parameter.arg] : undefined
+    if (value === undefined || value === null) continue
+    if (parameter.in === 'path') inAddress.set(parameter.name, inPath(parameter, value))
+    else if (parameter.in === 'query') query.push(...inQuery(parameter, value))
+    else if (parameter.in === 'header')
+      headers[parameter.name.toLowerCase()] = parameter.json
+        ? JSON.stringify(value)
+        : joined(value, parameter, ',', asIs)
+    else cookies.push(`${escaped(parameter.name)}=${joined(value, { ...parameter, explode: false }, ',', escaped)}`)
+  }
+  if (cookies.length > 0) headers.cookie = cookies.join('; ')
+  const filled = path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
+    const text = inAddress.get(name) ?? ''
+    // An argument is one step of the path, and never a step up.
+    if (text === '' || /^(\.|%2e){1,2}$/i.test(text))
+      throw new TemplateFailure(`"${name}" must be given and cannot be "." or ".."`)
+    return text
+  })
+  return { path: filled, query, headers }
+}
+
+export function placeBody(body: OperationBody, value: Json | undefined): RequestBody {
+  if (value === undefined) return { kind: 'none' }
+  const { contentType } = body
+  switch (body.kind) {
+    case 'json':
+      return { kind: 'text', text: JSON.stringify(value), contentType }
+    case 'form':
+      return { kind: 'text', text: formText(body, isObject(value) ? value : {}), contentType }
+    case 'multipart':
+      return { kind: 'multipart', parts: partsOf(isObject(value) ? value : {}) }
+    case 'raw':
+      if (isObject(value) && '$file' in value) return { kind: 'file', file: value }
+      return { kind: 'text', text: asText(value), contentType: contentType || 'text/plain; charset=utf-8' }
+  }
+}
+
+/** Lists again and again under one name, unless the document asks for brackets. */
+function formText({ deep = [] }: OperationBody, fields: JsonObject): string {
+  const isDeep = (name: string): boolean => deep.includes(name)
+  const parts = Object.entries(fields).map(([name, value]) =>
+    encodeForm({ [name]: value }, isDeep(name) ? 'index' : 'repeat'),
+  )
+  return parts.filter((part) => part !== '').join('&')
+}
+
+/** A part is a text or a file; anything else is JSON. */
+function partsOf(fields: JsonObject): JsonObject {
+  const one = (value: Json): Json => (isObject(value) && !('$file' in value) ? JSON.stringify(value) : value)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? value.map(one) : one(value)]),
+  )
+}
