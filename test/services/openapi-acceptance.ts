@@ -86,6 +86,8 @@ export function sampleOf(schema: Json | undefined, isWhole: boolean): Json {
     case 'object':
       return {}
     default:
+      // Where a schema was cut off, an object stood.
+      if (schema.description === 'Any JSON') return {}
       return isObject(schema.items) ? [] : 'abc'
   }
 }

@@ -183,11 +183,16 @@ function requireMay(ctx: Context, { created_by }: store.ImportedRow): void {
     throw problem('forbidden', 'A service is changed by the person who imported it and by owners of the workspace.')
 }
 
-export async function deleteService(ctx: Context, { service }: { service: string }): Promise<void> {
-  const { workspace_id } = ctx.workspace
-  const present = await store.findImported(ctx.tx, workspace_id, service)
+export async function requireMayDelete(ctx: Context, { service }: { service: string }): Promise<store.ImportedRow> {
+  const present = await store.findImported(ctx.tx, ctx.workspace.workspace_id, service)
   if (!present) throw problem('not_found')
   requireMay(ctx, present)
+  return present
+}
+
+export async function deleteService(ctx: Context, { service }: { service: string }): Promise<void> {
+  const { workspace_id } = ctx.workspace
+  const present = await requireMayDelete(ctx, { service })
   await store.deleteImported(ctx.tx, workspace_id, service)
   const subject = toWire('svc', present.service_id)
   await recordAudit(ctx, ctx.tx, { action: 'service.deleted', subject, data: { service } })

@@ -3,7 +3,7 @@ import { member, signedIn } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { deleteService, type ImportParts, importService, previewServiceImport } from './import.ts'
+import { deleteService, type ImportParts, importService, previewServiceImport, requireMayDelete } from './import.ts'
 import { type ImportRequest as ImportInput, ImportRequest, ServiceImport } from './import-schema.ts'
 import { listServiceOptions, type OptionParts } from './options.ts'
 import {
@@ -82,6 +82,7 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         extension: true,
         status: 204,
         current: readService,
+        allowed: requireMayDelete,
         run: deleteService,
       },
       listServiceOptions: {
