@@ -56,7 +56,11 @@ export function sampleOf(schema: Json | undefined, isWhole: boolean): Json {
   if (Array.isArray(schema.enum)) return schema.enum[0]!
   const required = Array.isArray(schema.required) ? schema.required : []
   if (isObject(schema.properties)) {
-    const wanted = Object.entries(schema.properties).filter(([name]) => isWhole || required.includes(name))
+    // Where a schema was cut off, a form does not know what stands there.
+    const isKnown = (inner: Json): boolean => !(isObject(inner) && inner.description === 'Any JSON')
+    const wanted = Object.entries(schema.properties).filter(
+      ([name, inner]) => required.includes(name) || (isWhole && isKnown(inner)),
+    )
     const object = Object.fromEntries(wanted.map(([name, inner]) => [name, sampleOf(inner, isWhole)]))
     const [branch] = Array.isArray(schema.anyOf) ? schema.anyOf : []
     const more = isObject(branch) ? sampleOf({ type: 'object', ...branch }, isWhole) : {}
@@ -86,8 +90,6 @@ export function sampleOf(schema: Json | undefined, isWhole: boolean): Json {
     case 'object':
       return {}
     default:
-      // Where a schema was cut off, an object stood.
-      if (schema.description === 'Any JSON') return {}
       return isObject(schema.items) ? [] : 'abc'
   }
 }
