@@ -127,6 +127,8 @@ import type {
   SecondFactors,
   ServiceAccount,
   ServiceDetail,
+  ServiceImport,
+  ServiceImportRequest,
   ServiceInList,
   ServiceOptions,
   ServiceOptionsRequest,
@@ -812,7 +814,13 @@ export type Operations = {
   /** The services that `service.call` knows, with their actions */
   listServices: { input: { limit?: number; cursor?: string; q?: string; sort?: "service" | "-service" | "title" | "-title"; credential_required?: "true" | "false" }; answer: { items: Array<ServiceInList>; next_cursor: string | null }; required: false }
   /** One service, with the arguments of its actions as JSON Schemas */
-  getService: { input: { service: string }; answer: ServiceDetail; required: true }
+  getService: { input: { service: string; action?: string }; answer: ServiceDetail; required: true }
+  /** Delete an imported service */
+  deleteService: { input: { service: string }; answer: undefined; required: true }
+  /** Import an OpenAPI document as a service of the workspace */
+  importService: { input: ServiceImportRequest; answer: ServiceImport; required: true }
+  /** What importing an OpenAPI document would give */
+  previewServiceImport: { input: ServiceImportRequest; answer: ServiceImport; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
   /** The triggers of a workflow, the newest first */
@@ -1227,7 +1235,10 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   chooseWorkspaceModel: ["PUT", "/api/workspaces/{workspace_id}/language-model"],
   listCredentialKinds: ["GET", "/api/credential-kinds"],
   listServices: ["GET", "/api/services", ["limit","cursor","q","sort","credential_required"]],
-  getService: ["GET", "/api/services/{service}"],
+  getService: ["GET", "/api/services/{service}", ["action"]],
+  deleteService: ["DELETE", "/api/services/{service}"],
+  importService: ["POST", "/api/services/import"],
+  previewServiceImport: ["POST", "/api/services/import/preview"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
   listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
