@@ -1,3 +1,4 @@
+import type { Flow } from './canvas/graph-canvas.tsx'
 import { placeAfter } from './canvas/navigate.ts'
 import { sizeOfNode } from './canvas/size.ts'
 import { copyText, pasteClip, readClip } from './document/clipboard.ts'
@@ -12,6 +13,7 @@ import {
 } from './document/commands.ts'
 import { type Point, positionKey } from './document/document.ts'
 import { withFirstList } from './document/first-list.ts'
+import { addNote } from './document/notes.ts'
 import { sizesIn } from './document/open.ts'
 import type { Kind } from './kinds.ts'
 import type { EditorStore } from './store.ts'
@@ -109,4 +111,20 @@ export function middleOf(store: EditorStore, id: string): Point {
   if (!node) return { x, y }
   const { width, height } = sizeOfNode(node, store.kinds.table.get(node.type))
   return { x: x + width / 2, y: y + height / 2 }
+}
+
+/** A note in the middle of what is seen; the keyboard goes into it. */
+export function addNoteInSight(store: EditorStore, flow: Flow | null): void {
+  const canvas = document.querySelector('[data-canvas]')?.getBoundingClientRect()
+  const at =
+    flow && canvas
+      ? flow.screenToFlowPosition({ x: canvas.left + canvas.width / 2, y: canvas.top + canvas.height / 3 })
+      : { x: 0, y: 0 }
+  let added = ''
+  store.change((doc) => {
+    const { doc: next, id } = addNote(doc, store.get().path, at)
+    added = id
+    return next
+  })
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-note="${added}"] textarea`)?.focus())
 }

@@ -44,7 +44,7 @@ export function Editor(props: EditorProps) {
   const { opened, readOnly } = props
   const { workflow_id: workflowId } = props.workflow
   const store = useMemo(
-    () => makeEditorStore({ ...opened, readOnly, pins: readPins(workflowId), effects: readEffects() }),
+    () => makeEditorStore({ ...opened, readOnly, workflowId, pins: readPins(workflowId), effects: readEffects() }),
     [opened, readOnly, workflowId],
   )
   return (
@@ -141,7 +141,9 @@ function Workbench({
       <div className="relative flex min-h-0 flex-1">
         {!readOnly && !comparing && <Palette />}
         <div className="flex min-w-0 flex-1 flex-col">
-          <EditorCanvas flow={flow} />
+          <TryProvider value={mayRun ? tryPart : null}>
+            <EditorCanvas flow={flow} />
+          </TryProvider>
           <RunBar run={run} />
           <ProblemsPanel />
         </div>

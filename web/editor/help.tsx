@@ -10,6 +10,14 @@ export function Help() {
   return (
     <Dialog open={open} onClose={() => store.set({ help: false })} title="Editor shortcuts" size="medium">
       <dl className="grid gap-x-8 gap-y-2 sm:grid-cols-2">
+        <div className="flex items-baseline gap-3">
+          <dt className="w-32 shrink-0">
+            <kbd className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs">
+              {isMac() ? '⌘ K' : 'Ctrl K'}
+            </kbd>
+          </dt>
+          <dd>Find anything in the console</dd>
+        </div>
         {bindings
           .filter(({ what }) => what !== '')
           .map(({ shown, what }) => (

@@ -6,6 +6,8 @@ export type Command =
   | {
       do:
         | 'quick-add'
+        | 'find'
+        | 'note'
         | 'connect'
         | 'delete'
         | 'select-all'
@@ -28,11 +30,13 @@ type Binding = { keys: string[]; shown: string; what: string; command: Command; 
 /** `mod` is Ctrl, or Cmd on a Mac. With `typing` it also works from within a field. */
 export const bindings: readonly Binding[] = [
   {
-    keys: ['/', 'mod+k'],
-    shown: '/ or Ctrl K',
+    keys: ['/'],
+    shown: '/',
     what: 'Add a node after the selected one',
     command: { do: 'quick-add' },
   },
+  { keys: ['mod+f'], shown: 'Ctrl F', what: 'Find a node', command: { do: 'find' } },
+  { keys: ['n'], shown: 'N', what: 'Add a note', command: { do: 'note' } },
   { keys: ['c'], shown: 'C', what: 'Connect the selected node to another', command: { do: 'connect' } },
   { keys: ['arrowleft'], shown: '← → ↑ ↓', what: 'Go from node to node', command: { do: 'go', direction: 'left' } },
   { keys: ['arrowright'], shown: '', what: '', command: { do: 'go', direction: 'right' } },

@@ -22,7 +22,11 @@ import type { Pins } from './run/pins.ts'
 export type Selection = { nodes: ReadonlySet<string>; edges: ReadonlySet<string> }
 export type Base = { version_id: string; number: number; doc: Doc }
 export type Panel = 'versions' | 'problems' | null
-export type QuickAdd = { mode: 'add'; at?: Point; after?: Way } | { mode: 'connect'; from: string } | null
+export type QuickAdd =
+  | { mode: 'add'; at?: Point; after?: Way }
+  | { mode: 'connect'; from: string }
+  | { mode: 'find' }
+  | null
 
 export type EditorState = {
   history: History<Doc>
@@ -35,6 +39,8 @@ export type EditorState = {
   refused: readonly Problem[]
   /** The run whose data is shown. */
   execution: Execution | null
+  /** The run that was shown before it, to compare with. */
+  previous: Execution | null
   /** Outputs that the person has pinned, by step, and how a try treats effects. */
   pins: Pins
   effects: Effects
@@ -58,6 +64,8 @@ export function makeEditorStore(options: {
   base: Base | null
   kinds: Kinds
   readOnly: boolean
+  /** Pins and samples are kept under it. */
+  workflowId?: string
   pins?: Pins
   effects?: Effects
   clock?: () => number
@@ -71,6 +79,7 @@ export function makeEditorStore(options: {
     problems: [],
     refused: [],
     execution: null,
+    previous: null,
     pins: options.pins ?? {},
     effects: options.effects ?? 'live',
     comparison: null,
@@ -101,6 +110,7 @@ export function makeEditorStore(options: {
   }
   return {
     kinds: options.kinds,
+    workflowId: options.workflowId ?? '',
     get: (): EditorState => state,
     set,
     subscribe(listener: () => void): () => void {

@@ -12,6 +12,8 @@ import {
 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Workflow } from '#sdk/types.generated'
+import { useVersion } from '#web/features/workflows/versions-of.ts'
+import { Badge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { Rename } from './rename.tsx'
 import { EffectsChoice } from './run/effects.tsx'
@@ -46,6 +48,7 @@ export function Toolbar({ workflow, faces, kept, mayRun, starting, onSave, onRun
       </nav>
       {!readOnly && <Rename workflow={workflow} />}
       <SavedState kept={kept} mayRun={mayRun} />
+      <LiveVersion workflow={workflow} />
       <span className="ml-auto flex items-center gap-1.5">
         {faces}
         <ProblemsButton />
@@ -100,6 +103,29 @@ function SavedState({ kept, mayRun }: { kept: boolean; mayRun: boolean }) {
   return (
     <span data-testid="saved-state" className="truncate text-xs text-ink-3 max-lg:hidden">
       {words}
+    </span>
+  )
+}
+
+/** Which version starts when something starts the workflow, and whether it is the one that is open. */
+function LiveVersion({ workflow }: { workflow: Workflow }) {
+  const { version } = useVersion(workflow.workflow_id, workflow.active_version_id)
+  const base = useEditor((state) => state.base)
+  const dirty = useEditor((state) => state.dirty)
+  if (workflow.kind !== 'user') return null
+  const isThis = version !== undefined && version.version_id === base?.version_id && !dirty
+  if (workflow.active_version_id === null && !base) return null
+  return (
+    <span data-testid="live-version" className="shrink-0 max-lg:hidden">
+      <Badge tone={isThis ? 'success' : 'neutral'}>
+        {workflow.active_version_id === null
+          ? 'Nothing is live'
+          : version === undefined
+            ? 'Live'
+            : isThis
+              ? 'Live'
+              : `Live: version ${version.number}`}
+      </Badge>
     </span>
   )
 }

@@ -1,5 +1,5 @@
-import { type KeyboardEvent, type RefObject, useCallback } from 'react'
-import { arrangeAll, duplicate, nudge, placeOf } from './actions.ts'
+import { type KeyboardEvent, type RefObject, useCallback, useEffect } from 'react'
+import { addNoteInSight, arrangeAll, duplicate, nudge, placeOf } from './actions.ts'
 import { FIT } from './canvas/canvas-controls.tsx'
 import { focusInspector, open } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
@@ -14,18 +14,19 @@ const FIELDS = 'input,textarea,select,[contenteditable=true],[data-code]'
 
 type Actions = { save(): void; run(): void }
 
-/** Keys for everything inside the editor. Dialogs are outside of it and have keys of their own. */
+/**
+ * Keys for everything inside the editor. Dialogs are outside of it and have keys of their own. When a list that had the keyboard
+ * is gone, the page has it: its keys are the editor's too.
+ */
 export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save, run }: Actions) {
-  return useCallback(
-    (event: KeyboardEvent<HTMLElement>): void => {
-      const target = event.target as HTMLElement
-      if (!event.currentTarget.contains(target) || event.defaultPrevented) return
+  const handle = useCallback(
+    (event: globalThis.KeyboardEvent, target: HTMLElement): void => {
       const typing = target.closest(FIELDS) !== null
       if (event.key === 'Escape' && target.closest('[data-inspector]')) {
         store.set({ focus: only(store) ?? '' })
         return
       }
-      const command = commandOf(event.nativeEvent, typing)
+      const command = commandOf(event, typing)
       if (!command) return
       // Enter and the arrows belong to a button or list that has the keyboard; on the canvas they are ours.
       const onCanvas = target.closest('[data-canvas]') !== null && target.closest('button,a') === null
@@ -34,6 +35,22 @@ export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save
       perform(store, flow.current, command, { save, run })
     },
     [store, flow, save, run],
+  )
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent): void => {
+      const isOpen = document.querySelector('[role=dialog],[role=alertdialog],[role=menu]') !== null
+      if (event.target === document.body && !event.defaultPrevented && !isOpen) handle(event, document.body)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [handle])
+  return useCallback(
+    (event: KeyboardEvent<HTMLElement>): void => {
+      const target = event.target as HTMLElement
+      if (!event.currentTarget.contains(target) || event.defaultPrevented) return
+      handle(event.nativeEvent, target)
+    },
+    [handle],
   )
 }
 
@@ -49,6 +66,12 @@ function perform(store: EditorStore, flow: Flow | null, command: Command, { save
   switch (command.do) {
     case 'quick-add':
       if (!fixed) store.set({ quick: { mode: 'add' } })
+      return
+    case 'find':
+      store.set({ quick: { mode: 'find' } })
+      return
+    case 'note':
+      if (!fixed) addNoteInSight(store, flow)
       return
     case 'connect':
       if (!fixed && one) store.set({ quick: { mode: 'connect', from: one } })

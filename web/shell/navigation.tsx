@@ -14,7 +14,7 @@ const groups: Record<NavGroup, string> = {
 
 const notGuests = (me: Person): boolean => me.workspace?.role !== 'guest'
 
-const entriesFor = (me: Person): NavEntry[] =>
+export const entriesFor = (me: Person): NavEntry[] =>
   features.flatMap(({ nav = [] }) => nav).filter(({ shownTo = notGuests }) => shownTo(me))
 
 export function Navigation({ me }: { me: Person }) {

@@ -1,5 +1,5 @@
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { Menu as MenuIcon, X } from 'lucide-react'
+import { Menu as MenuIcon, Search, X } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { useMaybeMe } from '#web/session.tsx'
 import { IconButton } from '#web/ui/button.tsx'
@@ -8,6 +8,7 @@ import { Loading } from '#web/ui/states.tsx'
 import { Bell } from './bell.tsx'
 import { LiveNotifications } from './live-notifications.tsx'
 import { Navigation } from './navigation.tsx'
+import { CommandPalette, openPalette } from './palette/command-palette.tsx'
 import { PersonMenu } from './person-menu.tsx'
 import { useRenewedPresence } from './presence.ts'
 import { SessionEnded } from './session-ended.tsx'
@@ -48,6 +49,16 @@ export function Shell() {
             <WorkspaceSwitcher me={me.data} />
             <IconButton icon={X} label="Close navigation" className="lg:hidden" onClick={() => setNavOpen(false)} />
           </div>
+          <button
+            type="button"
+            title="Find anything (Ctrl K)"
+            onClick={openPalette}
+            className="mx-3 mb-3 flex items-center gap-2 rounded-md border border-line bg-surface px-2 py-1.5 text-left text-ink-2 hover:bg-hover lg:group-data-compact/nav:mx-2 lg:group-data-compact/nav:justify-center"
+          >
+            <Search aria-hidden className="size-4 shrink-0" />
+            <span className="flex-1 lg:group-data-compact/nav:sr-only">Find anything</span>
+            <kbd className="font-mono text-xs text-ink-3 max-lg:hidden lg:group-data-compact/nav:hidden">Ctrl K</kbd>
+          </button>
           <Navigation me={me.data} />
           <div className="mt-auto flex items-center gap-1 border-t border-line p-3 lg:group-data-compact/nav:flex-col lg:group-data-compact/nav:px-1">
             <PersonMenu me={me.data} />
@@ -58,6 +69,7 @@ export function Shell() {
           <div className="flex items-center gap-2 border-b border-line px-3 py-2 lg:hidden">
             <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setNavOpen(true)} />
             <span className="flex-1 font-semibold">Heddle</span>
+            <IconButton icon={Search} label="Find anything" onClick={openPalette} />
             <Bell side="bottom" />
           </div>
           <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
@@ -69,6 +81,7 @@ export function Shell() {
       </div>
       <SessionEnded me={me.data} />
       <Shortcuts />
+      <CommandPalette me={me.data} />
     </LiveNotifications>
   )
 }

@@ -4,6 +4,7 @@ import { places } from './places.ts'
 const onPages: [keys: string, what: string][] = [
   ['j / k', 'Next and previous approval'],
   ['a / r', 'Approve, reject'],
+  ['Ctrl K', 'Find anything'],
   ['?', 'This list'],
 ]
 

@@ -1,7 +1,7 @@
-import { Keyboard, Maximize, Network, Plus, ZoomIn, ZoomOut } from 'lucide-react'
+import { Keyboard, Maximize, Network, Plus, Search, StickyNote, ZoomIn, ZoomOut } from 'lucide-react'
 import type { RefObject } from 'react'
 import { IconButton } from '#web/ui/button.tsx'
-import { arrangeAll } from '../actions.ts'
+import { addNoteInSight, arrangeAll } from '../actions.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 import type { Flow } from './graph-canvas.tsx'
 
@@ -24,6 +24,20 @@ export function CanvasControls({ flow }: { flow: RefObject<Flow | null> }) {
           onClick={() => store.set({ quick: { mode: 'add' } })}
         />
       )}
+      {!readOnly && (
+        <IconButton
+          size="small"
+          icon={StickyNote}
+          label="Add a note (N)"
+          onClick={() => addNoteInSight(store, flow.current)}
+        />
+      )}
+      <IconButton
+        size="small"
+        icon={Search}
+        label="Find a node (Ctrl F)"
+        onClick={() => store.set({ quick: { mode: 'find' } })}
+      />
       <IconButton
         size="small"
         icon={ZoomIn}

@@ -1,5 +1,5 @@
 import { Panel } from '@xyflow/react'
-import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
+import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { hasBody } from '#model/body'
 import { toast } from '#web/ui/toast.tsx'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
@@ -11,10 +11,14 @@ import { draggedKind } from '../services/service-kinds.ts'
 import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
-import { CanvasControls } from './canvas-controls.tsx'
+import { CanvasControls, FIT } from './canvas-controls.tsx'
+import { CanvasMenu, insertInto } from './canvas-menu.tsx'
+import { EdgePlus } from './edge-plus.tsx'
 import { EmptyCanvas } from './empty-canvas.tsx'
 import type { NodeRun } from './flow-items.ts'
 import { type Flow, GraphCanvas, type GraphCanvasProps } from './graph-canvas.tsx'
+import { Notes } from './notes.tsx'
+import type { Pressed } from './pressed.ts'
 import { NODE_WIDTH } from './size.ts'
 
 /** The canvas of the open document: what is drawn in it becomes changes of it. */
@@ -29,6 +33,8 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
   const own = useEditor((state) => state.history.present.layout.positions)
   const problems = useProblems()
   const box = useRef<HTMLDivElement>(null)
+  const [pressed, setPressed] = useState<Pressed | null>(null)
+  const [hovered, setHovered] = useState<string | null>(null)
 
   const compared = comparison && (graphAt(comparison.doc, path) as DocGraph | undefined)
   const graph = compared ?? drawn
@@ -86,8 +92,15 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
         onReady={onReady}
         onSelect={(nodes, edges) => store.set({ selection: { nodes, edges } })}
         onOpen={(id) => open(store, id)}
+        onHoverEdge={setHovered}
+        onMenu={(what) => {
+          if (what.kind === 'node' && !selection.nodes.has(what.id)) store.select([what.id])
+          setPressed(what)
+        }}
         edit={readOnly || comparison ? undefined : edit}
       >
+        <Notes />
+        {!(readOnly || comparison) && <EdgePlus hovered={hovered} onInsert={(id) => insertInto(store, id)} />}
         <Panel position="top-left">
           <Breadcrumb />
         </Panel>
@@ -95,6 +108,7 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
           <CanvasControls flow={flow} />
         </Panel>
       </GraphCanvas>
+      <CanvasMenu pressed={pressed} onClose={() => setPressed(null)} onFit={() => void flow.current?.fitView(FIT)} />
       {graph.nodes.length === 0 && !comparison && <EmptyCanvas />}
     </div>
   )

@@ -7,7 +7,7 @@ import {
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react'
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type MouseEvent as ReactMouseEvent, type ReactNode, useMemo, useRef, useState } from 'react'
 import { showBeginning } from '#web/ui/graph-sight.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
@@ -18,6 +18,7 @@ import { FarWays } from './far-ways.tsx'
 import { type FlowEdge, type FlowNode, makeFlowItems, type Shown } from './flow-items.ts'
 import { colourOf } from './icons.ts'
 import { NodeCard } from './node-card.tsx'
+import type { Pressed, What } from './pressed.ts'
 import { WayEdge } from './way-edge.tsx'
 
 // A graph to look at, and, with the callbacks, to draw in. It holds no document: what it is given is what it shows.
@@ -32,6 +33,10 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
   onSelect?: (nodes: ReadonlySet<string>, edges: ReadonlySet<string>) => void
   onOpen?: (id: string) => void
   onReady?: (flow: Flow) => void
+  /** The right button, on a node, an edge or the canvas. */
+  onMenu?: (pressed: Pressed) => void
+  /** The edge under the pointer. */
+  onHoverEdge?: (id: string | null) => void
   /** Without these the graph can only be looked at. */
   edit?: {
     onMoved(places: Record<string, Point>): void
@@ -68,6 +73,12 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
     current.moving = moving
     setMoving(moving)
   }
+  const menu = (event: MouseEvent | ReactMouseEvent, what: What): void => {
+    if (!flow || !current.props.onMenu) return
+    event.preventDefault()
+    const screen = { x: event.clientX, y: event.clientY }
+    current.props.onMenu({ ...what, screen, at: flow.screenToFlowPosition(screen) })
+  }
   return {
     onInit(instance: Flow): void {
       flow = instance
@@ -89,6 +100,11 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
       if (current.moving) current.props.edit?.onMoved(current.moving)
       move(null)
     },
+    onNodeContextMenu: (event: ReactMouseEvent, node: FlowNode): void => menu(event, { kind: 'node', id: node.id }),
+    onEdgeContextMenu: (event: ReactMouseEvent, edge: FlowEdge): void => menu(event, { kind: 'edge', id: edge.id }),
+    onPaneContextMenu: (event: MouseEvent | ReactMouseEvent): void => menu(event, { kind: 'pane' }),
+    onEdgeMouseEnter: (_event: unknown, edge: FlowEdge): void => current.props.onHoverEdge?.(edge.id),
+    onEdgeMouseLeave: (): void => current.props.onHoverEdge?.(null),
     onNodeDoubleClick: (_event: unknown, node: FlowNode): void => current.props.onOpen?.(node.id),
     onConnect: (connection: Connection): void => current.props.edit?.onConnect(wayOf(connection), connection.target),
     onConnectEnd(event: MouseEvent | TouchEvent, state: FinalConnectionState): void {
@@ -142,6 +158,11 @@ export function GraphCanvas(props: GraphCanvasProps) {
         onNodeDragStop={handlers.onDragStop}
         onSelectionDragStop={handlers.onDragStop}
         onNodeDoubleClick={handlers.onNodeDoubleClick}
+        onNodeContextMenu={handlers.onNodeContextMenu}
+        onEdgeContextMenu={handlers.onEdgeContextMenu}
+        onPaneContextMenu={handlers.onPaneContextMenu}
+        onEdgeMouseEnter={handlers.onEdgeMouseEnter}
+        onEdgeMouseLeave={handlers.onEdgeMouseLeave}
         onConnect={handlers.onConnect}
         onConnectEnd={handlers.onConnectEnd}
         onReconnect={edit && handlers.onReconnect}

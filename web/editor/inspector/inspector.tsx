@@ -1,4 +1,4 @@
-import { PanelRightOpen, X } from 'lucide-react'
+import { PanelRightClose, PanelRightOpen, X } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
@@ -8,6 +8,8 @@ import { EdgeForm } from './edge-form.tsx'
 import { NodeForm } from './node-form.tsx'
 import { SeveralForm } from './several-form.tsx'
 import { WorkflowForm } from './workflow-form.tsx'
+
+const KEY = 'heddle.inspector'
 
 /** What stands at the right: the selected node, the selected edge, or the workflow itself. */
 export function Inspector() {
@@ -24,6 +26,12 @@ export function Inspector() {
   const [asked, setAsked] = useState(false)
   const nothing = selection.nodes.size + selection.edges.size === 0
   const closed = nothing && !comparing && !asked
+  // On a large screen it can be folded away, for the width of the canvas.
+  const [folded, setFolded] = useState(() => localStorage.getItem(KEY) === 'folded')
+  const fold = (next: boolean): void => {
+    localStorage.setItem(KEY, next ? 'folded' : 'open')
+    setFolded(next)
+  }
   const close = (): void => {
     setAsked(false)
     store.set({ selection: NOTHING })
@@ -40,14 +48,23 @@ export function Inspector() {
           />
         </div>
       )}
+      {folded && (
+        <div className="border-l border-line bg-surface p-1.5 max-lg:hidden">
+          <IconButton icon={PanelRightOpen} label="Show the inspector" size="small" onClick={() => fold(false)} />
+        </div>
+      )}
       <section
         aria-label="Inspector"
         data-inspector
         className={cx(
+          folded && 'lg:hidden',
           'relative flex min-h-0 w-88 shrink-0 flex-col overflow-y-auto border-l border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-20 max-lg:w-[min(22rem,100%)] max-lg:shadow-raised',
           closed && 'max-lg:hidden',
         )}
       >
+        <div className="absolute top-1.5 right-1.5 z-10 max-lg:hidden">
+          <IconButton icon={PanelRightClose} label="Hide the inspector" size="small" onClick={() => fold(true)} />
+        </div>
         {!comparing && (
           <div className="flex justify-end border-b border-line p-1 lg:hidden">
             <IconButton icon={X} label="Close" size="small" onClick={close} />

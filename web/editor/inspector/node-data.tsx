@@ -1,19 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { isObject } from '#model/json'
-import { api } from '#web/api.ts'
+import { api, useApi } from '#web/api.ts'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Duration } from '#web/ui/time.tsx'
-import { PinButton } from '../run/effects.tsx'
+import { MockOutput, PinButton } from '../run/pinned-output.tsx'
 import { useEditor } from '../store.ts'
+import { ComparedOutput } from './compared-output.tsx'
 
-/** What the node gave in the run that is shown. */
+/** What the node gave in the run that is shown, what it was given, and what tries should answer it with. */
 export function NodeDataTab({ id }: { id: string }) {
   const execution = useEditor((state) => state.execution)
   const run = execution?.nodes.find((node) => node.node_id === id)
-  if (!execution) return null
-  if (!run) return <p className="text-ink-3">This step has not run.</p>
+  if (!execution || !run)
+    return (
+      <div className="flex flex-col items-start gap-3">
+        <p className="text-ink-3">This step has not run.</p>
+        <MockOutput id={id} begin={undefined} />
+      </div>
+    )
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -28,16 +34,43 @@ export function NodeDataTab({ id }: { id: string }) {
           <span className="font-mono text-xs">{run.error.code}</span> {run.error.message}
         </p>
       )}
-      {run.output !== undefined && (
+      {run.output !== undefined ? (
         <Output
           executionId={execution.execution_id}
           output={run.output}
-          pin={(output) =>
-            execution.workflow_id && <PinButton id={id} workflowId={execution.workflow_id} output={output} />
-          }
+          pin={(output) => (
+            <span className="flex flex-wrap gap-2">
+              <PinButton id={id} output={output} />
+              <MockOutput id={id} begin={output} />
+            </span>
+          )}
         />
+      ) : (
+        <div>
+          <MockOutput id={id} begin={undefined} />
+        </div>
       )}
+      <ComparedOutput id={id} />
+      <ResolvedInput executionId={execution.execution_id} id={id} />
     </div>
+  )
+}
+
+/** The arguments as the step got them, read when they are looked at. */
+function ResolvedInput({ executionId, id }: { executionId: string; id: string }) {
+  const [open, setOpen] = useState(false)
+  const detail = useApi('getExecutionNode', { execution_id: executionId, path: id, limit: 1 }, { enabled: open })
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="text-xs text-ink-2">Input of the step</summary>
+      <div className="mt-1">
+        {detail.data?.input ? (
+          <JsonView label="Input" value={detail.data.input} />
+        ) : (
+          <p className="text-ink-3">{detail.isFetching ? 'Loading…' : 'It is not kept.'}</p>
+        )}
+      </div>
+    </details>
   )
 }
 

@@ -24,7 +24,7 @@ import { useFormScope } from './use-field-scope.ts'
 export function NodeForm({ node }: { node: Node }) {
   const store = useEditorStore()
   const path = useEditor((state) => state.path)
-  const hasRun = useEditor((state) => state.execution !== null && state.path.length === 0)
+  const hasData = useEditor((state) => state.path.length === 0 && (state.execution !== null || !state.readOnly))
   const kind = store.kinds.table.get(node.type)
   const scope = useFormScope('node', node.id, { kind: 'node', id: node.id })
   const change = (edit: (before: Node) => Node, about?: string): void =>
@@ -75,7 +75,7 @@ export function NodeForm({ node }: { node: Node }) {
   )
   return (
     <FieldScopeProvider value={whole}>
-      <header className="flex items-center gap-2.5 px-4 pt-4 pb-3">
+      <header className="flex items-center gap-2.5 px-4 pt-4 pb-3 lg:pr-10">
         <span
           className="grid size-8 shrink-0 place-items-center rounded-md text-[#fff]"
           style={{ backgroundColor: colourOf(kind?.colour) }}
@@ -111,7 +111,7 @@ export function NodeForm({ node }: { node: Node }) {
         <Tabs
           tabs={[
             { value: 'set-up', label: 'Configure', content: setUp },
-            ...(hasRun ? [{ value: 'data', label: 'Data', content: <NodeDataTab id={node.id} /> }] : []),
+            ...(hasData ? [{ value: 'data', label: 'Data', content: <NodeDataTab id={node.id} /> }] : []),
             { value: 'running', label: 'Settings', content: <RunningForm node={node} change={change} /> },
           ]}
         />

@@ -1,12 +1,13 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { ArrowRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react'
+import { bodyOf } from '#model/body'
 import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
-import { titleOf } from '../document/document.ts'
+import { type DocGraph, type GraphPath, titleOf } from '../document/document.ts'
 import { SearchBox } from '../search-box.tsx'
 import { useServiceKinds } from '../services/service-kinds.ts'
 import { type EditorStore, type QuickAdd as Quick, useEditor, useEditorStore } from '../store.ts'
@@ -28,12 +29,20 @@ export function QuickAdd() {
           finalFocus={() => whereNext(store)}
           className="fixed top-[15vh] left-1/2 z-50 flex max-h-[60vh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
         >
-          <Dialog.Title className="sr-only">{quick?.mode === 'connect' ? 'Connect' : 'Add a node'}</Dialog.Title>
+          <Dialog.Title className="sr-only">{quick ? TITLES[quick.mode] : ''}</Dialog.Title>
           {quick && <List quick={quick} />}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+const TITLES = { add: 'Add a node', connect: 'Connect', find: 'Find' }
+const LABELS = { add: 'Find a node', connect: 'Connect to', find: 'Find in the workflow' }
+const PLACEHOLDERS = {
+  add: 'Add a node: http, branch, approval…',
+  connect: 'Connect to…',
+  find: 'Find a node by its name, kind, id or settings',
 }
 
 const leave = (store: EditorStore): void => {
@@ -70,8 +79,8 @@ function List({ quick }: { quick: NonNullable<Quick> }) {
     <>
       <SearchBox
         large
-        label={quick.mode === 'connect' ? 'Connect to' : 'Find a node'}
-        placeholder={quick.mode === 'connect' ? 'Connect to…' : 'Add a node: http, branch, approval…'}
+        label={LABELS[quick.mode]}
+        placeholder={PLACEHOLDERS[quick.mode]}
         value={search}
         list={`${id}-list`}
         active={entries[current] && `${id}-${current}`}
@@ -116,6 +125,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
   const store = useEditorStore()
   const services = useServiceKinds(store.kinds.table)
   return useMemo(() => {
+    if (quick.mode === 'find') return foundNodes(store, search)
     const graph = store.graph()
     const kinds = [...searchKinds([...store.kinds.table.values()], search), ...foundServices(services, search)]
     const from = quick.mode === 'connect' ? graph.nodes.find(({ id }) => id === quick.from) : undefined
@@ -158,3 +168,35 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
     return [...there, ...(free === undefined ? [] : fresh({ node: from.id, port: free }))]
   }, [store, services, quick, search])
 }
+
+/** Nodes at every depth, by anything that is written in them. */
+function foundNodes(store: EditorStore, search: string): Entry[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const entries: Entry[] = []
+  const visit = (graph: DocGraph, path: GraphPath, around: string): void => {
+    for (const node of graph.nodes) {
+      const kind = store.kinds.table.get(node.type)
+      const { body: _body, ...own } = node.args ?? {}
+      const text = `${titleOf(node)} ${node.id} ${kind?.title ?? node.type} ${JSON.stringify(own)}`.toLowerCase()
+      if (words.every((word) => text.includes(word)))
+        entries.push({
+          key: [...path, node.id].join('/'),
+          text: titleOf(node),
+          icon: kind ? <KindTile kind={kind} className="size-7" /> : <ArrowRight aria-hidden className="size-4" />,
+          name: titleOf(node),
+          hint: `${around}${kind?.title ?? node.type} · ${node.id}`,
+          choose: () => {
+            if (store.get().path.join('/') !== path.join('/')) store.open(path)
+            store.select([node.id])
+          },
+        })
+      const body = bodyOf(node)
+      if (body && Array.isArray(body.nodes))
+        visit(body as unknown as DocGraph, [...path, node.id], `${around}${titleOf(node)} › `)
+    }
+  }
+  visit(store.doc(), [], '')
+  return entries.slice(0, MAX_FOUND_NODES)
+}
+
+const MAX_FOUND_NODES = 100

@@ -4,8 +4,8 @@ import { allNodes } from '#model/graph-ids'
 import { type Effects, isActing, modeOf } from '#model/touch'
 import { Button } from '#web/ui/button.tsx'
 import { titleOf } from '../document/document.ts'
-import { type EditorStore, useDoc, useEditor, useEditorStore } from '../store.ts'
-import { keepEffects, keepPins, type Pins } from './pins.ts'
+import { useDoc, useEditor, useEditorStore } from '../store.ts'
+import { keepEffects, type Pins } from './pins.ts'
 import type { Part } from './use-run.ts'
 
 const modes: { value: Effects; label: string }[] = [
@@ -77,7 +77,7 @@ export function EffectsChoice() {
 }
 
 /** Tries a part of the draft; null where the person may not. */
-const TryContext = createContext<((part: Part) => void) | null>(null)
+export const TryContext = createContext<((part: Part) => void) | null>(null)
 export const TryProvider = TryContext.Provider
 
 export function TryButtons({ id }: { id: string }) {
@@ -94,32 +94,5 @@ export function TryButtons({ id }: { id: string }) {
         Run to here
       </Button>
     </div>
-  )
-}
-
-const setPins = (store: EditorStore, workflowId: string, pins: Pins): void => {
-  keepPins(workflowId, pins)
-  store.set({ pins })
-}
-
-/** Keeps what the step gave: later tries use it as if the step had run. */
-export function PinButton({ id, workflowId, output }: { id: string; workflowId: string; output: unknown }) {
-  const store = useEditorStore()
-  const pins = useEditor((state) => state.pins)
-  const isFixed = useEditor((state) => state.readOnly)
-  if (isFixed) return null
-  const isPinned = Object.hasOwn(pins, id)
-  if (!isPinned && output === undefined) return null
-  return (
-    <Button
-      size="small"
-      aria-pressed={isPinned}
-      onClick={() => {
-        const { [id]: _unpinned, ...rest } = pins
-        setPins(store, workflowId, isPinned ? rest : { ...rest, [id]: output })
-      }}
-    >
-      {isPinned ? 'Unpin output' : 'Pin output'}
-    </Button>
   )
 }

@@ -5,16 +5,7 @@ import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { hasLists } from '#web/ui/schema-lists.ts'
 import { useDoc, useEditor } from '../store.ts'
 import { useEffectWords } from './effects.tsx'
-
-const keyOf = (workflowId: string): string => `heddle.sample.${workflowId}`
-
-function readSample(workflowId: string): unknown {
-  try {
-    return JSON.parse(localStorage.getItem(keyOf(workflowId)) ?? 'null') ?? undefined
-  } catch {
-    return undefined
-  }
-}
+import { keepSample, readSample } from './sample.ts'
 
 export const asksForInput = (inputs: unknown): boolean =>
   isObject(inputs) &&
@@ -54,11 +45,7 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
           json
           onSubmit={async (input) => {
             await onRun(input)
-            try {
-              localStorage.setItem(keyOf(workflowId), JSON.stringify(input))
-            } catch {
-              // Not remembered then.
-            }
+            keepSample(workflowId, input)
             onClose()
           }}
         />

@@ -14,6 +14,12 @@ const READ_AFTER_MS = 100
 export type Part = { node_id: string } | { until: string } | undefined
 export type Trying = { input: unknown; part: Part; pinned: Record<string, unknown>; effects: Effects }
 
+/** What was shown until now is there to compare with. */
+const keepPrevious = (store: EditorStore): void => {
+  const { execution, previous } = store.get()
+  store.set({ execution: null, previous: execution ?? previous })
+}
+
 /** The run that the canvas shows: followed live until it ends. */
 export function useRun(workflowId: string, store: EditorStore, shown: string | undefined) {
   const [executionId, setExecutionId] = useState<string | undefined>(shown)
@@ -76,7 +82,7 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
           },
           { idempotencyKey: newKey() },
         )
-        store.set({ execution: null })
+        keepPrevious(store)
         setExecutionId(accepted.execution_id)
       } finally {
         setStarting(false)
@@ -99,7 +105,7 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
           },
           { idempotencyKey: newKey() },
         )
-        store.set({ execution: null })
+        keepPrevious(store)
         setExecutionId(tried.execution_id ?? undefined)
       } finally {
         setStarting(false)

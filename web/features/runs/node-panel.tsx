@@ -6,8 +6,8 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts } from '#web/ui/page.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { ExecutionData } from './execution-data.tsx'
 import { useKindTitles } from './kind-titles.ts'
+import { StepDetail } from './step-detail.tsx'
 
 /** One step of a run: what it was given, what it gave, what went wrong. */
 export function NodePanel({
@@ -27,7 +27,7 @@ export function NodePanel({
   const node = execution.nodes.find(({ node_id }) => node_id === nodeId)
   const titleOf = useKindTitles()
   return (
-    <div className="flex flex-col gap-4">
+    <div className="@container flex flex-col gap-4">
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{definition?.name || nodeId}</h2>
@@ -48,23 +48,16 @@ export function NodePanel({
             ]}
           />
           {node.error && <Failure error={node.error} />}
-          {node.output !== undefined && (
-            <div>
-              <h3 className="mb-1 font-medium">Output</h3>
-              <ExecutionData
-                value={node.output}
-                label={`Output of ${definition?.name || nodeId}`}
-                execution_id={execution.execution_id}
-              />
-            </div>
-          )}
+          <StepDetail key={nodeId} execution={execution} path={nodeId} title={definition?.name || nodeId} />
         </>
       )}
       {definition?.args && (
-        <div>
-          <h3 className="mb-1 font-medium">Input</h3>
-          <JsonView value={definition.args} label="Arguments" />
-        </div>
+        <details>
+          <summary className="text-ink-2">As it was written</summary>
+          <div className="mt-2">
+            <JsonView value={definition.args} label="Arguments" />
+          </div>
+        </details>
       )}
       {onRetry && node && node.status !== 'pending' && (
         <Button icon={RotateCcw} onClick={onRetry}>

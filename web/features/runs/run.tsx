@@ -13,8 +13,9 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded, Skeleton } from '#web/ui/states.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
-import { mayUse, roleIn, type WorkflowRole } from '../workflows/role.ts'
+import { mayChange, mayUse, roleIn, type WorkflowRole } from '../workflows/role.ts'
 import { definitionOf, useVersion } from '../workflows/versions-of.ts'
+import { DebugButton, ReceiptButton } from './after-run.tsx'
 import { ExecutionData } from './execution-data.tsx'
 import type { NodeLook } from './graph-view.tsx'
 import { Journal } from './journal.tsx'
@@ -78,7 +79,17 @@ function Run({ execution_id }: { execution_id: string }) {
           </>
         )
       }
-      actions={mayAct && found && <Actions execution={found} onRetry={setRetrying} />}
+      actions={
+        found && (
+          <>
+            {ended && !found.trial && <ReceiptButton execution_id={execution_id} />}
+            {ended && found.workflow_id && workflow.data && mayChange(roleIn(workflow.data, userId)) && (
+              <DebugButton execution={found} workflowId={found.workflow_id} />
+            )}
+            {mayAct && <Actions execution={found} onRetry={setRetrying} />}
+          </>
+        )
+      }
     >
       {!ended && <LineState connection={connection} />}
       <Loaded of={execution} what="the run" rows={6}>
@@ -212,7 +223,7 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
           />
         </Suspense>
       </Card>
-      <div className="grid gap-6 xl:grid-cols-[1fr_26rem]">
+      <div className="grid gap-6 xl:grid-cols-[1fr_minmax(26rem,40%)]">
         <div className="min-w-0">
           <Tabs
             tabs={[

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+const definition = {
+  nodes: [
+    { id: 'a', type: 'set', name: 'First', args: { values: { n: 1 } } },
+    { id: 'b', type: 'set', name: 'Second', args: { values: { secret_word: 'pumpernickel' } } },
+  ],
+  edges: [{ from: { node: 'a' }, to: 'b' }],
+  layout: { positions: { a: { x: 0, y: 0 }, b: { x: 420, y: 160 } } },
+}
+
+describe.skipIf(noBrowser)('the canvas', () => {
+  const site = useSite()
+
+  it('has notes, a menu, a plus on edges, a search, and sides that fold away', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Drawn', definition })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-node="a"]').waitFor()
+    await eventually(() => page.getByTestId('live-version').textContent()).toBe('Live')
+
+    await page.locator('[data-canvas]').press('n')
+    await page.getByRole('textbox', { name: 'Note' }).fill('Ask the shop first')
+    await checkPage(page)
+    await page.locator('[data-node="a"]').click()
+    await eventually(() => page.getByTestId('live-version').textContent()).toBe('Live: version 1')
+
+    // A node by what is written in it.
+    await page.keyboard.press('Control+f')
+    await page.getByRole('combobox', { name: 'Find in the workflow' }).fill('pumper')
+    await page.keyboard.press('Enter')
+    await eventually(() => page.locator('[data-node="b"]').getAttribute('aria-pressed')).toBe('true')
+
+    await page.locator('[data-node="b"]').click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await eventually(() => page.locator('[data-node]').count()).toBe(3)
+    await page.keyboard.press('Control+z')
+
+    const edge = page.locator('.react-flow__edge path.react-flow__edge-interaction').first()
+    await edge.hover({ force: true })
+    await page.getByRole('button', { name: 'Insert a node here' }).click()
+    await page.getByRole('combobox', { name: 'Find a node' }).fill('wait')
+    await page.keyboard.press('Enter')
+    await eventually(() => page.locator('[data-node="wait"]').count()).toBe(1)
+    await eventually(() => page.locator('.react-flow__edge').count()).toBe(2)
+
+    await page.getByRole('button', { name: 'Hide the inspector' }).click()
+    await page.getByRole('region', { name: 'Inspector' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Show the inspector' }).click()
+    await page.getByRole('region', { name: 'Inspector' }).waitFor()
+
+    // Notes are part of what is saved.
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/versions`)
+    expect(items[0].definition.layout.notes).toMatchObject([{ text: 'Ask the shop first' }])
+  })
+})

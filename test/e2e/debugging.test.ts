@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+
+const definition = {
+  inputs: { type: 'object', properties: { name: { type: 'string' } } },
+  nodes: [
+    { id: 'greet', type: 'set', name: 'Greet', args: { values: { text: { $cel: '"Hello " + input.name' } } } },
+    {
+      id: 'each',
+      type: 'map',
+      name: 'Each',
+      args: {
+        items: [1, 2],
+        body: {
+          nodes: [{ id: 'line', type: 'set', args: { values: { n: { $cel: 'item * 10' } } } }],
+          edges: [],
+          output: { $ref: 'nodes.line.output' },
+        },
+      },
+    },
+  ],
+  edges: [{ from: { node: 'greet' }, to: 'each' }],
+}
+
+describe.skipIf(noBrowser)('finding and debugging', () => {
+  const site = useSite()
+
+  it('Ctrl K finds a workflow; its run shows what steps were given, gives a receipt and is debugged in the editor', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Salutation', definition })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {
+      input: { name: 'Ada' },
+    })
+    await page.goto('/')
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await page.keyboard.press('Control+k')
+    const find = page.getByRole('combobox', { name: 'Find anything' })
+    await find.fill('Saluta')
+    await page.getByRole('option', { name: 'Salutation' }).waitFor()
+    await checkPage(page)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Salutation' }).waitFor()
+
+    await follow(page, `/runs/${execution_id}?node=greet`)
+    const step = page.getByRole('complementary', { name: 'Selected step' })
+    await step.getByRole('region', { name: 'Resolved input' }).getByText('Hello Ada').waitFor()
+    await follow(page, `/runs/${execution_id}?node=each`)
+    await step.getByRole('region', { name: 'Items' }).getByRole('button').nth(1).click()
+    await step.getByRole('region', { name: 'Items' }).getByText('20').first().waitFor()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Receipt' }).click()
+    expect((await download).suggestedFilename()).toBe(`receipt-${execution_id}.json`)
+
+    await page.getByRole('button', { name: 'Debug in editor' }).click()
+    await page.locator('[data-node="greet"]').click()
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    await inspector.getByRole('tab', { name: 'Data' }).click()
+    await inspector.getByRole('button', { name: 'Unpin output' }).waitFor()
+
+    // Recent pages come first the next time.
+    await page.keyboard.press('Control+k')
+    await page
+      .getByRole('option', { name: /Salutation/ })
+      .first()
+      .waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  it('a step is answered with an output written by hand, and compared with the run before', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Mocked',
+      definition: { nodes: [{ id: 'a', type: 'set', name: 'A', args: { values: { n: 1 } } }], edges: [] },
+    })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-node="a"]').click()
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    const run = page.getByRole('region', { name: 'Run', exact: true })
+    await inspector.getByRole('button', { name: 'Run this step' }).click()
+    await run.getByText('Succeeded').waitFor()
+    await inspector.getByRole('tab', { name: 'Data' }).click()
+    await inspector.getByRole('button', { name: 'Mock output' }).click()
+    await inspector.getByLabel('Mocked output').getByRole('textbox').fill('{"n": 2}')
+    await inspector.getByRole('button', { name: 'Done' }).click()
+    const first = await run.getAttribute('data-execution')
+    await inspector.getByRole('button', { name: 'Run to here' }).click()
+    await eventually(async () => (await run.getAttribute('data-execution')) !== first).toBe(true)
+    const compared = inspector.getByRole('region', { name: 'Compared with the run before' })
+    await compared.getByText('− 1').waitFor()
+    await compared.getByText('+ 2').waitFor()
+  })
+
+  it('Ctrl S saves after data was picked', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Picked',
+      definition: {
+        inputs: { type: 'object', properties: { name: { type: 'string' } } },
+        nodes: [{ id: 'a', type: 'set', name: 'A', args: { values: { n: { $ref: 'input' } } } }],
+        edges: [],
+      },
+    })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-node="a"]').click()
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    await inspector.getByRole('button', { name: 'Pick', exact: true }).click()
+    await page.getByRole('treeitem', { name: 'input.name' }).click()
+    await eventually(() => inspector.getByLabel('n, from data').inputValue()).toBe('input.name')
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).waitFor()
+  })
+})

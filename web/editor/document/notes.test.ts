@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { type Doc, emptyDoc, readDoc } from './document.ts'
+import { addNote, changeNote, notesIn, removeNote } from './notes.ts'
+
+test('a note is added, written, moved and taken away, and belongs to its graph', () => {
+  const one = addNote(emptyDoc(), [], { x: 10.4, y: 20 })
+  const two = addNote(one.doc, ['each'], { x: 0, y: 0 })
+  expect(notesIn(two.doc, [])).toMatchObject([{ id: 'note', x: 10, y: 20, text: '' }])
+  expect(notesIn(two.doc, ['each'])).toMatchObject([{ id: 'note_2' }])
+  const written = changeNote(two.doc, 'note', { text: 'Ask Ada', x: 5 })
+  expect(notesIn(written, [])).toMatchObject([{ text: 'Ask Ada', x: 5, y: 20 }])
+  expect(notesIn(removeNote(written, 'note'), [])).toEqual([])
+  expect(removeNote(removeNote(written, 'note'), 'note_2').layout).toEqual({ positions: {} })
+})
+
+test('what is no note is left out, and a text has an end', () => {
+  const doc = readDoc({ nodes: [], edges: [], layout: { notes: [1, { id: 'a' }, { id: 'b', text: 'x', width: 3 }] } })
+  expect(notesIn(doc, [])).toEqual([{ id: 'b', path: [], x: 0, y: 0, width: 80, height: 120, text: 'x' }])
+  const long = changeNote(doc as Doc, 'b', { text: 'y'.repeat(5_000) })
+  expect(notesIn(long, [])[0]!.text).toHaveLength(4_000)
+})

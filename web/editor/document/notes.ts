@@ -1,0 +1,64 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Doc, GraphPath, Point } from './document.ts'
+import { unusedName } from './document.ts'
+
+// Notes on the canvas: text beside the graph, kept in the layout of a definition. They mean nothing to a run.
+
+export type Note = { id: string; path: GraphPath; x: number; y: number; width: number; height: number; text: string }
+
+const SIZE = { width: 220, height: 120 }
+const MIN_SIDE = 80
+const MAX_TEXT = 4_000
+
+const listOf = (doc: Doc): Json[] => (Array.isArray(doc.layout.notes) ? doc.layout.notes : [])
+
+function readNote(value: Json): Note | null {
+  if (!isObject(value) || typeof value.id !== 'string' || typeof value.text !== 'string') return null
+  const number = (given: Json | undefined, otherwise: number): number =>
+    typeof given === 'number' && Number.isFinite(given) ? given : otherwise
+  return {
+    id: value.id,
+    path: Array.isArray(value.path) ? value.path.map(String) : [],
+    x: number(value.x, 0),
+    y: number(value.y, 0),
+    width: Math.max(MIN_SIDE, number(value.width, SIZE.width)),
+    height: Math.max(MIN_SIDE, number(value.height, SIZE.height)),
+    text: value.text,
+  }
+}
+
+const allNotes = (doc: Doc): Note[] => listOf(doc).flatMap((value) => readNote(value) ?? [])
+
+/** Those of one graph. */
+export const notesIn = (doc: Doc, path: GraphPath): Note[] =>
+  allNotes(doc).filter((note) => note.path.join('/') === path.join('/'))
+
+const withNotes = (doc: Doc, notes: Note[]): Doc => {
+  const { notes: _old, ...layout } = doc.layout
+  const kept = notes.map(({ path, ...note }): JsonObject => ({ ...note, ...(path.length > 0 && { path: [...path] }) }))
+  return { ...doc, layout: { ...layout, ...(kept.length > 0 && { notes: kept }) } as Doc['layout'] }
+}
+
+export function addNote(doc: Doc, path: GraphPath, { x, y }: Point): { doc: Doc; id: string } {
+  const notes = allNotes(doc)
+  const id = unusedName('note', new Set(notes.map((note) => note.id)))
+  const note: Note = { id, path: [...path], x: Math.round(x), y: Math.round(y), ...SIZE, text: '' }
+  return { id, doc: withNotes(doc, [...notes, note]) }
+}
+
+export const changeNote = (doc: Doc, id: string, more: Partial<Omit<Note, 'id' | 'path'>>): Doc =>
+  withNotes(
+    doc,
+    allNotes(doc).map((note) =>
+      note.id === id
+        ? { ...note, ...more, ...(more.text !== undefined && { text: more.text.slice(0, MAX_TEXT) }) }
+        : note,
+    ),
+  )
+
+export const removeNote = (doc: Doc, id: string): Doc =>
+  withNotes(
+    doc,
+    allNotes(doc).filter((note) => note.id !== id),
+  )

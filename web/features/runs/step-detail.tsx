@@ -1,0 +1,83 @@
+import type { Execution, ExecutionNodeDetail } from '#sdk/types.generated'
+import { useApi } from '#web/api.ts'
+import { StatusBadge } from '#web/ui/badge.tsx'
+import { Loading } from '#web/ui/states.tsx'
+import { Duration } from '#web/ui/time.tsx'
+import { ExecutionData } from './execution-data.tsx'
+import { StepItems } from './step-items.tsx'
+
+/** What a step was given and what it gave, side by side where there is room; each attempt; items of a map, turns of a loop. */
+export function StepDetail({ execution, path, title }: { execution: Execution; path: string; title: string }) {
+  const { execution_id } = execution
+  const detail = useApi(
+    'getExecutionNode',
+    { execution_id, path },
+    { staleTime: 0, refetchInterval: execution.finished_at === null ? 3_000 : false },
+  )
+  if (detail.isPending) return <Loading rows={3} />
+  if (!detail.data) return <p className="text-ink-2">What this step was given is no longer kept.</p>
+  return (
+    <div className="flex flex-col gap-5">
+      <InputAndOutput execution_id={execution_id} detail={detail.data} title={title} />
+      {detail.data.attempts.length > 1 && <Attempts detail={detail.data} execution_id={execution_id} />}
+      <StepItems execution_id={execution_id} detail={detail.data} path={path} />
+    </div>
+  )
+}
+
+type Detailed = { execution_id: string; detail: ExecutionNodeDetail }
+
+function InputAndOutput({ execution_id, detail, title }: Detailed & { title: string }) {
+  const last = detail.attempts.at(-1)
+  return (
+    <div className="grid gap-4 @2xl:grid-cols-2">
+      <section aria-label="Resolved input" className="min-w-0">
+        <h3 className="mb-1 font-medium">Input</h3>
+        {detail.input ? (
+          <ExecutionData value={detail.input} label={`Input of ${title}`} execution_id={execution_id} />
+        ) : (
+          <p className="text-ink-2">{detail.input_error ?? 'It was given nothing.'}</p>
+        )}
+      </section>
+      <section aria-label="Output of the step" className="min-w-0">
+        <h3 className="mb-1 font-medium">Output</h3>
+        {last?.output === undefined ? (
+          <p className="text-ink-2">{last?.error ? 'It failed and gave nothing.' : 'Nothing yet.'}</p>
+        ) : (
+          <ExecutionData value={last.output} label={`Output of ${title}`} execution_id={execution_id} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+const Attempts = ({ detail, execution_id }: Detailed) => (
+  <section aria-label="Attempts">
+    <h3 className="mb-1 font-medium">Attempts</h3>
+    <ol className="flex flex-col gap-2">
+      {detail.attempts.map((attempt) => (
+        <li key={attempt.attempt} className="rounded-md border border-line p-2.5">
+          <div className="flex items-center gap-2">
+            <span className="text-ink-2">{attempt.attempt}.</span>
+            <StatusBadge status={attempt.status} />
+            <span className="text-xs text-ink-2">
+              <Duration from={attempt.started_at} to={attempt.finished_at} />
+            </span>
+          </div>
+          {attempt.error && (
+            <p className="mt-1 break-words text-danger">
+              <code className="font-mono text-xs">{attempt.error.code}</code> {attempt.error.message}
+            </p>
+          )}
+          {attempt.usage !== undefined && attempt.usage !== null && (
+            <ExecutionData
+              value={attempt.usage}
+              label={`Usage of attempt ${attempt.attempt}`}
+              execution_id={execution_id}
+            />
+          )}
+        </li>
+      ))}
+    </ol>
+  </section>
+)
