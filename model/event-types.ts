@@ -18,6 +18,8 @@ export const eventTypes = {
   'job.started': 'A run of an enrichment job has begun.',
   'job.finished': 'A run of an enrichment job has ended.',
   'job.paused': 'An enrichment job was paused.',
+  'alert.firing': 'An alert rule began to fire. For owners of the workspace.',
+  'alert.resolved': 'An alert rule no longer fires. For owners of the workspace.',
   'budget.warning': 'Four fifths of a budget are spent. For owners of the workspace.',
   'budget.exceeded': 'A budget is spent. For owners of the workspace.',
   'credential.needs_reconnect': 'A service no longer accepts a credential.',

@@ -2,6 +2,7 @@
 
 /** The areas of the route tables, by the name that stands over each of them. A new table is added here. */
 export const scopeAreas = {
+  Alerts: 'alerts',
   Approvals: 'approvals',
   Budgets: 'budgets',
   'Chat threads': 'threads',

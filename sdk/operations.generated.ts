@@ -4,6 +4,8 @@ import type {
   AcceptedInvitation,
   AddedPasskey,
   AgentAgreement,
+  AlertRule,
+  AlertRulePatch,
   ApiKey,
   ApiKeysDeleted,
   Approval,
@@ -84,6 +86,7 @@ import type {
   MarkRead,
   Me,
   ModelPrices,
+  NewAlertRule,
   NewBudgets,
   NewConnection,
   NewCredential,
@@ -917,6 +920,16 @@ export type Operations = {
   listBudgets: { input: Record<string, never>; answer: Budgets; required: false }
   /** Set the budgets of the workspace */
   putBudgets: { input: NewBudgets; answer: Budgets; required: true }
+  /** Alert rules that the caller may see, with their states */
+  listAlertRules: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "since" | "-since"; created_after?: string; created_before?: string; kind?: string; state?: string; workflow_id?: string; enabled?: "true" | "false" }; answer: { items: Array<AlertRule>; next_cursor: string | null }; required: false }
+  /** Have a workflow or the workspace watched */
+  createAlertRule: { input: NewAlertRule; answer: AlertRule; required: true }
+  /** One alert rule */
+  getAlertRule: { input: { rule_id: string }; answer: AlertRule; required: true }
+  /** Change an alert rule, switch it off, or silence it for a while */
+  updateAlertRule: { input: { rule_id: string } & AlertRulePatch; answer: AlertRule; required: true }
+  /** Delete an alert rule */
+  deleteAlertRule: { input: { rule_id: string }; answer: undefined; required: true }
 }
 
 /** Method, path, the names that go into the query, and whether the body is sent as it is. */
@@ -1287,4 +1300,9 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   putModelPrices: ["PUT", "/api/operations/prices"],
   listBudgets: ["GET", "/api/budgets"],
   putBudgets: ["PUT", "/api/budgets"],
+  listAlertRules: ["GET", "/api/alert-rules", ["limit","cursor","q","sort","created_after","created_before","kind","state","workflow_id","enabled"]],
+  createAlertRule: ["POST", "/api/alert-rules"],
+  getAlertRule: ["GET", "/api/alert-rules/{rule_id}"],
+  updateAlertRule: ["PATCH", "/api/alert-rules/{rule_id}"],
+  deleteAlertRule: ["DELETE", "/api/alert-rules/{rule_id}"],
 }

@@ -1,4 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { alertRoutes } from '#areas/alerts/routes'
+import { standingInAlertRule } from '#areas/alerts/service'
+import { makeAlertWatcher } from '#areas/alerts/watcher'
 import { readGateRecords } from '#areas/approvals/record'
 import { budgetRoutes } from '#areas/budgets/routes'
 import { companyRoutes } from '#areas/companies/routes'
@@ -287,6 +290,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       subscription: standingInSubscription,
       notification: standingInNotification,
       presence: standingInPresence,
+      alert_rule: standingInAlertRule,
     },
     tokens: { ...workflows.tokens, ...conversations.tokens },
   }
@@ -323,6 +327,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ...mcpRoutes(workflows),
     ...insightRoutes(),
     ...budgetRoutes(),
+    ...alertRoutes(),
   ]
 
   const nodes = descriptorsOf(workflows.nodes)
@@ -352,6 +357,14 @@ export async function makeApp(options: AppOptions): Promise<App> {
   await threads.start()
   services.start()
   await knowledge.start()
+  const alerts = makeAlertWatcher({
+    db,
+    log,
+    mail: providers.mail,
+    sendToChannel: threads.sendToChannel,
+    baseUrl: options.baseUrl,
+  })
+  if (config.role !== 'api') alerts.start()
   const maintenance =
     config.role === 'api'
       ? undefined
@@ -386,6 +399,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await realtime.stop()
       await leaving.close()
       await maintenance?.stop()
+      await alerts.stop()
       await retired
       await services.stop()
       await threads.stop()

@@ -56,6 +56,7 @@ export const prefixes = [
   'kb',
   'doc',
   'rpl',
+  'alr',
   'sch',
   'bulk',
   'svc',

@@ -63,7 +63,8 @@ export function wireThreads(options: ThreadWiringOptions) {
   }
   let stopListening = async (): Promise<void> => {}
 
-  const kinds: AnyKind[] = [makeChannelSend({ sendToChannel: makeSendToChannel({ db, channels, outbox }) })]
+  const sendToChannel = makeSendToChannel({ db, channels, outbox })
+  const kinds: AnyKind[] = [makeChannelSend({ sendToChannel })]
   const standings: Standings = { thread: standingInThread, channel: standingInChannel }
   const routes: AnyRoute[] = [
     ...threadRoutes(threads, makeThreadMembers(identity), clips),
@@ -77,6 +78,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     routes,
     standings,
     kinds,
+    sendToChannel,
     references,
     tasks: {
       'clips without a message': clips.cleanUp,

@@ -250,9 +250,30 @@ const triggered = async (cast: Cast) => {
   return { params: { ...params, trigger_id: body.trigger_id as string } }
 }
 
+const newAlertRule = (workflow_id: string) => ({ name: 'Fails', kind: 'failure_rate', workflow_id, threshold: 0.5 })
+
+async function alertRule(cast: Cast): Promise<Prepared> {
+  await cast.service.sql('delete from alert_rules where workspace_id = $1', [cast.workspace.uuid])
+  const { params } = await workflow(cast)
+  const { body } = await cast.author.call('POST', '/api/alert-rules', { body: newAlertRule(params!.workflow_id!) })
+  return { params: { rule_id: body.rule_id } }
+}
+
 export const workflowCases: Cases = {
   callMcp: { expect: rows.selectedRead, prepare: async () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }) },
   getEngineHealth: { expect: rows.operators },
+  listAlertRules: { expect: rows.selectedRead },
+  // Who does not see the workflow names one that is not there.
+  createAlertRule: {
+    expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422, member: 422 }),
+    prepare: async (cast) => ({ body: newAlertRule((await workflow(cast)).params!.workflow_id!) }),
+  },
+  getAlertRule: { expect: withChanges(rows.hiddenAnyMember, { workspaceOwner: 'ok' }), prepare: alertRule },
+  updateAlertRule: {
+    expect: withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 'ok' }),
+    prepare: async (cast) => ({ ...(await alertRule(cast)), body: { enabled: false } }),
+  },
+  deleteAlertRule: { expect: withChanges(rows.hiddenOwnerOnly, { workspaceOwner: 'ok' }), prepare: alertRule },
   listBudgets: { expect: rows.selectedRead },
   putBudgets: {
     expect: rows.selectedOwnerOnly,

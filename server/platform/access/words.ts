@@ -37,6 +37,7 @@ export const parameterOf = {
   knowledge: 'knowledge_id',
   owned_knowledge: 'knowledge_id',
   replay: 'replay_id',
+  alert_rule: 'rule_id',
 } as const
 
 export type ResourceKind = keyof typeof parameterOf

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { startVendor, type Vendor } from '#test/fakes/vendor'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { toTell } from './watch.ts'
+import { bodyOf } from './words.ts'
+
+let vendor: Vendor
+let service: Service
+let world: World
+
+beforeAll(async () => {
+  vendor = await startVendor()
+  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: vendor.host } })
+})
+beforeEach(async () => {
+  vendor.seen.length = 0
+  vendor.answer = (_request, response) => response.writeHead(200).end('{}')
+  world = await makeWorld(service)
+})
+afterAll(async () => {
+  await service?.stop()
+  await vendor?.stop()
+})
+
+const definition = { nodes: [{ id: 'n', type: 'set', args: { values: {} } }], edges: [] }
+async function workflow(person: TestPerson = world.owner): Promise<string> {
+  return (await person.call('POST', '/api/workflows', { body: { name: 'Orders', definition } })).body.workflow_id
+}
+/** Figures as the engine would have written them. */
+const ran = (workflowId: string, status: string, runs: number): Promise<unknown> =>
+  service.sql(
+    `insert into run_counts as f (workspace_id, span, at, workflow_id, trigger_kind, status, error_code, runs, duration_ms)
+     values ($1, 'm', date_bin('5 minutes', now(), 'epoch'), $2, 'user', $3, null, $4, 0)
+     on conflict (workspace_id, span, at, workflow_id, trigger_kind, status, error_code) do update set runs = f.runs + excluded.runs`,
+    [world.workspace.uuid, fromWire('wf', workflowId), status, runs],
+  )
+async function make(body: object, person: TestPerson = world.owner): Promise<Answer['body']> {
+  const made = await person.call('POST', '/api/alert-rules', { body: { name: 'Orders fail', ...body } })
+  expect(made.status, made.text).toBe(201)
+  return made.body
+}
+/** Looked at once more, and what followed. */
+async function looked(ruleId: string): Promise<Answer['body']> {
+  const [{ now } = { now: new Date() }] = await service.sql<{ now: Date }>(
+    'update alert_rules set next_check_at = now() where rule_id = $1 returning now() as now',
+    [fromWire('alr', ruleId)],
+  )
+  return until(async () => {
+    const { body } = await world.owner.call('GET', `/api/alert-rules/${ruleId}`)
+    return body.checked_at !== null && new Date(body.checked_at) >= new Date(now) && body
+  }, 'the rule to be looked at')
+}
+const told = async (person: TestPerson = world.owner): Promise<string[]> =>
+  (await person.call('GET', '/api/notifications')).body.items
+    .map(({ kind }: { kind: string }) => kind)
+    .filter((kind: string) => kind.startsWith('alert.'))
+
+describe('a rule', () => {
+  test('fires once, stays quiet while it goes on, and says once when it is over', async () => {
+    const id = await workflow()
+    const rule = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 4 })
+    expect(await looked(rule.rule_id)).toMatchObject({ state: 'ok', value: null })
+    await ran(id, 'failed', 2)
+    expect(await looked(rule.rule_id)).toMatchObject({ state: 'ok', value: null })
+    await ran(id, 'timed_out', 1)
+    await ran(id, 'succeeded', 2)
+    expect(await looked(rule.rule_id)).toMatchObject({ state: 'firing', value: 0.6 })
+    await looked(rule.rule_id)
+    expect(await told()).toEqual(['alert.firing'])
+    await ran(id, 'succeeded', 20)
+    expect(await looked(rule.rule_id)).toMatchObject({ state: 'ok' })
+    expect((await told()).sort()).toEqual(['alert.firing', 'alert.resolved'])
+  })
+
+  test('that is silenced tells nobody, and tells afterwards where it still fires', async () => {
+    const id = await workflow()
+    const rule = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1 })
+    const path = `/api/alert-rules/${rule.rule_id}`
+    const later = new Date(Date.now() + 3_600_000).toISOString()
+    await world.owner.call('PATCH', path, { body: { silenced_until: later } })
+    await ran(id, 'failed', 1)
+    expect(await looked(rule.rule_id)).toMatchObject({ state: 'firing', silenced_until: later })
+    expect(await told()).toEqual([])
+    await world.owner.call('PATCH', path, { body: { silenced_until: null } })
+    await looked(rule.rule_id)
+    expect(await told()).toEqual(['alert.firing'])
+  })
+
+  test('tells by mail, through a channel and to event destinations', async () => {
+    const id = await workflow()
+    const channel = await world.owner.call('POST', '/api/gateway/channels', {
+      body: { channel: 'webhook', name: 'Ops', external_id: `${vendor.url}/ops` },
+    })
+    expect(channel.status, channel.text).toBe(201)
+    const destination = await world.owner.call('POST', '/api/event-destinations', {
+      body: { url: `${vendor.url}/events`, event_types: ['alert.*'] },
+    })
+    expect(destination.status, destination.text).toBe(201)
+    const rule = await make({
+      kind: 'failure_rate',
+      workflow_id: id,
+      threshold: 0.5,
+      min_runs: 1,
+      mail: true,
+      channel: { config_id: channel.body.config_id, to: 'ops' },
+    })
+    await ran(id, 'failed', 1)
+    await looked(rule.rule_id)
+    await until(async () => {
+      const paths = vendor.seen.map(({ path }) => path)
+      return paths.includes('/ops') && paths.includes('/events')
+    }, 'the message and the event')
+    const mails = await until(async () => {
+      const rows = await service.sql<{ recipient: string[]; body_text: string }>(
+        'select recipient, body_text from mail_outbox where workspace_id = $1',
+        [world.workspace.uuid],
+      )
+      return rows.length > 0 && rows
+    }, 'the mail')
+    expect(mails).toHaveLength(1)
+    expect(mails[0]!.recipient).toEqual([world.owner.email])
+    expect(mails[0]!.body_text).toContain('"Orders": 100 % of 1 runs failed within 15 min. The limit is 50 %.')
+    await until(async () => (await service.sql('select from alert_messages')).length === 0, 'everything to have left')
+    const event = vendor.seen.find(({ path }) => path === '/events')!
+    expect(JSON.parse(event.body)).toMatchObject({
+      type: 'alert.firing',
+      data: { rule_id: rule.rule_id, kind: 'failure_rate', workflow_id: id, value: 1, threshold: 0.5 },
+    })
+  })
+
+  test('measures duration, silence, the queue and budgets', async () => {
+    const id = await workflow()
+    const of = async (body: object) => looked((await make({ workflow_id: id, ...body })).rule_id)
+    await service.sql(
+      `insert into run_times (workspace_id, span, at, workflow_id, measure, bucket, runs)
+       values ($1, 'm', date_bin('5 minutes', now(), 'epoch'), $2, 'duration', 40, 10)`,
+      [world.workspace.uuid, fromWire('wf', id)],
+    )
+    const slow = await of({ kind: 'duration', threshold: 0.5 })
+    expect(slow).toMatchObject({ state: 'firing' })
+    expect(slow.value).toBeCloseTo(0.9, 1)
+    expect(await of({ kind: 'silence', threshold: 3600 })).toMatchObject({ state: 'ok' })
+    const quiet = await make({ workflow_id: id, kind: 'silence', threshold: 3600 })
+    await service.sql(`update alert_rules set created_at = now() - interval '2 hours' where rule_id = $1`, [
+      fromWire('alr', quiet.rule_id),
+    ])
+    expect(await looked(quiet.rule_id)).toMatchObject({ state: 'firing' })
+    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input: {} } })
+    expect(await looked(quiet.rule_id)).toMatchObject({ state: 'ok' })
+    expect(await of({ kind: 'queue_age', threshold: 60 })).toMatchObject({ state: 'ok', value: 0 })
+    expect(await of({ kind: 'budget', threshold: 0.5 })).toMatchObject({ state: 'ok', value: null })
+    await world.owner.call('PUT', '/api/budgets', { body: { budgets: [{ scope: id, limit: 10, per: 'month' }] } })
+    await service.sql(
+      `insert into usage_days (workspace_id, day, workflow_id, model, calls, unpriced_calls, input_tokens, output_tokens, cost)
+       values ($1, (now() at time zone 'utc')::date, $2, 'm', 1, 0, 0, 0, 6)`,
+      [world.workspace.uuid, fromWire('wf', id)],
+    )
+    expect(await of({ kind: 'budget', threshold: 0.5 })).toMatchObject({ state: 'firing', value: 0.6 })
+  })
+
+  test('that is off is not looked at, and one of a deleted workflow does not fire', async () => {
+    const id = await workflow()
+    await ran(id, 'failed', 1)
+    const off = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1, enabled: false })
+    const on = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1 })
+    await world.owner.call('DELETE', `/api/workflows/${id}`)
+    expect(await looked(on.rule_id)).toMatchObject({ state: 'ok', value: null })
+    expect((await world.owner.call('GET', `/api/alert-rules/${off.rule_id}`)).body.checked_at).toBeNull()
+  })
+})
+
+describe('who', () => {
+  test('sees a workflow has it watched; the workspace is its owners’ to watch', async () => {
+    const theirs = await workflow(world.member)
+    const rule = await make({ kind: 'silence', threshold: 60, workflow_id: theirs }, world.member)
+    expect(rule.people).toEqual([world.member.id])
+    const refuse = async (body: object) =>
+      (
+        await world.member.call('POST', '/api/alert-rules', {
+          body: { name: 'x', kind: 'silence', threshold: 60, ...body },
+        })
+      ).status
+    expect(await refuse({})).toBe(403)
+    expect(await refuse({ workflow_id: await workflow() })).toBe(422)
+    expect(await refuse({ workflow_id: theirs, people: [world.stranger.id] })).toBe(422)
+    expect(await refuse({ workflow_id: theirs, channel: { config_id: 'chan_x', to: 'y' } })).toBe(422)
+    const list = async (person: TestPerson) =>
+      (await person.call('GET', '/api/alert-rules')).body.items.map(({ rule_id }: { rule_id: string }) => rule_id)
+    expect(await list(world.member)).toEqual([rule.rule_id])
+    expect(await list(world.owner)).toEqual([rule.rule_id])
+    expect(await list(world.stranger)).toEqual([])
+  })
+
+  test('no longer sees the workflow is no longer told', async () => {
+    const id = await workflow()
+    const rule = await make({
+      kind: 'failure_rate',
+      workflow_id: id,
+      threshold: 0.5,
+      min_runs: 1,
+      people: [world.owner.id, world.member.id],
+    })
+    await ran(id, 'failed', 1)
+    await looked(rule.rule_id)
+    expect(await told()).toEqual(['alert.firing'])
+    expect(await told(world.member)).toEqual([])
+  })
+
+  test.each([
+    [{ kind: 'failure_rate', threshold: 1.5 }],
+    [{ kind: 'silence', threshold: 0 }],
+    [{ kind: 'duration', threshold: 1, window_s: 301 }],
+    [{ kind: 'duration', threshold: 1, window_s: 0 }],
+    [{ kind: 'weather', threshold: 1 }],
+  ])('asks for %j is refused', async (body) => {
+    const { status } = await world.owner.call('POST', '/api/alert-rules', { body: { name: 'x', ...body } })
+    expect(status).toBe(422)
+  })
+
+  test('has a hundred rules has no more', async () => {
+    await service.sql(
+      `insert into alert_rules (workspace_id, rule_id, name, kind, threshold, window_s, min_runs, people, mail, enabled)
+       select $1, gen_random_uuid(), 'x', 'silence', 60, 900, 5, '{}', false, false from generate_series(1, 100)`,
+      [world.workspace.uuid],
+    )
+    const { status } = await world.owner.call('POST', '/api/alert-rules', {
+      body: { name: 'x', kind: 'silence', threshold: 60 },
+    })
+    expect(status).toBe(409)
+  })
+})
+
+test.each([
+  [{ told: false, silenced: false }, true, 'firing'],
+  [{ told: true, silenced: false }, true, null],
+  [{ told: true, silenced: false }, false, 'resolved'],
+  [{ told: false, silenced: false }, false, null],
+  [{ told: false, silenced: true }, true, null],
+  [{ told: true, silenced: true }, false, null],
+] as const)('%j that fires: %s tells %s', (rule, isFiring, expected) => {
+  expect(toTell(rule, isFiring)).toBe(expected)
+})
+
+test.each([
+  ['duration', 90.04, 60, '95 of 100 runs took up to 90 s within 15 min. The limit is 60 s.'],
+  ['queue_age', 7_200, 600, 'The oldest run has waited for 2 h. The limit is 10 min.'],
+  ['silence', 200_000, 86_400, 'No run was started for 2 days. The limit is 24 h.'],
+  ['budget', 0.805, 0.8, '80.5 % of a budget are spent. The limit is 80 %.'],
+  ['budget', null, 0.8, 'Too few runs to say more. The limit is 80 %.'],
+] as const)('%s of %s is said in words', (kind, value, threshold, expected) => {
+  expect(bodyOf({ kind, workflow: null, value, threshold, window_s: 900 })).toBe(`The workspace: ${expected}`)
+})

@@ -1,0 +1,93 @@
+import { NodeFailure } from '#engine/node'
+import type { SendToChannel } from '#engine/nodes/channel-send'
+import type { Database } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import type { Logger } from '#platform/log'
+import { type Mail, MailFailure } from '#providers/mail/index'
+
+// Mails and messages of alerts leave after the transaction that made them. Both providers know the key of what they have sent.
+
+export type MessageDependencies = {
+  db: Database
+  log: Logger
+  mail: Pick<Mail, 'send'>
+  sendToChannel: SendToChannel
+  baseUrl(): string
+}
+
+type Taken = { workspace_id: string; rule_id: string; number: number; way: 'mail' | 'channel' }
+type Message = {
+  subject: string
+  body: string
+  attempts: number
+  config_id: string | null
+  channel_to: string | null
+  addresses: string[]
+}
+
+const MAX_ATTEMPTS = 10
+
+/** Only to people who are in the workspace and may see the workflow now. */
+const READ = `select m.subject, m.body, m.attempts, r.config_id, r.channel_to, array(
+    select u.email from memberships s join users u on u.user_id = s.user_id
+    where s.workspace_id = r.workspace_id and s.user_id = any(r.people) and s.role <> 'guest' and (r.workflow_id is null or s.role = 'owner'
+      or exists (select from workflows w where w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.owner_id = s.user_id)
+      or exists (select from workflow_people p where p.workspace_id = r.workspace_id and p.workflow_id = r.workflow_id
+        and p.user_id = s.user_id))) as addresses
+  from alert_messages m join alert_rules r on r.workspace_id = m.workspace_id and r.rule_id = m.rule_id
+  where m.workspace_id = $1 and m.rule_id = $2 and m.number = $3 and m.way = $4`
+
+export const takeMessages = (db: Database, most: number): Promise<Taken[]> =>
+  db.appPool
+    .query<Taken>({
+      name: 'take_alert_messages',
+      text: 'select workspace_id, rule_id, number, way from take_alert_messages($1)',
+      values: [most],
+    })
+    .then(({ rows }) => rows)
+
+const mayWorkLater = (error: unknown): boolean => {
+  if (error instanceof MailFailure) return error.retryable || error.code === 'quota_exceeded'
+  return !(error instanceof NodeFailure) || error.retryable
+}
+
+export async function sendMessage(deps: MessageDependencies, taken: Taken): Promise<void> {
+  const { workspace_id: workspaceId, rule_id, number, way } = taken
+  const scope = { workspaceId, userId: null }
+  const key = [workspaceId, rule_id, number, way]
+  const message = await deps.db.tenant(scope, (tx) => tx.maybe<Message>(READ, key))
+  if (!message) return
+  try {
+    await send(deps, taken, message)
+  } catch (error) {
+    if (mayWorkLater(error) && message.attempts < MAX_ATTEMPTS) throw error
+    deps.log.warn({ err: error, workspace_id: workspaceId }, 'a message of an alert could not be sent')
+  }
+  await deps.db.tenant(scope, (tx) =>
+    tx.count('delete from alert_messages where workspace_id = $1 and rule_id = $2 and number = $3 and way = $4', key),
+  )
+}
+
+async function send(deps: MessageDependencies, { workspace_id, rule_id, number, way }: Taken, message: Message) {
+  const key = `alert:${toWire('alr', rule_id)}:${number}`
+  const text = `${message.body}\n\n${deps.baseUrl()}/alerts`
+  if (way === 'mail') {
+    if (message.addresses.length > 0)
+      await deps.mail.send({
+        workspaceId: workspace_id,
+        to: message.addresses,
+        subject: message.subject,
+        text,
+        key: `${key}:mail`,
+      })
+    return
+  }
+  if (message.config_id !== null && message.channel_to !== null)
+    await deps.sendToChannel({
+      workspaceId: workspace_id,
+      configId: message.config_id,
+      to: message.channel_to,
+      text: `${message.subject}\n${text}`,
+      key,
+    })
+}
