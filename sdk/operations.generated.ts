@@ -474,8 +474,8 @@ export type Operations = {
   getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
-  /** Executions the caller may see, by status, workflow, time and what began them */
-  searchExecutions: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
+  /** Executions the caller may see, by status, workflow, time, what began them and what they hold */
+  searchExecutions: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; q?: string; error_code?: string; node_id?: string; tag?: string; version_id?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
   /** Cancel or retry all executions that a filter finds */
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
   /** How far a cancellation or retry of many executions has come */
@@ -1077,7 +1077,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before"]],
-  searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
+  searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","q","error_code","node_id","tag","version_id","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
   startBulk: ["POST", "/api/executions/bulk"],
   getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],

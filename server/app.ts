@@ -8,6 +8,7 @@ import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
+import { forgetRunLabels } from '#areas/executions/content'
 import { forgetRunFigures } from '#areas/insights/rollup'
 import { insightRoutes } from '#areas/insights/routes'
 import { forgetUsage } from '#areas/insights/usage'
@@ -378,6 +379,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'trials of drafts': workflows.forgetTrials,
             'replays of versions': workflows.forgetReplays,
             'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
+            'labels of runs': () => forgetRunLabels(db, config.HEDDLE_RETENTION_DAYS),
             'figures of runs': () => forgetRunFigures(db),
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,

@@ -107,6 +107,7 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_old',
       'forget_replays',
       'forget_run_figures',
+      'forget_run_labels',
       'forget_some',
       'forget_trials',
       'forget_usage',

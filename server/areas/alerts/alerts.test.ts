@@ -91,8 +91,14 @@ describe('a rule', () => {
 
   test('tells by mail, through a channel and to event destinations', async () => {
     const id = await workflow()
+    const template = await world.owner.call('POST', '/api/templates', { body: { name: 'Desk', workflow_ids: [id] } })
     const channel = await world.owner.call('POST', '/api/gateway/channels', {
-      body: { channel: 'webhook', name: 'Ops', external_id: `${vendor.url}/ops` },
+      body: {
+        channel: 'webhook',
+        external_id: `${vendor.url}/ops`,
+        template_id: template.body.template_id,
+        credentials: { signing_secret: 'a-secret-of-the-receiver' },
+      },
     })
     expect(channel.status, channel.text).toBe(201)
     const destination = await world.owner.call('POST', '/api/event-destinations', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { listQuery, page, timestampIn } from '#platform/http/schema'
+import { listQuery, page, reference, timestampIn } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import { getBulk, startBulk } from './bulk.ts'
 import { Bulk, NewBulk } from './bulk-schema.ts'
@@ -132,18 +132,35 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         run: executions.listOfSystem,
       },
       searchExecutions: {
-        summary: 'Executions the caller may see, by status, workflow, time and what began them',
+        summary: 'Executions the caller may see, by status, workflow, time, what began them and what they hold',
         description:
-          'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them.',
-        query: executionListQuery.extend({
-          status: several(Status).optional(),
-          workflow_id: z.string().max(100).optional(),
-          from: timestampIn().optional().describe('The same as `created_after`'),
-          to: timestampIn().optional().describe('The same as `created_before`'),
-          trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
-          include_jobs: flag.optional().describe('Also executions for records of jobs'),
-          include_trials: flag.optional().describe('Also drafts that somebody tried'),
-        }),
+          'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them. ' +
+          '`metadata.KEY=value` finds runs by their metadata, `input.PATH=value` by a field of their input, such as `input.order.id=7`. `q`, `input.PATH` and ' +
+          '`version_id` without one of the others look into 5,000 runs for each page: where `next_cursor` is given, there are more to look into.',
+        query: executionListQuery
+          .extend({
+            q: z
+              .string()
+              .trim()
+              .min(1)
+              .max(200)
+              .optional()
+              .describe('Only runs whose input, results or error contains this text, as JSON, in upper or lower case'),
+            error_code: z.string().min(1).max(100).optional().describe('Only runs that failed with this code'),
+            node_id: z.string().min(1).max(200).optional().describe('Only runs that failed at this node'),
+            tag: several(z.string().min(1).max(100))
+              .optional()
+              .describe('Only runs with this tag; with several, all of them'),
+            version_id: reference('wfv').optional().describe('Only runs of this version'),
+            status: several(Status).optional(),
+            workflow_id: z.string().max(100).optional(),
+            from: timestampIn().optional().describe('The same as `created_after`'),
+            to: timestampIn().optional().describe('The same as `created_before`'),
+            trigger: several(TriggerKind).optional().describe('What began them, such as `user,schedule`'),
+            include_jobs: flag.optional().describe('Also executions for records of jobs'),
+            include_trials: flag.optional().describe('Also drafts that somebody tried'),
+          })
+          .catchall(z.string().max(1000)),
         answer: page(ExecutionSummary),
         extension: true,
         run: executions.searchExecutions,

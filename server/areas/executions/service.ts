@@ -9,12 +9,13 @@ import type { Standing } from '#platform/access/words'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { noteReplayed } from '#platform/http/idempotency'
-import { decodeCursor, decodeIdCursor, toPage } from '#platform/http/page'
+import { decodeCursor, decodeIdCursor, encodeCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import { runBatch } from './batch.ts'
+import { type Content, fieldsOf, hasContent, searchByContent } from './content.ts'
 import type { Listing } from './newest.ts'
 import { getExecutionNode } from './node.ts'
 import { startOptionsOf } from './options.ts'
@@ -180,37 +181,36 @@ export function makeExecutions(options: {
       return toPage(rows, listing.limit, (row) => [row.execution_id])
     },
 
-    async searchExecutions(
-      ctx: Context,
-      input: ExecutionListQuery & {
-        status?: string[] | undefined
-        workflow_id?: string | undefined
-        from?: Date | undefined
-        to?: Date | undefined
-        trigger?: TriggerKind[] | undefined
-        include_jobs?: boolean | undefined
-        include_trials?: boolean | undefined
-      },
-    ) {
+    async searchExecutions(ctx: Context, input: SearchInput) {
       const wanted = input.workflow_id
       const slug = wanted !== undefined && system.has(wanted) ? wanted : null
-      const rows = await searchExecutions(
+      const filter = {
+        workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? NOWHERE),
+        systemSlug: slug,
+        status: input.status ?? null,
+        trigger: input.trigger ?? wantedTriggers(input),
+      }
+      const listing = listingOf({
+        ...input,
+        created_after: input.created_after ?? input.from,
+        created_before: input.created_before ?? input.to,
+      })
+      const content = contentOf(input)
+      const keyOf = (row: { execution_id: string }) => [row.execution_id]
+      const { workspace_id } = ctx.workspace
+      const { user_id } = ctx.person
+      if (!hasContent(content))
+        return toPage(await searchExecutions(ctx.tx, workspace_id, user_id, filter, listing), input.limit, keyOf)
+      const found = await searchByContent(
         ctx.tx,
-        ctx.workspace.workspace_id,
-        ctx.person.user_id,
-        {
-          workflowId: wanted === undefined || slug !== null ? null : (fromWire('wf', wanted) ?? NOWHERE),
-          systemSlug: slug,
-          status: input.status ?? null,
-          trigger: input.trigger ?? wantedTriggers(input),
-        },
-        listingOf({
-          ...input,
-          created_after: input.created_after ?? input.from,
-          created_before: input.created_before ?? input.to,
-        }),
+        { workspaceId: workspace_id, userId: user_id },
+        { ...filter, content },
+        listing,
       )
-      return toPage(rows, input.limit, (row) => [row.execution_id])
+      const page = toPage(found.rows, input.limit, keyOf)
+      return page.next_cursor === null && found.lookedUntil !== null
+        ? { ...page, next_cursor: encodeCursor([found.lookedUntil]) }
+        : page
     },
 
     async runWorkflow(
@@ -328,6 +328,53 @@ export function makeExecutions(options: {
       await sendStoredJson(exchange, await views.blob(await read(ctx, execution_id), sha256))
     },
   }
+}
+
+type SearchInput = ExecutionListQuery & {
+  status?: string[] | undefined
+  workflow_id?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+  trigger?: TriggerKind[] | undefined
+  include_jobs?: boolean | undefined
+  include_trials?: boolean | undefined
+  q?: string | undefined
+  error_code?: string | undefined
+  node_id?: string | undefined
+  tag?: string[] | undefined
+  version_id?: string | undefined
+}
+
+/** What is left of the query are fields of the input and of the metadata. */
+function contentOf(input: SearchInput): Content {
+  const {
+    limit: _limit,
+    cursor: _cursor,
+    sort: _sort,
+    created_after: _after,
+    created_before: _before,
+    status: _status,
+    workflow_id: _workflow,
+    from: _from,
+    to: _to,
+    trigger: _trigger,
+    include_jobs: _jobs,
+    include_trials: _trials,
+    q,
+    error_code,
+    node_id,
+    tag = [],
+    version_id,
+    ...more
+  } = input
+  const fields = fieldsOf(more)
+  const labels = [
+    ...tag.map((one) => `tag:${one}`),
+    ...(error_code === undefined ? [] : [`error:${error_code}`]),
+    ...(node_id === undefined ? [] : [`node:${node_id}`]),
+    ...fields.labels,
+  ]
+  return { labels, input: fields.input, q: q ?? null, versionId: version_id ?? null }
 }
 
 function wantedTriggers({

@@ -36,6 +36,7 @@ const prefixOf: Record<string, Prefix> = {
   knowledge_id: 'kb',
   document_id: 'doc',
   replay_id: 'rpl',
+  rule_id: 'alr',
   template_id: 'tmpl',
   config_id: 'chan',
   payment_method_id: 'pm',

@@ -114,6 +114,7 @@ export const dataFields: Record<string, string> = {
   grant: 'The signature in the address',
   file_id: 'The id of the file',
   replay_id: 'The id of the replay',
+  rule_id: 'The id of the alert rule',
   $file: 'What is known of the file; the value as a whole can stand in the input of a run',
   media_type: 'What it says it is, such as text/csv',
   text: 'The text',

@@ -1,0 +1,153 @@
+import type { TriggerKind } from '#engine/ports'
+import type { Database, Tx } from '#platform/db/pool'
+import { invalid } from '#platform/errors'
+import { firstIdAt } from '#platform/ids'
+import { type Listing, nextId, rangeOf, readNewest } from './newest.ts'
+import type { ExecutionSummary } from './schema.ts'
+import type { Filter } from './search.ts'
+import { summaryColumns } from './store.ts'
+
+// Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. What no table
+// knows (texts, fields of the input) is looked for in the newest runs, a few thousand for each page.
+
+/** Runs that a page without a label looks into. */
+const MAX_LOOKED = 5_000
+/** A larger value, as it is stored, is not looked into. */
+const MAX_LOOKED_BYTES = 32 * 1024
+const MAX_CONDITIONS = 10
+
+export type Content = {
+  labels: string[]
+  versionId: string | null
+  q: string | null
+  input: { path: string[]; value: string }[]
+}
+
+export const hasContent = ({ labels, versionId, q, input }: Content): boolean =>
+  labels.length > 0 || versionId !== null || q !== null || input.length > 0
+
+const FIELD = /^(input|metadata)\.(.{1,200})$/
+
+/** `input.order.id=7` and `metadata.customer=42` among the query parameters. */
+export function fieldsOf(more: Record<string, unknown>): Pick<Content, 'labels' | 'input'> {
+  const labels: string[] = []
+  const input: Content['input'] = []
+  for (const [name, value] of Object.entries(more)) {
+    const [, kind, field] = FIELD.exec(name) ?? []
+    if (kind === undefined || field === undefined)
+      throw invalid([{ path: `/${name}`, message: 'is not a known parameter' }])
+    if (kind === 'metadata') labels.push(`metadata:${field}=${value}`)
+    else input.push({ path: field.split('.'), value: String(value) })
+  }
+  if (labels.length + input.length > MAX_CONDITIONS)
+    throw invalid([{ path: '', message: `asks for more than ${MAX_CONDITIONS} fields` }])
+  return { labels, input }
+}
+
+const MINE = `with mine as materialized (
+    select w.workflow_id from workflows w
+      where w.workspace_id = $1 and w.owner_id = $2 and w.deleted_at is null and ($7::uuid is null or w.workflow_id = $7)
+    union select m.workflow_id from workflow_people m
+      join workflows w on w.workspace_id = m.workspace_id and w.workflow_id = m.workflow_id and w.deleted_at is null
+      where m.workspace_id = $1 and m.user_id = $2 and ($7::uuid is null or m.workflow_id = $7))`
+
+const SEEN = `e.workspace_id = $1 and e.execution_id >= $3 and e.execution_id < $4 and e.created_at >= $5 and e.created_at < $6
+  and (e.workflow_id in (select workflow_id from mine) or (e.started_by = $2 and ($7::uuid is null or e.workflow_id = $7)))
+  and ($8::text is null or e.system_slug = $8) and ($10::text[] is null or e.trigger_kind = any ($10))
+  and ($11::text[] is null or e.status = any ($11)) and ($12::uuid is null or e.version_id = $12)`
+
+/** The text of a value that is small enough and can be read as text. */
+const readable = (column: 'input' | 'results' | 'error'): string =>
+  `case when pg_column_size(e.${column}) <= ${MAX_LOOKED_BYTES} then e.${column}::text end`
+
+const HOLDS = `($13::text is null or strpos(lower(${readable('input')}), lower($13)) > 0 or strpos(lower(${readable('results')}), lower($13)) > 0
+    or strpos(lower(${readable('error')}), lower($13)) > 0)
+  and not exists (select from json_to_recordset($14::json) as f (path text[], value text) where coalesce(f.value <> case
+    when pg_column_size(e.input) <= ${MAX_LOOKED_BYTES} and strpos(e.input::text, '\\u0000') = 0 then e.input #>> f.path end, true))
+  and not exists (select from unnest($15::text[]) as w (label) where not exists (
+    select from run_labels l where l.workspace_id = $1 and l.label = w.label and l.execution_id = e.execution_id))`
+
+type Direction = 'asc' | 'desc'
+
+const SHOWN = (direction: Direction): string => `
+  select ${summaryColumns} from executions
+  where workspace_id = $1 and execution_id = any (array(select execution_id from found)) and execution_id >= $3 and execution_id < $4
+  order by execution_id ${direction} limit $9`
+
+/** By the first label, in its own order; the others are looked up for each. */
+const byLabel = (direction: Direction): string => `${MINE}, found as materialized (
+    select e.execution_id from run_labels r join executions e on e.workspace_id = r.workspace_id and e.execution_id = r.execution_id
+    where r.workspace_id = $1 and r.label = ($15::text[])[1] and r.execution_id >= $3 and r.execution_id < $4 and ${SEEN} and ${HOLDS}
+    order by r.execution_id ${direction} limit $9) ${SHOWN(direction)}`
+
+const byLooking = (direction: Direction): string => `${MINE}, found as materialized (
+    select e.execution_id from executions e where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
+
+/** Where a page stops looking, whatever it has found by then. */
+const lastLooked = (direction: Direction): string => `${MINE}
+  select e.execution_id from executions e where ${SEEN} and $9::integer > 0 and $13::text is not distinct from $13
+    and $14::json is not null and $15::text[] is not null
+  order by e.execution_id ${direction} offset ${MAX_LOOKED - 1} limit 1`
+
+export type Found = { rows: ExecutionSummary[]; lookedUntil: string | null }
+
+export async function searchByContent(
+  tx: Tx,
+  { workspaceId, userId }: { workspaceId: string; userId: string },
+  filter: Filter & { content: Content },
+  listing: Listing,
+): Promise<Found> {
+  const { content } = filter
+  const direction: Direction = listing.oldestFirst ? 'asc' : 'desc'
+  const triggers: TriggerKind[] | null = filter.trigger
+  const valuesIn = (from: string, to: string, wanted: number): unknown[] => [
+    workspaceId,
+    userId,
+    from,
+    to,
+    listing.from ?? '-infinity',
+    listing.to ?? 'infinity',
+    filter.workflowId,
+    filter.systemSlug,
+    wanted,
+    triggers,
+    filter.status,
+    content.versionId,
+    content.q,
+    JSON.stringify(content.input),
+    content.labels,
+  ]
+  const range = rangeOf(listing)
+  if (content.labels.length > 0) {
+    const rows = await readNewest(range, (from, to, wanted) =>
+      tx.rows<ExecutionSummary>(byLabel(direction), valuesIn(from, to, wanted)),
+    )
+    return { rows, lookedUntil: null }
+  }
+  const last = await tx.maybe<{ execution_id: string }>(
+    lastLooked(direction),
+    valuesIn(range.from, range.to, range.wanted),
+  )
+  const until = last?.execution_id ?? null
+  const within = listing.oldestFirst
+    ? { ...range, to: until === null ? range.to : nextId(until) }
+    : { ...range, from: until ?? range.from }
+  const rows = await readNewest(within, (from, to, wanted) =>
+    tx.rows<ExecutionSummary>(byLooking(direction), valuesIn(from, to, wanted)),
+  )
+  return { rows, lookedUntil: until }
+}
+
+/** Labels of runs that are older than any that is kept. */
+export async function forgetRunLabels(
+  db: Database,
+  keptDays: number,
+  now = Date.now(),
+  atOnce = 10_000,
+): Promise<void> {
+  const before = firstIdAt(now - keptDays * 24 * 3600 * 1000)
+  for (let forgotten = atOnce; forgotten === atOnce; )
+    forgotten = (
+      await db.maintain<{ forgotten: number }>('select forget_run_labels($1, $2) as forgotten', [before, atOnce])
+    )[0]!.forgotten
+}
