@@ -46,6 +46,9 @@ export const pages = ({ at }: Shown): Shot[] => [
       await page.locator('[data-node="approve"]').click()
     },
   },
+  { name: 'insights', path: '/insights', ready: 'Runs over time' },
+  { name: 'alerts', path: '/alerts', ready: 'No alert rules yet' },
+  { name: 'budgets', path: '/budgets', ready: 'No budgets yet' },
   { name: 'runs', path: '/runs', ready: 'All runs you can see' },
   { name: 'run-succeeded', path: at.run!, ready: 'Finance approves' },
   { name: 'run-gate', path: at.run_gate!, ready: 'Content under review' },

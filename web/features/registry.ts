@@ -1,4 +1,5 @@
 import { account } from './account/feature.ts'
+import { alerts } from './alerts/feature.ts'
 import { approvals } from './approvals/feature.ts'
 import { audit } from './audit/feature.ts'
 import { billing } from './billing/feature.ts'
@@ -10,6 +11,7 @@ import { datasets } from './datasets/feature.ts'
 import { destinations } from './destinations/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
+import { insights } from './insights/feature.ts'
 import { jobs } from './jobs/feature.ts'
 import { keys } from './keys/feature.ts'
 import { knowledge } from './knowledge/feature.ts'
@@ -31,6 +33,8 @@ export const features: Feature[] = [
   home,
   workflows,
   runs,
+  insights,
+  alerts,
   approvals,
   notifications,
   datasets,

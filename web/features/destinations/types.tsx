@@ -7,8 +7,13 @@ const familyLabels: Record<string, string> = {
   'clarification.*': 'Questions',
   'job.*': 'Jobs',
   'credential.*': 'Credentials',
+  'alert.*': 'Alerts',
+  'budget.*': 'Budgets',
   'audit.*': 'Audit log',
 }
+
+/** What concerns the workspace as a whole. */
+const forOwners = new Set(['audit.*', 'alert.*', 'budget.*'])
 
 const typesOf = (family: string): [type: string, meaning: string][] =>
   Object.entries(eventTypes).filter(([type]) => `${type.split('.')[0]}.*` === family)
@@ -29,7 +34,7 @@ export function TypeBoxes({
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-1 text-sm font-medium">Events</legend>
       {eventFamilies
-        .filter((family) => withAudit || family !== 'audit.*')
+        .filter((family) => withAudit || !forOwners.has(family))
         .map((family) => (
           <div key={family} className="flex flex-col gap-1">
             <Checkbox

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { noBrowser, useSite } from '#test/harness/site'
+
+describe.skipIf(noBrowser)('what runs do and cost', () => {
+  const site = useSite()
+
+  it('is seen over time, by workflow and error; rules and budgets are made for it', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const definition = { nodes: [{ id: 'stop', type: 'fail', args: { code: 'no_stock', message: 'None' } }], edges: [] }
+    const made = (await site().call(ada, 'POST', '/api/workflows', { name: 'Orders', definition })) as {
+      workflow_id: string
+    }
+    await site().call(ada, 'POST', `/api/workflows/${made.workflow_id}/run?wait_s=20`, { input: {} })
+
+    await page.goto('/insights')
+    await page.getByRole('heading', { name: 'Runs over time' }).waitFor()
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          await page.getByRole('heading', { name: 'Slowest steps' }).waitFor()
+          return page.getByText('no_stock').isVisible()
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(true)
+    await page.getByRole('link', { name: 'Orders' }).first().click()
+    await page.getByText('Runs of Orders').waitFor()
+    await page.getByRole('button', { name: 'All workflows' }).click()
+    expect(await checkPage(page, ['light'])).toEqual([])
+
+    await page.getByRole('link', { name: 'Alerts' }).click()
+    await page.getByRole('button', { name: 'New alert rule' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Orders fail')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Runs fail too often, in the whole workspace').waitFor()
+    await page.getByRole('button', { name: 'Silence Orders fail for an hour' }).click()
+    await page.getByText('silenced').waitFor()
+    expect(await checkPage(page, ['light'])).toEqual([])
+
+    await page.getByRole('link', { name: 'Budgets' }).click()
+    await page.getByRole('button', { name: 'New budget' }).first().click()
+    await dialog.getByLabel('US dollars').fill('25')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('$0 of $25.00 a month').waitFor()
+    await page.getByRole('button', { name: 'Delete the budget of workspace' }).click()
+    await page.getByText('No budgets yet').waitFor()
+  })
+})

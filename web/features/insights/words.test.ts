@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { columnsOf, dollars, rangeOf, share } from './words.ts'
+
+const NOW = Date.parse('2026-01-31T09:30:00Z')
+
+test('a range begins at a whole hour, and is cut into hours or days', () => {
+  expect(rangeOf(1, NOW)).toEqual({ from: '2026-01-30T09:00:00.000Z', bucket: 'hour' })
+  expect(rangeOf(7, NOW)).toEqual({ from: '2026-01-24T09:00:00.000Z', bucket: 'day' })
+})
+
+test.each([
+  [0, '$0'],
+  [0.00012, '$0.00012'],
+  [0.5, '$0.50'],
+  [1234.5, '$1,234.50'],
+])('%d dollars are %s', (amount, text) => expect(dollars(amount)).toBe(text))
+
+test('a share of nothing is none', () => {
+  expect(share(0, 0)).toBe('–')
+  expect(share(1, 3)).toBe('33.3 %')
+})
+
+describe('columns', () => {
+  const item = { at: '2026-01-30T00:00:00.000Z', total: 7, succeeded: 3, failed: 1, timed_out: 1 }
+
+  test('are there for days without a run', () => {
+    expect(columnsOf([item], '2026-01-29T09:00:00.000Z', 'day', NOW)).toEqual([
+      { label: '01-29', succeeded: 0, failed: 0, other: 0 },
+      { label: '01-30', succeeded: 3, failed: 2, other: 2 },
+      { label: '01-31', succeeded: 0, failed: 0, other: 0 },
+    ])
+  })
+
+  test('are hours for a day', () => {
+    const hours = columnsOf([], '2026-01-30T09:00:00.000Z', 'hour', NOW)
+    expect(hours).toHaveLength(25)
+    expect(hours[0]!.label).toBe('09:00')
+  })
+})

@@ -1,0 +1,45 @@
+export const spans = [
+  { value: '1', label: 'Last 24 hours' },
+  { value: '7', label: 'Last 7 days' },
+  { value: '30', label: 'Last 30 days' },
+  { value: '90', label: 'Last 90 days' },
+]
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** A range as the service wants it, from whole hours on so that a page that is drawn again asks for the same. */
+export function rangeOf(days: number, now: number): { from: string; bucket: 'hour' | 'day' } {
+  const hour = Math.floor(now / (DAY / 24)) * (DAY / 24)
+  return { from: new Date(hour - days * DAY).toISOString(), bucket: days <= 2 ? 'hour' : 'day' }
+}
+
+/** Dollars with as many places as it takes to see something. */
+export function dollars(amount: number): string {
+  if (amount === 0) return '$0'
+  if (amount < 0.01) return `$${amount.toPrecision(2)}`
+  return new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' }).format(amount)
+}
+
+export const share = (part: number, whole: number): string =>
+  whole === 0 ? '–' : `${Math.round((part / whole) * 1000) / 10} %`
+
+export type Bucket = { at: string | null; total: number; succeeded: number; failed: number; timed_out: number }
+export type Column = { label: string; succeeded: number; failed: number; other: number }
+
+/** One column for each hour or day of the range, also for those without a run. */
+export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour' | 'day', now: number): Column[] {
+  const step = bucket === 'hour' ? DAY / 24 : DAY
+  const byTime = new Map(items.map((item) => [item.at === null ? Number.NaN : Date.parse(item.at), item]))
+  const columns: Column[] = []
+  for (let at = Math.floor(Date.parse(from) / step) * step; at <= now; at += step) {
+    const { total = 0, succeeded = 0, failed = 0, timed_out = 0 } = byTime.get(at) ?? {}
+    const time = new Date(at).toISOString()
+    columns.push({
+      label: bucket === 'hour' ? time.slice(11, 16) : time.slice(5, 10),
+      succeeded,
+      failed: failed + timed_out,
+      other: total - succeeded - failed - timed_out,
+    })
+  }
+  return columns
+}
