@@ -35,6 +35,13 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
 })
 
+/** Which node of which run a line of the log is about, as the interface names them. */
+const whereabouts = ({ owned }: Live, node: string) => ({
+  workspace_id: toWire('ws', owned.workspaceId),
+  execution_id: toWire('exe', owned.executionId),
+  node,
+})
+
 function callOf(
   deps: EffectDeps,
   live: Live,
@@ -65,7 +72,10 @@ function callOf(
     get signal() {
       return controller.signal
     },
-    log: deps.log,
+    // Made when a node has something to say: few have.
+    get log() {
+      return deps.log.child(whereabouts(live, path))
+    },
     progress: (data) => {
       const now = performance.now()
       if (now - shown < PROGRESS_EVERY || frame.item) return
@@ -166,7 +176,7 @@ export async function runNode(
   } catch (error) {
     if (error instanceof GivenUp) throw error
     if (!(error instanceof NodeFailure))
-      deps.log.warn({ err: error, execution_id: live.owned.executionId, node: frame.prefix + node }, 'a node threw')
+      deps.log.warn({ err: error, ...whereabouts(live, frame.prefix + node) }, 'a node threw')
     return () => live.inform(frame, failure(command, error))
   }
 }
