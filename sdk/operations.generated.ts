@@ -820,9 +820,9 @@ export type Operations = {
   getService: { input: { service: string; action?: string }; answer: ServiceDetail; required: true }
   /** Delete an imported service */
   deleteService: { input: { service: string }; answer: undefined; required: true }
-  /** Import an OpenAPI document as a service of the workspace */
+  /** Import an OpenAPI document or an MCP server as a service of the workspace */
   importService: { input: ServiceImportRequest; answer: ServiceImport; required: true }
-  /** What importing an OpenAPI document would give */
+  /** What importing a document or an MCP server would give */
   previewServiceImport: { input: ServiceImportRequest; answer: ServiceImport; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }

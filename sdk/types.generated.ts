@@ -354,7 +354,7 @@ export type ServiceDetail = { service: string; title: string; description: strin
 
 export type ServiceAuth = { kind: string; title: string; config: Record<string, unknown> }
 
-export type ServiceImportRequest = { name: string; title?: string; document?: string | Record<string, unknown>; url?: string; base_url?: string; replace?: boolean }
+export type ServiceImportRequest = { name: string; title?: string; document?: string | Record<string, unknown>; url?: string; mcp_url?: string; credential_id?: string; base_url?: string; replace?: boolean }
 
 export type ServiceImport = { service: string; title: string; description: string; version: string; base_url: string | null; auth: Array<ServiceAuth>; credential_required: boolean; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; method: string; path: string }>; notes: Array<{ path: string; message: string }>; skipped: number; changes: { added: Array<string>; removed: Array<string>; changed: Array<string> } | null }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject, name } from '#platform/http/schema'
+import { jsonObject, name, reference } from '#platform/http/schema'
 import { ActionSummary, Auth } from './schema.ts'
 
 const address = () =>
@@ -25,12 +25,20 @@ export const ImportRequest = z
       .optional()
       .describe('An OpenAPI 3.0, 3.1 or Swagger 2.0 document: JSON, or a text in JSON or YAML'),
     url: address().optional().describe('Where the document is, instead of `document`'),
+    mcp_url: address()
+      .optional()
+      .describe('An MCP server (streamable HTTP), instead of a document: its tools become actions'),
+    credential_id: reference('cred').optional().describe('The credential with which the tools of `mcp_url` are listed'),
     base_url: baseUrl().optional().describe('The address of the vendor, instead of that in the document'),
     replace: z.boolean().optional().describe('Replaces the service that has this name'),
   })
-  .refine(({ document, url }) => (document === undefined) !== (url === undefined), {
-    message: 'give either document or url',
+  .refine((given) => [given.document, given.url, given.mcp_url].filter((one) => one !== undefined).length === 1, {
+    message: 'give one of document, url and mcp_url',
     path: ['document'],
+  })
+  .refine(({ mcp_url, credential_id, base_url }) => (mcp_url === undefined ? !credential_id : !base_url), {
+    message: 'credential_id is for mcp_url, and base_url for documents',
+    path: ['mcp_url'],
   })
   .meta({ id: 'ServiceImportRequest' })
 export type ImportRequest = z.output<typeof ImportRequest>

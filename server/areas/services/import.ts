@@ -17,14 +17,15 @@ import {
 } from '#providers/services/openapi/index'
 import type { ImportRequest, ServiceImport } from './import-schema.ts'
 import * as store from './import-store.ts'
+import { readTools, type ToolParts } from './import-tools.ts'
 
-// An OpenAPI document becomes a service of the workspace. Nothing is held while the document is fetched and read.
+// An OpenAPI document, or an MCP server, becomes a service of the workspace. Nothing is held while the document is fetched and read.
 
 const FETCH_WITHIN = 30 * SECOND
 const MAX_SERVICES = 50
 const MAX_ACTIONS = 10_000
 
-export type ImportParts = { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
+export type ImportParts = ToolParts & { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
 
 type Read = { document: CompiledDocument; sha256: string; baseUrl: string | null }
 
@@ -45,6 +46,13 @@ async function bytesOf({ outgoing }: ImportParts, ctx: Context, input: ImportReq
     if (!(error instanceof OutgoingFailure)) throw error
     throw problem('probe_failed', `The document could not be fetched: ${error.message}.`)
   }
+}
+
+async function readSource(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<Read> {
+  if (input.mcp_url === undefined) return readDocument(parts, ctx, input)
+  const document = await readTools(parts, ctx, { url: input.mcp_url, credentialId: input.credential_id })
+  const sha256 = createHash('sha256').update(JSON.stringify(document.actions)).digest('hex')
+  return { document, sha256, baseUrl: document.summary.base_url }
 }
 
 async function readDocument(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<Read> {
@@ -112,7 +120,7 @@ export async function previewServiceImport(
   ctx: Context,
   input: ImportRequest,
 ): Promise<ServiceImport> {
-  const read = await readDocument(parts, ctx, input)
+  const read = await readSource(parts, ctx, input)
   const { workspace_id } = ctx.workspace
   const service = IMPORTED + input.name
   const changes = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
@@ -127,7 +135,7 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
   const service = IMPORTED + input.name
   // Refused before a document is fetched and read in vain.
   await ctx.db.tenant(scopeOf(ctx), (tx) => requireRoom(tx, ctx, service, input, 0))
-  const read = await readDocument(parts, ctx, input)
+  const read = await readSource(parts, ctx, input)
   const { document, sha256, baseUrl } = read
   if (baseUrl === null)
     throw invalid([{ path: '/base_url', message: 'is required: the document names no server with a full address' }])
@@ -139,13 +147,13 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
     const serviceId = await store.saveImported(tx, workspace_id, ctx.person.user_id, {
       service_id: newId(),
       service,
-      kind: 'openapi',
+      kind: input.mcp_url === undefined ? 'openapi' : 'mcp',
       title: input.title ?? summary.title,
       description: summary.description,
       version: summary.version,
       base_url: baseUrl,
       reference: summary.reference,
-      source_url: input.url ?? null,
+      source_url: input.url ?? input.mcp_url ?? null,
       sha256,
       auth: summary.auth,
       credential_required: summary.credential_required,

@@ -9,7 +9,7 @@ import * as store from './import-store.ts'
 
 // Services of a workspace as the executor and the checks know them.
 
-type WithSchema = Pick<ServiceAction, 'args_schema' | 'operation' | 'base_url' | 'headers' | 'response'>
+type WithSchema = Pick<ServiceAction, 'args_schema' | 'operation' | 'tool' | 'base_url' | 'headers' | 'response'>
 
 export const actionOfRow = ({ action, ...head }: store.ActionRow & { action: JsonObject }): ServiceAction => ({
   ...(action as unknown as WithSchema),

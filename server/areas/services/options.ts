@@ -46,7 +46,7 @@ export async function listServiceOptions(
   const missing = (action.args_schema.required as string[]).filter((name) => own[name] === undefined)
   if (missing.length > 0)
     throw invalid(missing.map((name) => ({ path: `/args/${name}`, message: 'choose this first' })))
-  const credential = input.credential_id === undefined ? undefined : await opened(openFor, ctx, input.credential_id)
+  const credential = input.credential_id === undefined ? undefined : await openedFor(openFor, ctx, input.credential_id)
   const args = { ...own, ...(action.paginate && { max_items: MAX_OPTIONS }) }
   const run = {
     workspaceId: ctx.workspace.workspace_id,
@@ -64,7 +64,7 @@ export async function listServiceOptions(
   }
 }
 
-async function opened(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
+export async function openedFor(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
   const { workspace, person } = ctx
   try {
     return await openFor({ workspaceId: workspace.workspace_id, credentialId, userId: person.user_id })

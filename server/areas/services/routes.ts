@@ -48,9 +48,9 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         run: readService,
       },
       importService: {
-        summary: 'Import an OpenAPI document as a service of the workspace',
+        summary: 'Import an OpenAPI document or an MCP server as a service of the workspace',
         description:
-          'Every operation becomes an action of `custom.` and the name, for `service.call`. The name of an action begins with its method. References to other documents are not followed.',
+          'Every operation or tool becomes an action of `custom.` and the name, for `service.call`. The name of an action begins with the method of the operation, or with `call` or `get` for tools. References to other documents are not followed.',
         extension: true,
         body: ImportRequest,
         bodyLimit: 'document',
@@ -64,7 +64,7 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         run: (ctx: Context, input: ImportInput) => importService(parts, ctx, input),
       },
       previewServiceImport: {
-        summary: 'What importing an OpenAPI document would give',
+        summary: 'What importing a document or an MCP server would give',
         extension: true,
         body: ImportRequest,
         bodyLimit: 'document',

@@ -11,7 +11,8 @@ import { readAnswer } from './mcp-answers.ts'
 // guarded client. Only what a call needs is spoken: initialize, tools/list, tools/call, and the end of the session.
 
 export type McpServer = { url: string; headers?: Record<string, string>; credentialId?: string }
-export type McpTool = { name: string; description: string; schema: JsonObject }
+/** `readOnly`: the server says that calling it changes nothing. */
+export type McpTool = { name: string; title: string; description: string; schema: JsonObject; readOnly: boolean }
 
 export type McpSession = {
   listTools(): Promise<McpTool[]>
@@ -134,7 +135,17 @@ export const openMcpSession = async (
 const toolOf = (tool: Json): McpTool[] => {
   if (!isObject(tool) || typeof tool.name !== 'string' || tool.name === '' || tool.name.length > 128) return []
   const description = typeof tool.description === 'string' ? tool.description.slice(0, 1_000) : tool.name
-  return [{ name: tool.name, description, schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
+  const annotations = isObject(tool.annotations) ? tool.annotations : {}
+  const title = [tool.title, annotations.title].find((text) => typeof text === 'string' && text.trim() !== '')
+  return [
+    {
+      name: tool.name,
+      title: typeof title === 'string' ? title.slice(0, 120) : tool.name,
+      description,
+      schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' },
+      readOnly: annotations.readOnlyHint === true,
+    },
+  ]
 }
 
 /** The text parts of a tool's result. */

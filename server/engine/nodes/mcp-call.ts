@@ -34,7 +34,7 @@ export const serverOf = (value: Json): McpServer => {
 export type { McpDeps }
 
 /** The tool was not called yet. */
-const beforeTheCall = (error: unknown): never => {
+export const beforeTheCall = (error: unknown): never => {
   if (!(error instanceof NodeFailure)) throw new NotBegun(error)
   const { code, message, details, retryable, retryAfterS } = error
   throw new NodeFailure(code, message, { details, retryable, retryAfterS, nothingDone: true })

@@ -1,12 +1,14 @@
 import { credentialField, type OpenCredential, openNamed } from '#engine/credentials'
 import { NodeFailure, type NodeKind } from '#engine/node'
-import { callService, type ServiceDeps } from '#engine/services/call'
+import { callService, checkServiceArgs, type ServiceDeps } from '#engine/services/call'
+import { callMcpTool } from '#engine/services/call-mcp'
 import type { JsonObject } from '#model/definition'
 import { standsForValue } from '#model/graph-expressions'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import type { Effect } from '#model/node'
+import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
 import { checked, fields } from './kind.ts'
@@ -24,7 +26,11 @@ type Found = { service: Service; action: ServiceAction }
 /** An action of a service that the workspace imported. */
 export type FindImported = (workspaceId: string, service: string, action: string) => Promise<Found | undefined>
 
-export type ServiceCallDeps = ServiceDeps & { openCredential: OpenCredential; findImported: FindImported }
+export type ServiceCallDeps = ServiceDeps & {
+  outgoing: Pick<Outgoing, 'request' | 'fetch' | 'fetchWith'>
+  openCredential: OpenCredential
+  findImported: FindImported
+}
 
 const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
   const service = typeof args.service === 'string' ? catalogue.get(args.service) : undefined
@@ -133,6 +139,9 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
           nothingDone: true,
         })
       const given = isObject(args.args) ? args.args : {}
-      return { output: await callService(deps, { ...found, args: given, credential }, call) }
+      const { tool } = found.action
+      if (tool === undefined) return { output: await callService(deps, { ...found, args: given, credential }, call) }
+      checkServiceArgs(found, given)
+      return { output: await callMcpTool(deps, { url: found.service.base_url, tool, args: given, credential }, call) }
     },
   })

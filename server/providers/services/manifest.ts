@@ -149,6 +149,8 @@ export type ServiceAction = Omit<ActionSource, 'args' | 'request' | 'effect' | '
   args_schema: JsonObject
   /** Of an imported document: how its arguments become a request, instead of the mapping of a manifest. */
   operation?: Operation
+  /** Of an MCP server: the tool that is called instead of a request that is sent. */
+  tool?: string
 }
 
 export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'description'> & {

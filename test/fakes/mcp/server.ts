@@ -11,6 +11,8 @@ export type FakeMcp = {
   /** host:port, for the list of private targets that tenants may reach. */
   target: string
   calls: McpCall[]
+  /** Tools that are listed besides its own. */
+  more: object[]
   /** Sessions that were opened and not ended. */
   openSessions(): number
   mode: { answers: 'json' | 'events' | 'open-events' | 'broken' | 'hang'; token: string | null; version: string }
@@ -43,7 +45,7 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
       case 'tools/list':
         // In two pages.
         return params.cursor === 'second'
-          ? { tools: TOOLS.slice(1) }
+          ? { tools: [...fake.more, ...TOOLS.slice(1)] }
           : { tools: TOOLS.slice(0, 1), nextCursor: 'second' }
       case 'tools/call': {
         const call: McpCall = {
@@ -124,6 +126,7 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
     url: `http://127.0.0.1:${port}/mcp`,
     target: `127.0.0.1:${port}`,
     calls: [],
+    more: [],
     openSessions: () => sessions.size,
     mode: { answers: 'json', token: null, version: '2025-06-18' },
     onCall: () => {},

@@ -3,7 +3,7 @@ import { shortText } from './schema.ts'
 
 const MAX_NAME = 100
 
-const asWords = (text: string): string =>
+export const asWords = (text: string): string =>
   text
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')

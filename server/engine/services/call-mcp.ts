@@ -1,0 +1,26 @@
+import { openMcpSession } from '#engine/agents/mcp-client'
+import type { NodeCall } from '#engine/node'
+import { beforeTheCall } from '#engine/nodes/mcp-call'
+import type { JsonObject } from '#model/definition'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+
+/** A tool of an MCP server that the workspace imported. The credential is put in where the requests leave. */
+export async function callMcpTool(
+  { outgoing }: { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'> },
+  {
+    url,
+    tool,
+    args,
+    credential,
+  }: { url: string; tool: string; args: JsonObject; credential: OutgoingCredential | undefined },
+  { signal, effectKey }: Pick<NodeCall, 'signal' | 'effectKey'>,
+): Promise<JsonObject> {
+  const fetch = credential ? outgoing.fetchWith(credential) : outgoing.fetch
+  const session = await openMcpSession({ fetch }, { url }, signal).catch(beforeTheCall)
+  try {
+    return await session.callTool(tool, args, effectKey)
+  } finally {
+    await session.close()
+  }
+}
