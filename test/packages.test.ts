@@ -91,16 +91,21 @@ slow(
     await mkdir(place)
     const bin = join(home, 'node_modules', '.bin', 'heddle')
     const env = { PATH: process.env.PATH!, PORT: '0', HEDDLE_LOG_LEVEL: 'error' }
-    const child = spawn(node, [bin], { cwd: place, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(node, [bin], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let printed = ''
+    let complained = ''
     child.stdout.on('data', (chunk: Buffer) => {
       printed += chunk.toString()
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      complained += chunk.toString()
     })
     const ended = new Promise((resolve) => child.once('close', resolve))
     await until(async () => printed.includes('heddle ready on'), 'the ready line', 120_000)
     expect(existsSync(join(place, 'heddle-data', 'secret.key'))).toBe(true)
     child.kill('SIGTERM')
     await ended
+    expect(complained).toBe('')
     await rm(place, { recursive: true })
     expect((await run(node, [bin, '--help'], { env })).stdout).toContain('heddle push DIR')
   },

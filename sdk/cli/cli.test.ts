@@ -254,6 +254,7 @@ describe('exit codes', () => {
       const { exit, stdout } = await heddle(...words)
       expect(exit).toBe(0)
       for (const name of Object.keys(commands)) expect(stdout).toContain(`heddle ${name}`)
+      expect(stdout).toContain('with its data in ./heddle-data\n')
     }
     expect((await heddle('--json', 'list')).exit).toBe(0)
   })

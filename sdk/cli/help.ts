@@ -25,9 +25,11 @@ ${listed(Object.entries({ ...exits, ...command.exits }).map(([code, about]) => [
 `
 }
 
+const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]!
+
 export const overview = (commands: Record<string, Command>): string => `heddle: workflows from the terminal
 
-${listed(Object.entries(commands).map(([name, { words, about }]) => [['heddle', name, ...words].join(' '), about.split('.')[0]!]))}
+${listed(Object.entries(commands).map(([name, { words, about }]) => [['heddle', name, ...words].join(' '), firstSentence(about)]))}
 
 heddle COMMAND --help tells the options and exit codes of one. Each takes --json, and --workspace ws_… where the key holds in several
 workspaces; login remembers it. HEDDLE_BASE, HEDDLE_KEY and HEDDLE_WORKSPACE override what login remembered. WORKFLOW is an id or a name.

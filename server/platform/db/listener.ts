@@ -17,18 +17,31 @@ const ANSWER_WITHIN = 4 * SECOND
 
 const ignored = (): void => {}
 
+type Listening = { client: pg.Client; query(text: string): Promise<unknown> }
+
+/** The driver warns of a statement that is sent while another is under way, and will refuse it one day. */
+function inTurn(client: pg.Client): Listening['query'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (text) => {
+    const sent = last.then(() => client.query(text))
+    last = sent.catch(ignored)
+    return sent
+  }
+}
+
 export function makeListener(options: { url: string; log: Logger; received(channel: string, payload: string): void }) {
   const { url, log, received } = options
   const channels = new Map<string, Set<OnHint>>()
-  let connection: Promise<pg.Client> | undefined
+  let connection: Promise<Listening> | undefined
   let retry: NodeJS.Timeout | undefined
 
   const heard = (channel: string): string => `listen ${pg.escapeIdentifier(channel)}`
 
-  async function connect(): Promise<pg.Client> {
+  async function connect(): Promise<Listening> {
     const client = new ServerClient({ connectionString: url, query_timeout: ANSWER_WITHIN })
     client.on('notification', ({ channel, payload }) => received(channel, payload ?? ''))
     await client.connect()
+    const query = inTurn(client)
     const mine = connection
     const lost = (): void => {
       if (connection !== mine) return
@@ -36,16 +49,16 @@ export function makeListener(options: { url: string; log: Logger; received(chann
       if (channels.size > 0) reconnectSoon()
     }
     const asking = setInterval(() => {
-      client.query('select 1').catch((error: Error) => breakOff(client, error))
+      query('select 1').catch((error: Error) => breakOff(client, error))
     }, ASK_EVERY)
     asking.unref()
     client.on('error', lost).on('end', lost)
     client.on('end', () => clearInterval(asking))
-    if (channels.size > 0) await client.query([...channels.keys()].map(heard).join(';'))
-    return client
+    if (channels.size > 0) await query([...channels.keys()].map(heard).join(';'))
+    return { client, query }
   }
 
-  const connected = (): Promise<pg.Client> => {
+  const connected = (): Promise<Listening> => {
     if (connection) return connection
     const connecting = connect()
     connection = connecting
@@ -87,7 +100,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
   }
 
   /** A peer that has vanished does not answer to a goodbye. */
-  async function goodbye(client: pg.Client): Promise<void> {
+  async function goodbye({ client }: Listening): Promise<void> {
     const timer = setTimeout(() => breakOff(client, new DatabaseSilent('the database does not answer')), SECOND)
     await client.end()
     clearTimeout(timer)
@@ -104,15 +117,17 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     tell,
     /** The network was away: whatever this connection has become, another one is opened. */
     reconnect(): void {
-      connection?.then((client) => breakOff(client, new DatabaseSilent('the database does not answer'))).catch(ignored)
+      connection
+        ?.then(({ client }) => breakOff(client, new DatabaseSilent('the database does not answer')))
+        .catch(ignored)
     },
     async listen(channel: string, onHint: OnHint): Promise<() => Promise<void>> {
       const of = channels.get(channel)
       if (of) of.add(onHint)
       else channels.set(channel, new Set([onHint]))
       try {
-        const client = await connected()
-        await client.query(heard(channel))
+        const { query } = await connected()
+        await query(heard(channel))
       } catch (error) {
         await stop(channel, onHint)
         throw error
