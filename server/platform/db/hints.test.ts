@@ -57,7 +57,7 @@ describe('hints of a transaction', () => {
     expect(here.toSorted()).toEqual(all.toSorted())
     await other.tenant(nobody, async (tx) => tx.hint('far', 'and back'))
     await expect.poll(() => here).toContain('and back')
-    expect(there.toSorted()).toEqual([...all, 'and back'].toSorted())
+    await expect.poll(() => there.toSorted()).toEqual([...all, 'and back'].toSorted())
     expect(here).toHaveLength(21)
     await stop()
     await other.close()
