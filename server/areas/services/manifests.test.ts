@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeOutgoingCredential } from '#areas/credentials/apply'
 import { findPreset } from '#areas/credentials/presets'
@@ -28,6 +30,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await vendor.close()
   await conversion.close()
+})
+
+test('there are as many as README.md says', () => {
+  const readme = readFileSync(join(import.meta.dirname, '..', '..', '..', 'README.md'), 'utf8')
+  const [, services, actions] = /more than (\d+) services with (\d+) actions/.exec(readme)!
+  const all = [...catalogue.values()]
+  expect(all.length).toBeGreaterThan(Number(services))
+  expect(all.reduce((sum, service) => sum + service.actions.size, 0)).toBeGreaterThan(Number(actions))
 })
 
 function credentialOf({ credential }: ServiceCases): OutgoingCredential | undefined {
