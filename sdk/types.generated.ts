@@ -288,7 +288,7 @@ export type ExtractedRequirements = { values: Record<string, unknown>; missing: 
 
 export type Template = { template_id: string; name: string; owner_id: string; teams: Array<{ team_id: string; role: "editor" }>; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
 
-export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; takes_files: boolean; visitor_token: string }
 
 export type ChatAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string; visitor_token?: string }
 
@@ -302,7 +302,9 @@ export type WidgetHistory = { items: Array<WidgetMessage>; next_cursor: string |
 
 export type WidgetTranscript = { text: string; language: string; duration_s: number }
 
-export type WorkflowWidgetConfig = { workflow_id: string; name: string; description: string | null; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; visitor_token: string }
+export type FileValue = { $file: { file_id: string; name: string; media_type: string; bytes: number; sha256: string } }
+
+export type WorkflowWidgetConfig = { workflow_id: string; name: string; description: string | null; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; takes_files: boolean; visitor_token: string }
 
 export type Gathered = { conversation_id: string; reply: string; values: Record<string, unknown>; missing: Array<string>; complete: boolean; execution_id?: string; visitor_token?: string }
 
@@ -391,8 +393,6 @@ export type StateCleared = { deleted: number }
 export type Receipt = { heddle: "receipt/1"; execution: Record<string, unknown>; content: Record<string, unknown>; gates: Array<Record<string, unknown>>; events: Array<{ seq: number; type: string; at: string; data_sha256: string; link: string }>; statement: { format: "receipt/1"; issued_at: string; issuer: string; execution_sha256: string; content_sha256: string; gates_sha256: Array<string>; events: number; journal: string; key_id: string }; public_key: string; signature: string }
 
 export type ReceiptKey = { key_id: string; algorithm: "ed25519"; public_key: string }
-
-export type FileValue = { $file: { file_id: string; name: string; media_type: string; bytes: number; sha256: string } }
 
 export type FileLink = { url: string; expires_at: string }
 

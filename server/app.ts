@@ -178,6 +178,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     baseUrl: options.baseUrl,
     credentials,
     shownResults: files.shown,
+    resultsWithUrls: files.withUrls,
+    files: files.sent,
     workflows: () => workflows,
   })
   const threads = wireThreads({
@@ -188,6 +190,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     identity,
     conversations: conversations.conversations,
     allowances: payments.allowances,
+    maxBytes: config.HEDDLE_MAX_JSON_BYTES,
+    files: files.sent,
   })
   const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
     config,

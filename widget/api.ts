@@ -29,11 +29,14 @@ export type Schema = {
   minLength?: number
   maxLength?: number
 }
+export type FileValue = { $file: { file_id: string; name: string } }
 export type Config = {
   name: string
   greeting: string
   theme: Record<string, unknown>
   features: { speech: boolean; transcribe: boolean }
+  /** Whether a workflow on offer takes files. */
+  takes_files?: boolean
   voice: string | null
   suggestions: string[]
   visitor_token: string
@@ -160,8 +163,22 @@ export function makeApi({ base, token, target }: Options) {
       remember(config.visitor_token)
       return config
     },
-    async chat(thread_id: string | null, message: string, onLost: () => void): Promise<Turn> {
-      const body = { ...(thread_id && { thread_id }), message, time_zone: timeZone }
+    /** The file as a value: for a form, or by its id for a message. */
+    upload: async (file: File): Promise<FileValue> =>
+      (
+        await send(`/files?name=${encodeURIComponent(file.name.slice(0, 255) || 'file')}`, {
+          method: 'POST',
+          headers: { 'content-type': file.type || 'application/octet-stream' },
+          body: file,
+        })
+      ).json() as Promise<FileValue>,
+    async chat(thread_id: string | null, message: string, onLost: () => void, files: string[] = []): Promise<Turn> {
+      const body = {
+        ...(thread_id && { thread_id }),
+        message,
+        ...(files.length > 0 && { files }),
+        time_zone: timeZone,
+      }
       const turn = (await (await send('/chat', json(body, newKey()), onLost)).json()) as Turn
       remember(turn.visitor_token)
       kept.set('thread', turn.thread_id)
@@ -194,10 +211,16 @@ export function makeApi({ base, token, target }: Options) {
       ).json() as Promise<Status>,
     respond: async (execution: string, response: unknown, clarification_id: string): Promise<void> =>
       void (await send(`/executions/${execution}/respond`, json({ response, clarification_id }, newKey()))),
-    async gather(conversation_id: string | null, message: string | null, onLost: () => void): Promise<Gathered> {
+    async gather(
+      conversation_id: string | null,
+      message: string | null,
+      onLost: () => void,
+      files: string[] = [],
+    ): Promise<Gathered> {
       const body = {
         ...(conversation_id && { conversation_id }),
-        ...(message !== null && { message }),
+        ...(message !== null && message !== '' && { message }),
+        ...(files.length > 0 && { files }),
         time_zone: timeZone,
       }
       const gathered = (await (await send('/gather', json(body, newKey()), onLost)).json()) as Gathered

@@ -26,6 +26,7 @@ export function Chat({ api, config, onClose }: Props) {
   const [notice, setNotice] = useState<string | null>(null)
   const log = useRef<HTMLDivElement>(null)
   const compose = useRef<HTMLTextAreaElement>(null)
+  const attachment = useRef<HTMLInputElement>(null)
   const speaker = useMemo(() => makeSpeaker(api.speech), [api])
   const conversation = useMemo(() => makeConversation(api, setView, speaker.say), [api, speaker])
   const canSpeak = config.features.speech && api.target.kind === 'template'
@@ -137,6 +138,7 @@ export function Chat({ api, config, onClose }: Props) {
           values={view.form.values}
           errors={view.fieldErrors}
           busy={view.busy}
+          onFile={conversation.upload}
           onSubmit={(values) => void conversation.act('submit', values)}
           onCancel={() => void conversation.act('cancel')}
         />
@@ -148,6 +150,7 @@ export function Chat({ api, config, onClose }: Props) {
           schema={view.question.schema}
           errors={view.fieldErrors}
           busy={view.busy}
+          onFile={conversation.upload}
           onAnswer={(response) => void conversation.answer(response)}
         />
       ) : null}
@@ -184,6 +187,33 @@ export function Chat({ api, config, onClose }: Props) {
             send(text)
           }}
         />
+        {config.takes_files ? (
+          <>
+            <input
+              ref={attachment}
+              type="file"
+              class="sr"
+              tabIndex={-1}
+              aria-label="File to send"
+              onChange={(event) => {
+                const [file] = event.currentTarget.files ?? []
+                event.currentTarget.value = ''
+                if (!file) return
+                void conversation.send(text.trim(), file)
+                setText('')
+              }}
+            />
+            <button
+              type="button"
+              aria-label="Send a file"
+              title="Send a file"
+              disabled={view.busy}
+              onClick={() => attachment.current?.click()}
+            >
+              <Icon name="attach" />
+            </button>
+          </>
+        ) : null}
         {canHear && microphone.available ? (
           <button
             type="button"

@@ -1,4 +1,4 @@
-import { type Api, type Form, type Message, Refused, type Status } from './api.ts'
+import { type Api, type FileValue, type Form, type Message, Refused, type Status } from './api.ts'
 
 // What the visitor sees, and how it changes. One conversation behind both widgets: a chat by template, and the guided
 // gathering of a workflow's inputs.
@@ -173,18 +173,22 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       }
     },
 
-    async send(text: string): Promise<void> {
-      add(local('visitor', text))
+    async send(text: string, file?: File): Promise<void> {
+      if (!file) add(local('visitor', text))
       lastNews = Date.now()
       await attempt(async () => {
+        const value = file && (await api.upload(file))
+        const files = value ? [value.$file.file_id] : []
+        // As the service stores it, so that it is not shown twice.
+        if (value) add(local('visitor', [text, `File: ${value.$file.name}`].filter(Boolean).join('\n')))
         if (api.target.kind === 'workflow') {
-          const gathered = await api.gather(thread, text, lost)
+          const gathered = await api.gather(thread, text, lost, files)
           thread = gathered.conversation_id
           say(gathered.reply)
           if (gathered.execution_id) follow(gathered.execution_id)
           return
         }
-        const turn = await api.chat(thread, text, lost)
+        const turn = await api.chat(thread, text, lost, files)
         thread = turn.thread_id
         // What looks how things stand may have been faster. What was told before this turn is not in its answer: `last` stays.
         const fresh = unseen(turn.messages)
@@ -211,6 +215,12 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         follow(execution)
       }),
 
+    /** For a form: the file as a value; undefined where it was refused, which the visitor is told. */
+    upload: (file: File) =>
+      new Promise<FileValue | undefined>((resolve) => {
+        void attempt(async () => resolve(await api.upload(file))).then(() => resolve(undefined))
+      }),
+
     /** Speech becomes an ordinary message. */
     hear: (clip: Blob) =>
       new Promise<string>((resolve) => {
@@ -233,10 +243,16 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   }
 }
 
+/** A file is shown by its name and its address. */
+const withAddresses = (_key: string, value: unknown): unknown => {
+  const { name, url } = (value as { $file?: { name?: string; url?: string } } | null)?.$file ?? {}
+  return url === undefined ? value : `${name}: ${url}`
+}
+
 function resultText(status: Status): string {
   if (status.status === 'succeeded') {
     if (status.results === null || status.results === undefined) return 'Done.'
-    return typeof status.results === 'string' ? status.results : JSON.stringify(status.results, null, 2)
+    return typeof status.results === 'string' ? status.results : JSON.stringify(status.results, withAddresses, 2)
   }
   return status.error ? `The run failed: ${status.error.message}` : `The run ended: ${status.status.replace('_', ' ')}.`
 }

@@ -7,12 +7,20 @@ type Props = {
   values: Record<string, unknown>
   errors: Record<string, string>
   busy: boolean
+  /** Uploads a file and gives it as a value; undefined where it was refused. */
+  onFile(file: File): Promise<unknown>
   onSubmit(values: Record<string, unknown>): void
   onCancel?(): void
 }
 
 const typeOf = (schema: Schema): string =>
   ([schema.type].flat().find((type) => type !== 'null') as string | undefined) ?? (schema.enum ? 'enum' : 'string')
+
+/** An input that is a file, as workflows declare it: an object with `$file`. */
+const isFile = (schema: Schema): boolean =>
+  schema.properties?.$file !== undefined || (schema.required ?? []).includes('$file')
+
+const nameOf = (value: unknown): string => (value as { $file?: { name?: string } } | undefined)?.$file?.name ?? ''
 
 const zone = (): string => {
   const minutes = -new Date().getTimezoneOffset()
@@ -61,7 +69,7 @@ const inputType: Record<string, 'date' | 'datetime-local' | 'time' | 'email' | '
 }
 
 /** A form out of a JSON Schema: enough of it for the inputs of a workflow. */
-export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCancel }: Props) {
+export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubmit, onCancel }: Props) {
   const fields = Object.entries(schema.properties ?? {})
   const required = new Set(schema.required ?? [])
   // A box that is left empty says no.
@@ -112,7 +120,27 @@ export function SchemaForm({ title, schema, values, errors, busy, onSubmit, onCa
                   {label}
                   {required.has(name) ? <span aria-hidden="true"> *</span> : null}
                 </label>
-                {field.enum ? (
+                {isFile(field) || isFile(field.items ?? {}) ? (
+                  <>
+                    <input
+                      {...common}
+                      type="file"
+                      multiple={!isFile(field)}
+                      required={required.has(name) && given[name] === undefined}
+                      onChange={async (event) => {
+                        const chosen = [...(event.currentTarget.files ?? [])]
+                        const kept = await Promise.all(chosen.map(onFile))
+                        const files = kept.filter((one) => one !== undefined)
+                        change(name, isFile(field) ? files[0] : files.length > 0 ? files : undefined)
+                      }}
+                    />
+                    {given[name] === undefined ? null : (
+                      <p class="hint" role="status">
+                        {[given[name]].flat().map(nameOf).join(', ')}
+                      </p>
+                    )}
+                  </>
+                ) : field.enum ? (
                   <select
                     {...common}
                     value={show(given[name])}
@@ -183,9 +211,10 @@ export function AnswerForm({
   schema: Schema
   errors: Record<string, string>
   busy: boolean
+  onFile(file: File): Promise<unknown>
   onAnswer(response: unknown): void
 }) {
-  const isObject = typeOf(schema) === 'object' && schema.properties !== undefined
+  const isObject = typeOf(schema) === 'object' && schema.properties !== undefined && !isFile(schema)
   const wrapped: Schema = isObject
     ? schema
     : {
@@ -200,6 +229,7 @@ export function AnswerForm({
       values={{}}
       errors={rest.errors}
       busy={rest.busy}
+      onFile={rest.onFile}
       onSubmit={(values) => rest.onAnswer(isObject ? values : values.response)}
     />
   )

@@ -8,6 +8,7 @@ const paths = {
   loud: 'M4 10v4h3l5 4V6L7 10zM16 9a4 4 0 0 1 0 6M18.5 6.5a8 8 0 0 1 0 11',
   microphone: 'M12 4a2 2 0 0 1 2 2v5a2 2 0 0 1-4 0V6a2 2 0 0 1 2-2zM6 11a6 6 0 0 0 12 0M12 17v4',
   stop: 'M7 7h10v10H7z',
+  attach: 'M19 11l-7.5 7.5a4.5 4.5 0 0 1-6.4-6.4L13 4.3a3 3 0 0 1 4.2 4.2l-7.8 7.8a1.5 1.5 0 0 1-2.1-2.1L14 7.4',
 }
 
 export const Icon = ({ name }: { name: keyof typeof paths }) => (

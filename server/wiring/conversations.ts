@@ -4,7 +4,7 @@ import { makeEmbedIdentifier } from '#areas/embed/identify'
 import { makeOrigins } from '#areas/embed/origins'
 import { embedTemplateRoutes, embedWorkflowRoutes } from '#areas/embed/routes'
 import { makeTemplateWidget } from '#areas/embed/template-widget'
-import { makeVisiting } from '#areas/embed/visiting'
+import { makeVisiting, type SentFiles } from '#areas/embed/visiting'
 import { makeVisitors } from '#areas/embed/visitors'
 import { makeWorkflowWidget } from '#areas/embed/workflow-widget'
 import type { Allowances } from '#areas/payments/allowances'
@@ -42,6 +42,9 @@ export type ConversationWiringOptions = {
   retentionDays: number
   /** Results as people are shown them: with addresses in place of files. */
   shownResults: ShownResults
+  /** Results as the status of a visitor's run has them: files with their addresses. */
+  resultsWithUrls: ShownResults
+  files: SentFiles
   /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
   workflows(): Workflows
 }
@@ -55,6 +58,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     chooseModel: options.credentials.chooseModel,
     mayThink: options.credentials.mayThink,
     shownResults: options.shownResults,
+    takeFiles: options.files.take,
     questions: () => workflows().questions,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>
@@ -74,6 +78,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     visitors,
     engine: () => workflows().engine,
     views: () => workflows().views,
+    resultsWithUrls: options.resultsWithUrls,
   })
   const { speech, transcription } = providers
   const templateWidget = makeTemplateWidget({
@@ -84,8 +89,9 @@ export function wireConversations(options: ConversationWiringOptions) {
     speech,
     transcription,
     allowances: options.allowances,
+    files: options.files,
   })
-  const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors })
+  const workflowWidget = makeWorkflowWidget({ conversations, visiting, visitors, files: options.files })
   const requirements = makeRequirements({
     extract: makeExtract({ chooseModel: options.credentials.chooseModel, log }),
     system: systemWorkflows,

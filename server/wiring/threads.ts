@@ -1,7 +1,7 @@
 import type { Conversations } from '#areas/conversations/types'
 import { makeCredentials } from '#areas/gateway/credentials'
-import { makeInbound } from '#areas/gateway/inbound'
-import { makeInbox } from '#areas/gateway/inbox'
+import { type KeepFile, makeInbound } from '#areas/gateway/inbound'
+import { type InboxOptions, makeInbox } from '#areas/gateway/inbox'
 import { makeWorkLoop } from '#areas/gateway/loop'
 import { makeSendToChannel } from '#areas/gateway/node'
 import { makeOutbox } from '#areas/gateway/outbox'
@@ -14,7 +14,7 @@ import { makeClips } from '#areas/threads/clips'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
 import { threadRoutes } from '#areas/threads/routes'
-import { makeThreads, standingInThread } from '#areas/threads/service'
+import { type FilesGiven, makeThreads, standingInThread } from '#areas/threads/service'
 import { makeSpeaking } from '#areas/threads/speaking'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { makeChannelSend } from '#engine/nodes/channel-send'
@@ -36,23 +36,42 @@ export type ThreadWiringOptions = {
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   conversations: Conversations
   allowances: Allowances
+  /** Largest message that is JSON. */
+  maxBytes: number
+  files: { given: FilesGiven; adopt: InboxOptions['adoptFiles']; keep: KeepFile }
 }
 
 /** Threads of people, and the channels through which people outside write. */
 export function wireThreads(options: ThreadWiringOptions) {
-  const { db, vault, log, providers, identity, conversations } = options
+  const { db, vault, log, providers, identity, conversations, files } = options
   const { channels } = providers
 
   const speaking = makeSpeaking(providers)
   const playback = makePlayback({ key: vault.derive('audio-playback') })
   const clips = makeClips({ db, blobs: providers.blobs, speaking, playback })
-  const threads = makeThreads({ conversations, speaking, clips, playback, allowances: options.allowances })
+  const threads = makeThreads({
+    conversations,
+    speaking,
+    clips,
+    playback,
+    allowances: options.allowances,
+    filesGiven: files.given,
+  })
   identity.onAccepted.thread = takeIntoThread
   identity.onRemoved.push(passThreadsOn)
 
   const box = makeCredentials(vault)
   const outbox = makeOutbox({ db, log, channels, box })
-  const inbox = makeInbox({ db, log, conversations, outbox })
+  const inbox = makeInbox({
+    db,
+    log,
+    channels,
+    box,
+    conversations,
+    outbox,
+    keepFile: files.keep,
+    adoptFiles: files.adopt,
+  })
   conversations.onPosted(outbox.onPosted)
   const loops = [
     makeWorkLoop({ what: 'messages out', atOnce: 8, log, find: outbox.findDue, work: outbox.sendOne }),
@@ -70,7 +89,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     ...threadRoutes(threads, makeThreadMembers(identity), clips),
     ...gatewayRoutes(
       makeGateway({ channels, box }),
-      makeInbound({ db, channels, box }),
+      makeInbound({ db, channels, box, maxBytes: options.maxBytes, keepFile: files.keep }),
       makeTryOut({ db, channels, box }),
     ),
   ]

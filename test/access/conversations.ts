@@ -3,7 +3,11 @@ import { type Cases, type Cast, type Prepared, rows, withChanges } from './matri
 import { makeWorkflow } from './workflows.ts'
 
 const definition = {
-  inputs: { type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'] },
+  inputs: {
+    type: 'object',
+    properties: { colour: { type: 'string' }, picture: { type: 'object', required: ['$file'] } },
+    required: ['colour'],
+  },
   nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which colour?', schema: { type: 'string' } } }],
   edges: [],
   output: null,
@@ -109,6 +113,15 @@ const answering =
   (prepare: (cast: Cast) => Promise<Prepared>) =>
   async (cast: Cast): Promise<Prepared> => ({ ...(await prepare(cast)), body: { response: 'blue' } })
 
+const aFile = { raw: Buffer.from('hello'), headers: { 'content-type': 'text/plain' } }
+
+async function filing(cast: Cast): Promise<Prepared> {
+  const prepared = await gathering()(cast)
+  const path = `/api/embed/workflow/${prepared.params!.workflow_id}/config`
+  const { body } = await cast.service.call('GET', path, { token: prepared.token! })
+  return { ...prepared, ...aFile, headers: { ...aFile.headers, 'x-visitor-token': body.visitor_token as string } }
+}
+
 const clip = readFileSync(new URL('../../server/providers/transcription/fixtures/voice.ogg', import.meta.url))
 
 /** Its creator, and the owners of the workspace; guests see only what they were invited to. */
@@ -141,6 +154,8 @@ export const conversationCases: Cases = {
     expect: rows.byToken,
     prepare: inWidget({ raw: clip, headers: { 'content-type': 'audio/ogg' } }),
   },
+  uploadThroughWidget: { expect: rows.byToken, prepare: inWidget(aFile) },
+  uploadForWorkflow: { expect: rows.byToken, prepare: filing },
   getWorkflowWidgetConfig: { expect: rows.byToken, prepare: gathering() },
   gatherInputs: { expect: rows.byToken, prepare: gathering({ body: { message: 'colour: red' } }) },
   getEmbeddedExecution: { expect: rows.byToken, prepare: gathered },

@@ -38,12 +38,25 @@ export type CarryOutDependencies = {
   questions(): Pick<Questions, 'answer' | 'stillOpen' | 'isForPerson'>
   /** Throws `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
+  /** The run holds the files that its input names and that this giver has sent. */
+  takeFiles: TakeFilesIn
 }
+
+export type TakeFilesIn = (
+  tx: Tx,
+  taking: { workspaceId: string; executionId: string; input: Json; giver: { userId: string | null; senderId: string } },
+) => Promise<void>
+
+/** Files of somebody outside belong to the visitor, or to the conversation of a channel. */
+const giverOf = ({ visitor_id, thread_id }: Pick<LockedThread, 'visitor_id' | 'thread_id'>, { author }: By) => ({
+  userId: author.kind === 'person' ? author.userId : null,
+  senderId: visitor_id ?? thread_id,
+})
 
 /** Only the widget and the console can show forms. */
 const showsForms = ({ kind }: Pick<LockedThread, 'kind'>): boolean => kind === 'embed' || kind === 'thread'
 
-export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
+export function makeCarryOut({ questions, checkQuota, takeFiles }: CarryOutDependencies) {
   const say = (pending: PendingTurn, text: string, executionId: string | null = null): void =>
     void pending.messages.push({ role: 'assistant', text, execution_id: executionId })
 
@@ -114,6 +127,7 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       tellEnd: true,
     })
     if (outcome !== 'accepted') return false
+    await takeFiles(tx, { workspaceId: thread.workspace_id, executionId, input, giver: giverOf(thread, by) })
     const { workflow_id, name: title } = offer
     pending.writes.push((later) => insertExecution(later, thread, { execution_id: executionId, workflow_id, title }))
     closeForm(pending, 'submitted')
@@ -150,6 +164,8 @@ export function makeCarryOut({ questions, checkQuota }: CarryOutDependencies) {
       // person who started the run.
       by.author.kind === 'person' ? ({ named }) => named : ({ who }) => who === null,
     )
+    const taking = { workspaceId: thread.workspace_id, executionId: to.execution_id, input: by.response }
+    await takeFiles(tx, { ...taking, giver: giverOf(thread, by) })
     const { clarification_id } = answered
     thread.state = {
       ...thread.state,

@@ -10,3 +10,13 @@ export const storableText = z
   .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds characters that are no text')
 
 export const messageText = storableText.refine((text) => !isBlank(text), 'must not be empty')
+
+/** Ids of files that were uploaded before. */
+export const sentFiles = z
+  .array(z.string().max(200))
+  .min(1)
+  .max(10)
+  .describe('Ids of files that the sender has uploaded, at most 10')
+
+export const saysSomething = ({ message, files }: { message: string; files?: string[] | undefined }): boolean =>
+  !isBlank(message) || (files !== undefined && message === '')

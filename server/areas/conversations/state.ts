@@ -1,3 +1,4 @@
+import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 
 // The state of a conversation. It is stored in the thread's row, so any process can take the next turn.
@@ -30,6 +31,8 @@ export type State = {
   started: { execution_id: string; workflow_id: string; values: JsonObject } | null
   /** The colleague who took over was notified that the visitor wrote, and has not answered yet. */
   awaiting: boolean
+  /** Files that were sent and that no workflow has taken yet, oldest first. */
+  files: FileValue[]
 }
 
 export const emptyState: State = {
@@ -39,6 +42,7 @@ export const emptyState: State = {
   offered: [],
   started: null,
   awaiting: false,
+  files: [],
 }
 
 /** The question that the next message is taken to answer. */

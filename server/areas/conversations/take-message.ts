@@ -1,13 +1,15 @@
+import type { FileValue } from '#engine/files'
 import { systemClock } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { readStandings } from './execution-store.ts'
+import { withFileNames, withoutUsed } from './files.ts'
 import { lastMessages, saveTurn } from './message-store.ts'
 import { readSurroundings, surroundingsOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
 import { tellHolder } from './takeover.ts'
 import { type Decision, goneFrom, type Situation, type Statement, think } from './think.ts'
-import { findThreadOfRequest, readThread } from './thread-store.ts'
+import { findThreadOfRequest, type LockedThread, readThread } from './thread-store.ts'
 import { begin, finish, inOneTransaction, inWorkspace, lockForTurn, type TurnDependencies } from './turn-frame.ts'
 import { byline } from './turn-parts.ts'
 import type { FirstMessage, Incoming, Turn } from './types.ts'
@@ -16,8 +18,14 @@ import type { FirstMessage, Incoming, Turn } from './types.ts'
 const MAX_ATTEMPTS = 4
 const RECENT = 12
 
-const statementOf = ({ text, timeZone, signal }: Pick<Incoming, 'text' | 'timeZone' | 'signal'>): Statement => ({
+const statementOf = ({
   text,
+  files,
+  timeZone,
+  signal,
+}: Pick<Incoming, 'text' | 'files' | 'timeZone' | 'signal'>): Statement => ({
+  text,
+  files: files ?? [],
   timeZone: timeZone ?? 'UTC',
   now: systemClock.now(),
   ...(signal && { signal }),
@@ -45,6 +53,15 @@ async function settle(
   return theirs ? decision : { kind: 'silent' }
 }
 
+/** What no workflow has taken waits for one; what was started or set aside ends the waiting. */
+function keepFiles(thread: LockedThread, decision: Decision, sent: FileValue[]): void {
+  const isOver = decision.kind === 'start' || decision.kind === 'answer' || (decision.kind === 'say' && decision.drop)
+  const waiting = [...thread.state.files, ...sent]
+  if (waiting.length === 0) return
+  const files = isOver ? [] : withoutUsed(waiting, thread.state.gathering?.values)
+  thread.state = { ...thread.state, files }
+}
+
 export async function takeMessage(deps: TurnDependencies, incoming: Incoming): Promise<Turn> {
   const { workspaceId, threadId } = incoming
   const statement = statementOf(incoming)
@@ -68,10 +85,11 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
         incoming,
       )
       if (!decision) return undefined
-      const pending = begin(situation, { ...byline(incoming), text: incoming.text })
+      const pending = begin(situation, { ...byline(incoming), text: withFileNames(incoming.text, statement.files) })
       pendingTurns.push(pending)
       deps.carrying.closeStale(pending)
       await deps.carrying.carryOut(tx, pending, decision, incoming, situation.offers)
+      keepFiles(pending.thread, decision, statement.files)
       tellHolder(pending)
       return finish(tx, pending, situation.offers)
     })
@@ -97,9 +115,11 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     }
     const situation: Situation = { thread, ...around, standings: [], recent: [] }
     const decision = await think(situation, statementOf(first), deps.rules)
-    const pending = begin(situation, { ...byline(first), text: first.text })
+    const { files = [] } = first
+    const pending = begin(situation, { ...byline(first), text: withFileNames(first.text, files) })
     pendingTurns.push(pending)
     await deps.carrying.carryOut(tx, pending, decision, first, around.offers)
+    keepFiles(pending.thread, decision, files)
     return finish(tx, pending, around.offers, greeting)
   })
   return typeof begun === 'string' ? takeMessage(deps, { ...first, threadId: begun }) : begun

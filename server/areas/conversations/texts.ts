@@ -1,7 +1,9 @@
+import { type FileValue, isFileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import type { Requirement } from '#providers/extraction/index'
 import { nameWords } from '#providers/extraction/text'
+import { filesWanted } from './files.ts'
 
 // What the assistant says without a language model. It is plain text: a client must not interpret markup in it.
 
@@ -43,6 +45,8 @@ const typesOf = (schema: JsonObject): Json[] => [own(schema, 'type') ?? null].fl
 /** The kind of answer that is expected, where it is not any text. */
 function hintOf(schema: Json): string {
   if (!isObject(schema)) return ''
+  const files = filesWanted(schema)
+  if (files !== null) return files === 'one' ? 'Please send a file.' : 'Please send one or more files.'
   const options = own(schema, 'enum')
   if (Array.isArray(options) && options.length > 0) {
     const shown = options
@@ -106,6 +110,9 @@ export function menu(offers: { name: string; description: string | null }[], lea
   return clip([lead, ...lines, 'Reply with a number or a name.'].join('\n'))
 }
 
+export const received = (files: FileValue[]): string =>
+  `I have received ${clip(files.map(({ $file }) => $file.name).join(', '), 300)}.`
+
 export const startedText = (title: string): string => `I have started "${title}".`
 export const stillRunning = (title: string): string => `"${title}" is still running. I will tell you when it is done.`
 export const waitingForApproval = (title: string): string => `Waiting for approval: ${clip(title, 300)}`
@@ -123,7 +130,8 @@ export function resultText(results: Json): string {
   return clip(entries.map(([key, value]) => `${key}: ${shown(value)}`).join('\n')) || 'Done.'
 }
 
-const shown = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const shown = (value: Json): string =>
+  typeof value === 'string' ? value : isFileValue(value) ? value.$file.name : JSON.stringify(value)
 
 export function endText(end: {
   title: string

@@ -1,10 +1,12 @@
 import { defaultsOf, type ExtractValues, type ModelWish, requirementsOf } from '#areas/requirements/extract'
+import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
 import type { Standing } from './execution-store.ts'
+import { filesWanted, takesFiles, withFiles } from './files.ts'
 import { findIntent, isCancel, isGo, isNoWish, isRefusal, isReturn } from './intents.ts'
 import type { Offer, Surroundings, Voice } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
@@ -42,7 +44,7 @@ export type PickWish = (
 ) => Promise<{ workflowId: string | null; reply: string } | undefined>
 
 export type Tools = { extract: ExtractValues; pick: PickWish }
-export type Statement = { text: string; timeZone: string; now: Date; signal?: AbortSignal }
+export type Statement = { text: string; files: FileValue[]; timeZone: string; now: Date; signal?: AbortSignal }
 
 /** A template acts for its owner. Its missing settings come from the workspace. */
 export const wishOf = ({ workspace_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
@@ -59,7 +61,7 @@ export async function think(situation: Situation, statement: Statement, tools: T
   if (thread.taken_over_by !== null) return { kind: 'silent' }
   if (thread.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
   // A clip without words is stored and gets no answer.
-  if (statement.text.trim() === '') return { kind: 'silent' }
+  if (statement.text.trim() === '' && statement.files.length === 0) return { kind: 'silent' }
   const question = askedNow(state)
   if (question) return answerQuestion(question, situation, statement, tools)
   const [waiting] = state.questions
@@ -80,7 +82,8 @@ export async function think(situation: Situation, statement: Statement, tools: T
       if (ready) return { kind: 'gather', offer, values, asked: null, texts: [texts.NOT_STARTED] }
       return nextStep(offer, {}, [texts.CANCELLED], false)
     }
-    return collect(offer, { values, asked }, statement, wishOf(thread, voice), tools, !ready || isGo(statement.text))
+    const before = { values, asked, files: state.files }
+    return collect(offer, before, statement, wishOf(thread, voice), tools, !ready || isGo(statement.text))
   }
   if (thread.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
   return findWish(situation, statement, tools)
@@ -88,6 +91,7 @@ export async function think(situation: Situation, statement: Statement, tools: T
 
 async function findWish(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
   const { thread, offers, voice } = situation
+  if (statement.text === '') return offerFor(situation, statement, tools)
   if (isCancel(statement.text)) return sayMenu(offers)
   const intent = findIntent(statement.text, offers.map(choiceOf), thread.state.offered)
   const picked =
@@ -98,7 +102,8 @@ async function findWish(situation: Situation, statement: Statement, tools: Tools
     // "2", or the name alone, is a choice without values.
     const bare = onlyNames(statement.text, offer)
     const heard = bare ? { ...statement, text: '' } : statement
-    return collect(offer, { values: {}, asked: null }, heard, wishOf(thread, voice), tools, !isNoWish(statement.text))
+    const before = { values: {}, asked: null, files: thread.state.files }
+    return collect(offer, before, heard, wishOf(thread, voice), tools, !isNoWish(statement.text))
   }
   if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
   if (intent.kind === 'several') {
@@ -108,6 +113,19 @@ async function findWish(situation: Situation, statement: Statement, tools: Tools
   const status = statusText(situation)
   if (status !== undefined) return { kind: 'say', texts: [status] }
   return sayMenu(offers, isHello(statement.text) ? (voice?.greeting ?? texts.GREETING) : undefined)
+}
+
+/** Files without a word: for the one workflow that takes files, which is asked for before it starts. */
+function offerFor(
+  { thread, offers, voice }: Situation,
+  statement: Statement,
+  tools: Tools,
+): Promise<Decision> | Decision {
+  const takers = offers.filter(({ inputs }) => takesFiles(requirementsOf(inputs ?? true)))
+  const [only] = takers
+  if (!only || takers.length > 1) return sayMenu(takers.length > 1 ? takers : offers, texts.received(statement.files))
+  const before = { values: {}, asked: null, files: thread.state.files }
+  return collect(only, before, statement, wishOf(thread, voice), tools, false)
 }
 
 const idOf = ({ workflow_id }: Offer): string => workflow_id
@@ -155,7 +173,7 @@ export const fitting = (values: JsonObject, requirements: Requirement[]): JsonOb
 
 async function collect(
   offer: Offer,
-  before: { values: JsonObject; asked: string | null },
+  before: { values: JsonObject; asked: string | null; files: FileValue[] },
   statement: Statement,
   wish: ModelWish,
   { extract }: Tools,
@@ -164,19 +182,23 @@ async function collect(
   const requirements = requirementsOf(offer.inputs ?? true)
   // The workflow may have changed since the values were given.
   const known = fitting(before.values, requirements)
-  const { values } =
-    requirements.length === 0
+  const given = withFiles(requirements, known, [...before.files, ...statement.files])
+  // Words become no files: whatever a model or a visitor writes, it names nothing that was not sent.
+  const spoken = requirements.filter(({ schema }) => filesWanted(schema) === null)
+  const { values: heard } =
+    spoken.length === 0 || statement.text === ''
       ? { values: {} }
       : await extract({
           message: statement.text,
-          requirements,
-          known,
-          ...(before.asked !== null && { asked: before.asked }),
+          requirements: spoken,
+          known: fitting(given, spoken),
+          ...(spoken.some(({ name }) => name === before.asked) && { asked: before.asked! }),
           timeZone: statement.timeZone,
           now: statement.now,
           wish,
           ...(statement.signal && { signal: statement.signal }),
         })
+  const values = { ...given, ...heard }
   const learnt = JSON.stringify(values) !== JSON.stringify(known)
   return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], mayStart)
 }
@@ -232,6 +254,12 @@ async function answerQuestion(
     offered: offers.map(idOf),
   }
   if (leaves && !isOneOfSome(question.schema)) return aside
+  const files = [...thread.state.files, ...statement.files]
+  const wanted = filesWanted(question.schema)
+  if (wanted !== null && files.length > 0) {
+    const response = (wanted === 'one' ? files.at(-1)! : files) as unknown as Json
+    if (validateJson(question.schema, response).length === 0) return { kind: 'answer', question, response }
+  }
   const plain = plainAnswer(question.schema, statement.text)
   if (plain !== undefined) return { kind: 'answer', question, response: plain }
   const whole = wantsForm(question.schema)
@@ -244,10 +272,11 @@ async function answerQuestion(
           ...(isObject(question.schema) && { schema: question.schema }),
         },
       ]
+  const given = whole ? withFiles(requirements, question.values ?? {}, files) : (question.values ?? {})
   const { values, missing } = await extract({
     message: statement.text,
     requirements,
-    known: question.values ?? {},
+    known: given,
     asked: question.asked ?? requirements[0]!.name,
     timeZone: statement.timeZone,
     now: statement.now,

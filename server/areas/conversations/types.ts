@@ -1,3 +1,4 @@
+import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { ListInput } from '#platform/http/list'
@@ -30,6 +31,8 @@ export type Incoming = {
   author: Author
   origin: Origin
   text: string
+  /** Files that the author has sent with it, and that they have the right to give. */
+  files?: FileValue[]
   /** A stored clip that belongs to the message. */
   audioId?: string
   /** Identifies the delivery. A repetition with the same key gets the same turn, and nothing happens twice. */
@@ -46,14 +49,14 @@ export type FirstMessage = Omit<Incoming, 'threadId' | 'isTheirs'> & {
   isTheirs(thread: Thread): boolean
 }
 
-export type FormAction = Omit<Incoming, 'text' | 'audioId' | 'timeZone'> & {
+export type FormAction = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone'> & {
   action: 'submit' | 'cancel'
   formId: string
   values?: JsonObject
 }
 
 /** An answer to a question of an execution, by its id; to the first open one where none is named. */
-export type Respond = Omit<Incoming, 'text' | 'audioId' | 'timeZone' | 'requestKey' | 'signal'> & {
+export type Respond = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone' | 'requestKey' | 'signal'> & {
   executionId: string
   clarificationId?: string | undefined
   response: Json

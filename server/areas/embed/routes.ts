@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Respond, Responded } from '#areas/approvals/schema'
 import { SimpleExecution } from '#areas/executions/schema'
+import { FileValue, uploadQuery } from '#areas/files/schema'
 import { token } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { audioForm, listQuery } from '#platform/http/schema'
+import { audioForm, filePart, listQuery } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import {
   Action,
@@ -26,6 +27,23 @@ type OfTemplate = { template_id: string; execution_id: string }
 type OfWorkflow = { workflow_id: string; execution_id: string }
 type Answered = { execution_id: string } & z.output<typeof Respond>
 
+const upload = {
+  summary: 'Upload a file, to be sent with a message or in a form',
+  description:
+    'The body is the file itself, or multipart/form-data with the part `file`, of at most 64 MiB. It needs a visitor token, and a workflow on offer that takes a file. Name its id in `files` of a message, or put the answer into the values of a form. A file that nothing is started with is removed after a day.',
+  extension: true as const,
+  query: uploadQuery,
+  bodyKind: 'stream' as const,
+  bodyLimit: 'file' as const,
+  consumes: ['multipart/form-data'],
+  described: { form: z.object({ file: filePart() }) },
+  answer: FileValue,
+  status: 201 as const,
+  transaction: false as const,
+  idempotency: 'none' as const,
+  rate: 'visitor' as const,
+}
+
 export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting): AnyRoute[] =>
   routes(
     'Embed by template',
@@ -43,6 +61,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
       getWidgetHistory: ['GET', '/api/embed/template/:template_id/thread/:thread_id/history', token('template')],
       speakThroughWidget: ['POST', '/api/embed/template/:template_id/speech', token('template')],
       transcribeThroughWidget: ['POST', '/api/embed/template/:template_id/transcribe', token('template')],
+      uploadThroughWidget: ['POST', '/api/embed/template/:template_id/files', token('template')],
     },
     {
       getWidgetConfig: {
@@ -131,6 +150,7 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         rate: 'visitor',
         run: widget.transcribe,
       },
+      uploadThroughWidget: { ...upload, run: widget.upload },
     },
   )
 
@@ -151,8 +171,10 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
         '/api/embed/workflow/:workflow_id/executions/:execution_id/respond',
         token('workflow'),
       ],
+      uploadForWorkflow: ['POST', '/api/embed/workflow/:workflow_id/files', token('workflow')],
     },
     {
+      uploadForWorkflow: { ...upload, run: widget.upload },
       getWorkflowWidgetConfig: {
         summary: 'What the widget of a workflow shows, and a visitor token',
         extension: true,

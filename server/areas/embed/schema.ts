@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { messageText } from '#areas/conversations/message-text'
+import { messageText, saysSomething, sentFiles, storableText } from '#areas/conversations/message-text'
 import { timeZone } from '#areas/requirements/schema'
 import { Features } from '#areas/templates/schema'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
@@ -33,6 +33,7 @@ export const TemplateConfig = z
     features: Features,
     voice: z.string().nullable(),
     suggestions: z.array(z.string()),
+    takes_files: z.boolean().describe('Whether a workflow on offer takes files'),
     visitor_token: z.string(),
   })
   .meta({ id: 'WidgetConfig' })
@@ -47,15 +48,19 @@ export const WorkflowConfig = z
     features: Features,
     voice: z.string().nullable(),
     suggestions: z.array(z.string()),
+    takes_files: z.boolean().describe('Whether a workflow on offer takes files'),
     visitor_token: z.string(),
   })
   .meta({ id: 'WorkflowWidgetConfig' })
 
-export const Chat = z.strictObject({
-  thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
-  message: messageText,
-  time_zone: timeZone.optional(),
-})
+export const Chat = z
+  .strictObject({
+    thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
+    message: storableText.default('').describe('May be empty only where files are sent'),
+    files: sentFiles.optional(),
+    time_zone: timeZone.optional(),
+  })
+  .refine(saysSomething, { path: ['message'], message: 'must not be empty' })
 
 export const ChatAnswer = z
   .object({
@@ -95,6 +100,7 @@ export const Heard = z
 export const Gather = z.strictObject({
   conversation_id: z.string().max(200).optional(),
   message: messageText.optional(),
+  files: sentFiles.optional(),
   time_zone: timeZone.optional(),
 })
 export const Gathered = z

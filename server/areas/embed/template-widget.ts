@@ -6,6 +6,7 @@ import type { Message, Turn } from '#areas/conversations/types'
 import { type Allowances, countListening } from '#areas/payments/allowances'
 import { type Features, featuresOf } from '#areas/templates/schema'
 import type { Templates } from '#areas/templates/service'
+import type { FileValue } from '#engine/files'
 import type { JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
@@ -16,7 +17,18 @@ import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Speech } from '#providers/speech/index'
 import type { Transcription } from '#providers/transcription/index'
 import type { Action, Chat, ChatAnswer, Speak } from './schema.ts'
-import { credentialOf, originOf, ownerOf, requestKeyOf, VISITOR, type Visiting } from './visiting.ts'
+import {
+  credentialOf,
+  filesOf,
+  originOf,
+  ownerOf,
+  requestKeyOf,
+  type SentFiles,
+  takesAnyFiles,
+  uploadOf,
+  VISITOR,
+  type Visiting,
+} from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of a chat template, on somebody else's site.
@@ -33,8 +45,9 @@ export function makeTemplateWidget(options: {
   speech: Speech
   transcription: Transcription
   allowances: Allowances
+  files: SentFiles
 }) {
-  const { conversations, templates, visiting, visitors, speech, transcription, allowances } = options
+  const { conversations, templates, visiting, visitors, speech, transcription, allowances, files } = options
 
   const offered = (stored: Partial<Features>): Features => {
     const features = featuresOf(stored)
@@ -74,20 +87,33 @@ export function makeTemplateWidget(options: {
         features: offered(template.features),
         voice: template.voice,
         suggestions: offers.slice(0, MAX_SUGGESTIONS).map(({ name }) => name),
+        takes_files: takesAnyFiles(offers),
         // Anyone who is known stays who they are, for another day.
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
       }
     },
 
+    async upload(
+      ctx: Context,
+      { template_id, name }: OfTemplate & { name?: string | undefined },
+      exchange: Exchange,
+    ): Promise<FileValue> {
+      const offers = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        conversations.offersOfTemplate(tx, ctx.workspace.workspace_id, template_id),
+      )
+      return uploadOf(files, ctx, { name, offers }, exchange)
+    },
+
     async chat(
       ctx: Context,
-      { template_id, thread_id, message, time_zone }: OfTemplate & z.output<typeof Chat>,
+      { template_id, thread_id, message, files: fileIds, time_zone }: OfTemplate & z.output<typeof Chat>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
       const said = {
         author: VISITOR,
         origin: originOf(ctx),
         text: message,
+        ...(await filesOf(files, ctx, fileIds)),
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
         signal: ctx.stepAside(),

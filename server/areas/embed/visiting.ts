@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto'
+import type { TakeFilesIn } from '#areas/conversations/carry-out'
+import { takesFiles } from '#areas/conversations/files'
 import type { ConversationService } from '#areas/conversations/service'
 import type { OpenQuestion } from '#areas/conversations/state'
 import type { Thread, Within } from '#areas/conversations/types'
+import type { ShownResults } from '#areas/conversations/updates'
 import type { SimpleExecution } from '#areas/executions/schema'
 import { sendStoredJson } from '#areas/executions/send-json'
 import { idempotencyOf } from '#areas/executions/start'
 import type { Views } from '#areas/executions/view'
+import { requirementsOf } from '#areas/requirements/extract'
+import type { FileValue } from '#engine/files'
 import type { Engine, ExecutionView } from '#engine/ports'
 import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, type Credential, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
+import { letGo } from '#platform/http/upload'
 import { newId, toWire } from '#platform/ids'
 import type { Visitors } from './visitors.ts'
 
@@ -49,11 +56,45 @@ export function requestKeyOf(ctx: Context, { request }: Exchange): { requestKey?
   return { requestKey: hash.update(request.url).digest() }
 }
 
+/** Files that visitors send. */
+export type SentFiles = {
+  take: TakeFilesIn
+  given(tx: Tx, workspaceId: string, ids: string[], giver: { userId: null; senderId: string }): Promise<FileValue[]>
+  upload(ctx: Context, input: { name?: string | undefined; visitorId: string }, exchange: Exchange): Promise<FileValue>
+}
+
+export const takesAnyFiles = (offers: { inputs: Json | null }[]): boolean =>
+  offers.some(({ inputs }) => takesFiles(requirementsOf(inputs ?? true)))
+
+/** A visitor may send files only where something on offer takes them. */
+export async function uploadOf(
+  files: SentFiles,
+  ctx: Context,
+  { name, offers }: { name?: string | undefined; offers: { inputs: Json | null }[] },
+  exchange: Exchange,
+): Promise<FileValue> {
+  const visitorId = requireVisitor(ctx)
+  if (!takesAnyFiles(offers)) {
+    letGo(exchange)
+    throw problem('forbidden', 'Nothing that is offered here takes files.')
+  }
+  return files.upload(ctx, { name, visitorId }, exchange)
+}
+
+/** The files that a message names: those that this visitor has uploaded. */
+export async function filesOf(files: SentFiles, ctx: Context, ids: string[] = []): Promise<{ files?: FileValue[] }> {
+  if (ids.length === 0) return {}
+  const giver = { userId: null, senderId: requireVisitor(ctx) }
+  const find = (tx: Tx): Promise<FileValue[]> => files.given(tx, ctx.workspace.workspace_id, ids, giver)
+  return { files: await (ctx.maybeTx === null ? ctx.db.tenant(scopeOf(ctx), find) : find(ctx.tx)) }
+}
+
 export function makeVisiting(options: {
   conversations: ConversationService
   visitors: Visitors
   engine(): Pick<Engine, 'readExecution'>
   views(): Views
+  resultsWithUrls: ShownResults
 }) {
   const { conversations, visitors } = options
 
@@ -133,8 +174,15 @@ export function makeVisiting(options: {
       const { question, told } = await ownExecution(ctx, execution_id)
       const view = await readView(ctx, execution_id)
       if (!told) await conversations.settle(view)
+      const simple = await options.views().simple(view, `${under}/${toWire('exe', execution_id)}/results`)
+      const run = { workspaceId: ctx.workspace.workspace_id, executionId: execution_id }
+      const results =
+        simple.results === null || simple.results === undefined
+          ? simple.results
+          : await ctx.db.tenant(scopeOf(ctx), (tx) => options.resultsWithUrls(tx, run, simple.results as Json))
       return {
-        ...(await options.views().simple(view, `${under}/${toWire('exe', execution_id)}/results`)),
+        ...simple,
+        results,
         // Only what the visitor may answer: questions for colleagues are none of their business.
         question: question && {
           clarification_id: toWire('clr', question.clarification_id),

@@ -1,13 +1,25 @@
 import type { z } from 'zod'
 import type { ConversationService } from '#areas/conversations/service'
 import type { Thread, Turn } from '#areas/conversations/types'
+import type { FileValue } from '#engine/files'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Gather, Gathered } from './schema.ts'
-import { credentialOf, originOf, ownerOf, requestKeyOf, VISITOR, type Visiting } from './visiting.ts'
+import {
+  credentialOf,
+  filesOf,
+  originOf,
+  ownerOf,
+  requestKeyOf,
+  type SentFiles,
+  takesAnyFiles,
+  uploadOf,
+  VISITOR,
+  type Visiting,
+} from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of one workflow: its inputs are gathered in a guided conversation, then it is started.
@@ -19,8 +31,9 @@ export function makeWorkflowWidget(options: {
   conversations: ConversationService
   visiting: Visiting
   visitors: Visitors
+  files: SentFiles
 }) {
-  const { conversations, visiting, visitors } = options
+  const { conversations, visiting, visitors, files } = options
 
   /** Nothing was said: where the conversation stands, or how it begins. */
   const lookAt = (
@@ -55,23 +68,36 @@ export function makeWorkflowWidget(options: {
         features: { speech: false, transcribe: false, names: false },
         voice: null,
         suggestions: [],
+        takes_files: takesAnyFiles([offer]),
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
       }
     },
 
+    async upload(
+      ctx: Context,
+      { workflow_id, name }: OfWorkflow & { name?: string | undefined },
+      exchange: Exchange,
+    ): Promise<FileValue> {
+      const offers = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        conversations.offersOfWorkflow(tx, ctx.workspace.workspace_id, workflow_id),
+      )
+      return uploadOf(files, ctx, { name, offers }, exchange)
+    },
+
     async gather(
       ctx: Context,
-      { workflow_id, conversation_id, message, time_zone }: OfWorkflow & z.output<typeof Gather>,
+      { workflow_id, conversation_id, message, files: fileIds, time_zone }: OfWorkflow & z.output<typeof Gather>,
       exchange: Exchange,
     ): Promise<z.input<typeof Gathered>> {
       const of = { kind: 'gather' as const, workflowId: workflow_id }
       const named =
         conversation_id === undefined ? undefined : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
-      if (message === undefined) return lookAt(ctx, named, of)
+      if (message === undefined && fileIds === undefined) return lookAt(ctx, named, of)
       const said = {
         author: VISITOR,
         origin: originOf(ctx),
-        text: message,
+        text: message ?? '',
+        ...(await filesOf(files, ctx, fileIds)),
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
         signal: ctx.stepAside(),

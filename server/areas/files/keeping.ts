@@ -17,6 +17,8 @@ export type NewFile = {
   name: string
   media_type: string
   created_by: string | null
+  /** The visitor who sent it, or the conversation of a channel that it came in by. */
+  sender_id?: string | null
   /** The run that takes or makes it, where that is known. */
   execution_id: string | null
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type Files, filesIn, isFileValue, unavailable } from '#engine/files'
+import { type Files, type FileValue, filesIn, isFileValue, unavailable } from '#engine/files'
 import type { Json } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import type { Database, Tx } from '#platform/db/pool'
-import { fromWire } from '#platform/ids'
+import { unknownReference } from '#platform/errors'
+import { fromWire, NOWHERE } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
-import { asNodeFailure, type FileParts, fileNameOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
+import { asNodeFailure, type FileParts, fileNameOf, fileValueOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
 import * as store from './store.ts'
 
 /** Who uploaded a file may read it, and anyone who may read a run that took or made it. */
@@ -24,7 +25,7 @@ export const makeStandingInFile =
   }
 
 /** The same id for the same key, so that a repeated attempt replaces what the one before it made. */
-const idFor = (workspaceId: string, key: string): string => {
+export const fileIdFor = (workspaceId: string, key: string): string => {
   const digest = createHash('sha256').update(`${workspaceId}\n${key}`).digest('hex')
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 }
@@ -53,7 +54,7 @@ export function makeFiles(parts: FileParts): Files {
 
     async save({ workspaceId, executionId }, { key, name, media_type }, chunks) {
       const file = {
-        file_id: idFor(workspaceId, key),
+        file_id: fileIdFor(workspaceId, key),
         name: fileNameOf(name),
         media_type: mediaTypeOf(media_type),
         created_by: null,
@@ -87,7 +88,38 @@ export async function takeFilesOf(
 ): Promise<void> {
   const ids = idsIn(input)
   if (ids.length === 0) return
-  await db.tenant({ workspaceId, userId: null }, (tx) => store.takeUploads(tx, workspaceId, executionId, ids, userId))
+  await db.tenant({ workspaceId, userId: null }, (tx) =>
+    store.takeUploads(tx, workspaceId, executionId, ids, { userId }),
+  )
+}
+
+/** The same in the transaction that starts the run, for a conversation. */
+export async function takeFilesIn(
+  tx: Tx,
+  {
+    workspaceId,
+    executionId,
+    input,
+    giver,
+  }: { workspaceId: string; executionId: string; input: Json; giver: store.Giver },
+): Promise<void> {
+  const ids = idsIn(input)
+  if (ids.length > 0) await store.takeUploads(tx, workspaceId, executionId, ids, giver)
+}
+
+/** The files that somebody names in a message. Throws `unknown_reference` for one that they have not uploaded. */
+export async function filesGiven(
+  tx: Tx,
+  workspaceId: string,
+  wireIds: string[],
+  giver: store.Giver,
+): Promise<FileValue[]> {
+  const ids = wireIds.map((wireId) => fromWire('file', wireId) ?? NOWHERE)
+  if (ids.length === 0) return []
+  const rows = await store.findGiven(tx, workspaceId, ids, giver)
+  const missing = ids.findIndex((fileId) => !rows.some(({ file_id }) => file_id === fileId))
+  if (missing !== -1) throw unknownReference(`/files/${missing}`)
+  return rows.map(fileValueOf)
 }
 
 /**
@@ -99,6 +131,7 @@ export async function withDownloadLinks(
   { workspaceId, executionId }: { workspaceId: string; executionId: string },
   results: Json,
   addressOf: (fileId: string) => string,
+  show: (file: FileValue, url: string) => Json = ({ $file }, url) => `${$file.name}: ${url}`,
 ): Promise<Json> {
   const ids = idsIn(results)
   if (ids.length === 0) return results
@@ -107,7 +140,7 @@ export async function withDownloadLinks(
     if (typeof value !== 'object' || value === null) return value
     if (isFileValue(value)) {
       const fileId = fromWire('file', value.$file.file_id)
-      return fileId === undefined || !own.has(fileId) ? value : `${value.$file.name}: ${addressOf(fileId)}`
+      return fileId === undefined || !own.has(fileId) ? value : show(value, addressOf(fileId))
     }
     if (Array.isArray(value)) return value.map(shown)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item)]))

@@ -8,17 +8,24 @@ const COLUMNS = 'file_id, name, media_type, bytes::float8 as bytes, sha256'
 export const insertFile = (
   tx: Tx,
   workspaceId: string,
-  file: { file_id: string; name: string; media_type: string; created_by: string | null; execution_id: string | null },
+  file: {
+    file_id: string
+    name: string
+    media_type: string
+    created_by: string | null
+    sender_id?: string | null
+    execution_id: string | null
+  },
 ): Promise<unknown> =>
   tx.rows(
     `with made as (
-       insert into files (workspace_id, file_id, name, media_type, created_by) values ($1, $2, $3, $4, $5)
+       insert into files (workspace_id, file_id, name, media_type, created_by, sender_id) values ($1, $2, $3, $4, $5, $7)
        on conflict (workspace_id, file_id) do update set name = excluded.name, media_type = excluded.media_type
        returning workspace_id, file_id
      )
      insert into file_uses (workspace_id, file_id, execution_id)
      select workspace_id, file_id, $6::uuid from made where $6::uuid is not null on conflict do nothing`,
-    [workspaceId, file.file_id, file.name, file.media_type, file.created_by, file.execution_id],
+    [workspaceId, file.file_id, file.name, file.media_type, file.created_by, file.execution_id, file.sender_id ?? null],
   )
 
 export const completeFile = (
@@ -63,20 +70,54 @@ const holdFiles = (tx: Tx, workspaceId: string, executionId: string, fileIds: st
     [workspaceId, executionId, fileIds],
   )
 
-/** A run takes the files that the person who starts it has uploaded. */
+/** Whose uploads: those of a person, or what came in by a conversation with somebody outside. */
+export type Giver = { userId: string | null; senderId?: string | null }
+
+/** A run takes the files that whoever starts it has uploaded. */
 export const takeUploads = (
   tx: Tx,
   workspaceId: string,
   executionId: string,
   fileIds: string[],
-  userId: string,
+  { userId, senderId = null }: Giver,
 ): Promise<unknown> =>
   tx.rows(
     `insert into file_uses (workspace_id, file_id, execution_id)
-     select workspace_id, file_id, $2 from files where workspace_id = $1 and file_id = any($3) and created_by = $4 and stored
+     select workspace_id, file_id, $2 from files where workspace_id = $1 and file_id = any($3)
+       and (created_by = $4 or sender_id = $5) and stored
      on conflict do nothing`,
-    [workspaceId, executionId, fileIds, userId],
+    [workspaceId, executionId, fileIds, userId, senderId],
   )
+
+/** Those of the files that this giver has uploaded, in the order in which they are named. */
+export const findGiven = (
+  tx: Tx,
+  workspaceId: string,
+  fileIds: string[],
+  { userId, senderId = null }: Giver,
+): Promise<FileRow[]> =>
+  tx.rows<FileRow>(
+    `select ${COLUMNS} from files where workspace_id = $1 and file_id = any($2) and (created_by = $3 or sender_id = $4) and stored
+     order by array_position($2::uuid[], file_id)`,
+    [workspaceId, fileIds, userId, senderId],
+  )
+
+/** What came along with a message of a channel, before its conversation was known. */
+export const adoptFiles = (tx: Tx, workspaceId: string, fileIds: string[], senderId: string): Promise<number> =>
+  tx.count(
+    `update files set sender_id = $3 where workspace_id = $1 and file_id = any($2) and sender_id is null and created_by is null`,
+    [workspaceId, fileIds, senderId],
+  )
+
+/** Files of a sender that no run has taken yet. */
+export const countUntaken = async (tx: Tx, workspaceId: string, senderId: string): Promise<number> => {
+  const row = await tx.maybe<{ count: number }>(
+    `select count(*)::int as count from files f where workspace_id = $1 and sender_id = $2 and not exists (
+       select from file_uses u where u.workspace_id = f.workspace_id and u.file_id = f.file_id)`,
+    [workspaceId, senderId],
+  )
+  return row?.count ?? 0
+}
 
 export type FileOwner = { created_by: string | null; execution_ids: string[] }
 

@@ -16,10 +16,39 @@ const SAFE =
 /** A whole upload: the parts around a file in a form are small. */
 const AROUND = 1 << 20
 
-export async function uploadFile(
+export const uploadFile = (
   parts: FileParts,
   ctx: Context,
-  { name }: { name?: string | undefined },
+  input: { name?: string | undefined },
+  exchange: Exchange,
+): Promise<FileValue> => keepUpload(parts, ctx, { ...input, created_by: ctx.person.user_id, sender_id: null }, exchange)
+
+/** Anonymous, so that less is taken from one of them. */
+const MAX_VISITOR_BYTES = 64 << 20
+const MAX_UNTAKEN = 20
+
+/** A file of a visitor, which the runs that their conversations start may take. */
+export async function uploadAsVisitor(
+  parts: FileParts,
+  ctx: Context,
+  input: { name?: string | undefined; visitorId: string },
+  exchange: Exchange,
+): Promise<FileValue> {
+  const { workspace_id } = ctx.workspace
+  const untaken = await ctx.db.tenant(scopeOf(ctx), (tx) => store.countUntaken(tx, workspace_id, input.visitorId))
+  if (untaken >= MAX_UNTAKEN) {
+    letGo(exchange)
+    throw problem('conflict', `You have ${MAX_UNTAKEN} files that nothing was started with. Use them first.`)
+  }
+  const maxBytes = Math.min(parts.maxBytes, MAX_VISITOR_BYTES)
+  const owner = { name: input.name, created_by: null, sender_id: input.visitorId }
+  return keepUpload({ ...parts, maxBytes }, ctx, owner, exchange)
+}
+
+async function keepUpload(
+  parts: FileParts,
+  ctx: Context,
+  { name, created_by, sender_id }: { name?: string | undefined; created_by: string | null; sender_id: string | null },
   exchange: Exchange,
 ): Promise<FileValue> {
   const { request } = exchange
@@ -32,7 +61,8 @@ export async function uploadFile(
         file_id: newId(),
         name: fileNameOf(given.fileName),
         media_type: mediaTypeOf(given.mediaType),
-        created_by: ctx.person.user_id,
+        created_by,
+        sender_id,
         execution_id: null,
       },
       given.blocks,

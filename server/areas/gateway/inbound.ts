@@ -1,27 +1,62 @@
 import { createHash } from 'node:crypto'
+import type { FileValue } from '#engine/files'
 import type { Database } from '#platform/db/pool'
-import { problem } from '#platform/errors'
+import { isProblem, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
+import { blocksOf, checkLength, letGo } from '#platform/http/upload'
 import { newId } from '#platform/ids'
 import type { Channels } from '#providers/channels/channels'
 import {
+  type Attachment,
   type Channel,
   type InboundAnswer,
   InboundMalformed,
   type InboundMessage,
+  MAX_ATTACHMENTS,
   SignatureRefused,
 } from '#providers/channels/index'
+import { storable } from '#providers/channels/text'
 import type { CredentialBox } from './credentials.ts'
 import * as inboxStore from './inbox-store.ts'
 import { CHANNEL_HINTS } from './outbox-store.ts'
 import type * as store from './store.ts'
 
+export type KeepFile = (
+  workspaceId: string,
+  file: { name: string; media_type: string; sender_id: string | null; key?: string },
+  chunks: AsyncIterable<Buffer>,
+) => Promise<FileValue>
+
+/** Of 25 MiB each at most, and the attachments that are decoded from them. */
+const MAX_LARGE_AT_ONCE = 2
+
+function makeSlots(size: number) {
+  let taken = 0
+  return {
+    take(): boolean {
+      if (taken >= size) return false
+      taken += 1
+      return true
+    },
+    giveBack(): void {
+      taken -= 1
+    },
+  }
+}
+
 type Called = { channel: string; config_id: string }
 
 /** The addresses that vendors call. Nothing in a request but its path says which config it is for. */
-export function makeInbound(options: { db: Database; channels: Channels; box: CredentialBox }) {
-  const { db, channels, box } = options
+export function makeInbound(options: {
+  db: Database
+  channels: Channels
+  box: CredentialBox
+  maxBytes: number
+  keepFile: KeepFile
+}) {
+  const { db, channels, box, maxBytes, keepFile } = options
+  const large = makeSlots(MAX_LARGE_AT_ONCE)
 
   async function find({ channel, config_id }: Called): Promise<{ config: store.UsableConfig; vendor: Channel }> {
     const vendor = Object.hasOwn(channels, channel) ? channels[channel as keyof Channels] : undefined
@@ -40,17 +75,54 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
   })
 
   /** Kept before the vendor hears that it arrived; a repetition is known by its id. */
-  const keep = (config: store.UsableConfig, messages: InboundMessage[]): Promise<void> =>
-    db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
-      for (const { deliveryId, ...message } of messages)
+  const keep = async (config: store.UsableConfig, messages: InboundMessage[]): Promise<void> => {
+    const kept = await Promise.all(messages.map(({ files = [] }) => keepAttachments(config.workspace_id, files)))
+    await db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
+      for (const [at, { deliveryId, files: _files, ...message }] of messages.entries())
         await inboxStore.insertDelivery(tx, config.workspace_id, {
           ...message,
+          files: kept[at]!,
           receipt_id: newId(),
           config_id: config.config_id,
           delivery_sha256: createHash('sha256').update(`${config.config_id}\n${deliveryId}`).digest(),
         })
       tx.hint(CHANNEL_HINTS, '')
     })
+  }
+
+  /** What came along is kept at once; what the vendor keeps is fetched when the message is answered. */
+  async function keepAttachments(workspaceId: string, files: Attachment[]): Promise<inboxStore.DeliveredFile[]> {
+    const kept: inboxStore.DeliveredFile[] = []
+    for (const file of files.slice(0, MAX_ATTACHMENTS)) {
+      const { name, mediaType: media_type } = { ...file, name: storable(file.name, 200) || 'file' }
+      if ('ref' in file) kept.push({ name, media_type, ref: file.ref })
+      else
+        try {
+          const value = await keepFile(workspaceId, { name, media_type, sender_id: null }, file.content())
+          kept.push(value)
+        } catch (error) {
+          if (!isProblem(error, 'quota_exceeded') && !isProblem(error, 'too_large')) throw error
+          kept.push({ name, media_type, refused: true })
+        }
+    }
+    return kept
+  }
+
+  /** Only a sender that its headers prove may send more than a message of JSON, and few at once: all of it is in memory. */
+  async function readBody(vendor: Channel, config: store.UsableConfig, { request }: Exchange): Promise<Buffer> {
+    const most = vendor.maxBodyBytes?.({ headers: request.headers }, usableOf(config)) ?? maxBytes
+    const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+    const isLarge = most > maxBytes && expected > maxBytes
+    if (isLarge && !large.take()) throw problem('overloaded', 'Several large messages are being read; send it again.')
+    try {
+      checkLength(request, most)
+      const blocks: Buffer[] = []
+      for await (const block of blocksOf(request.raw, most)) blocks.push(block)
+      return Buffer.concat(blocks)
+    } finally {
+      if (isLarge) large.giveBack()
+    }
+  }
 
   async function refusing<T>(ctx: Context, config: store.UsableConfig, work: () => Promise<T> | T): Promise<T> {
     try {
@@ -64,19 +136,13 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
   }
 
   return {
-    async receive(ctx: Context, input: Called & { body: Buffer }, { request, reply }: Exchange): Promise<void> {
-      const { config, vendor } = await find(input)
-      const { answer, messages } = await refusing(ctx, config, () =>
-        vendor.receive({ headers: request.headers, body: input.body, now: new Date() }, usableOf(config)),
-      )
-      if (messages.length > 0) {
-        if (!messages.every(isStorable))
-          throw problem('malformed', 'An id or a name holds characters that are no text.')
-        if (!config.enabled || config.template_id === null)
-          throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
-        await keep(config, messages)
+    async receive(ctx: Context, input: Called, exchange: Exchange): Promise<void> {
+      try {
+        await receive(ctx, input, exchange)
+      } catch (error) {
+        letGo(exchange)
+        throw error
       }
-      send(reply, answer)
     },
 
     async handshake(ctx: Context, input: Called & Record<string, unknown>, { reply }: Exchange): Promise<void> {
@@ -90,6 +156,22 @@ export function makeInbound(options: { db: Database; channels: Channels; box: Cr
       })
       send(reply, answer)
     },
+  }
+
+  async function receive(ctx: Context, input: Called, exchange: Exchange): Promise<void> {
+    const { request, reply } = exchange
+    const { config, vendor } = await find(input)
+    const { answer, messages } = await refusing(ctx, config, async () => {
+      const body = await readBody(vendor, config, exchange)
+      return vendor.receive({ headers: request.headers, body, now: new Date() }, usableOf(config))
+    })
+    if (messages.length > 0) {
+      if (!messages.every(isStorable)) throw problem('malformed', 'An id or a name holds characters that are no text.')
+      if (!config.enabled || config.template_id === null)
+        throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
+      await keep(config, messages)
+    }
+    send(reply, answer)
   }
 }
 

@@ -1,7 +1,14 @@
+import type { FileValue } from '#engine/files'
 import type { Tx } from '#platform/db/pool'
 import type { Address, ChannelName } from '#providers/channels/index'
 
 // What came in, and where answers to it go.
+
+/** Kept already, kept by the vendor, or one that there was no room for. */
+export type DeliveredFile =
+  | FileValue
+  | { name: string; media_type: string; ref: string }
+  | { name: string; media_type: string; refused: true }
 
 export type Delivery = {
   receipt_id: string
@@ -11,13 +18,14 @@ export type Delivery = {
   sender: { id: string; name: string }
   address: Address
   text: string
+  files: DeliveredFile[]
   attempts: number
 }
 
 export const insertDelivery = (tx: Tx, workspaceId: string, delivery: Omit<Delivery, 'attempts'>): Promise<number> =>
   tx.count(
-    `insert into channel_deliveries (workspace_id, config_id, receipt_id, delivery_sha256, conversation, sender, address, text)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (workspace_id, config_id, delivery_sha256) do nothing`,
+    `insert into channel_deliveries (workspace_id, config_id, receipt_id, delivery_sha256, conversation, sender, address, text, files)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (workspace_id, config_id, delivery_sha256) do nothing`,
     [
       workspaceId,
       delivery.config_id,
@@ -27,6 +35,7 @@ export const insertDelivery = (tx: Tx, workspaceId: string, delivery: Omit<Deliv
       delivery.sender,
       delivery.address,
       delivery.text,
+      JSON.stringify(delivery.files),
     ],
   )
 
@@ -41,7 +50,7 @@ export const takeDelivery = (
     `update channel_deliveries set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
      where (workspace_id, receipt_id) in (select workspace_id, receipt_id from channel_deliveries
        where workspace_id = $1 and receipt_id = $2 and state = 'waiting' and not_before <= now() for update skip locked)
-     returning receipt_id, config_id, delivery_sha256, conversation, sender, address, text, attempts`,
+     returning receipt_id, config_id, delivery_sha256, conversation, sender, address, text, files, attempts`,
     [workspaceId, receiptId, leaseS],
   )
 

@@ -1,9 +1,15 @@
 import type { Conversations, Message, Within } from '#areas/conversations/types'
+import type { FileValue } from '#engine/files'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { toWire } from '#platform/ids'
+import { isProblem } from '#platform/errors'
+import { fromWire, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import type { Channels } from '#providers/channels/channels'
+import { ChannelFailure } from '#providers/channels/index'
 import { MAX_TEXT_LENGTH, wasCut } from '#providers/channels/text'
+import type { CredentialBox } from './credentials.ts'
+import type { KeepFile } from './inbound.ts'
 import * as inboxStore from './inbox-store.ts'
 import type { Outbox } from './outbox.ts'
 import * as store from './store.ts'
@@ -12,6 +18,9 @@ import * as store from './store.ts'
 // often it is tried: the turn remembers the delivery, and its answers are queued under the ids of their messages.
 
 /** A program that dies in the middle of a turn keeps the person waiting no longer than this. */
+const NO_FILES = { files: [], missed: [] }
+type Fetched = { files: FileValue[]; missed: string[] }
+
 const LEASE_S = 15
 const MAX_ATTEMPTS = 5
 
@@ -19,7 +28,21 @@ const ONLY_TEXT = 'I can only read text. Please write it to me.'
 const TOO_LONG = `Your message was very long: I have read its first ${MAX_TEXT_LENGTH.toLocaleString('en')} characters. Please send the rest as another one.`
 const SORRY = 'Sorry, something went wrong and I could not read your last message. Please try again later.'
 
-export function makeInbox(options: { db: Database; log: Logger; conversations: Conversations; outbox: Outbox }) {
+const notRead = (names: string[]): string => `I could not read ${names.join(', ').slice(0, 500)}.`
+
+export type InboxOptions = {
+  db: Database
+  log: Logger
+  channels: Channels
+  box: CredentialBox
+  conversations: Conversations
+  outbox: Outbox
+  keepFile: KeepFile
+  /** Files that came along with a message belong to its conversation from now on. */
+  adoptFiles(tx: Tx, workspaceId: string, fileIds: string[], senderId: string): Promise<unknown>
+}
+
+export function makeInbox(options: InboxOptions) {
   const { db, log, conversations, outbox } = options
   const stopping = new AbortController()
 
@@ -38,8 +61,14 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
       await inboxStore.saveAddress(tx, workspaceId, thread_id, config.config_id, address)
       return thread_id
     }
-    const take = async (threadId: string, within?: Within): Promise<Pick<Message, 'message_id' | 'text'>[]> => {
-      if (delivery.text === '') return [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
+    const take = async (
+      threadId: string,
+      { files, missed }: Fetched,
+      within?: Within,
+    ): Promise<Pick<Message, 'message_id' | 'text'>[]> => {
+      const sorry = missed.length === 0 ? [] : [{ message_id: `${delivery.receipt_id}:files`, text: notRead(missed) }]
+      if (delivery.text === '' && files.length === 0 && missed.length > 0) return sorry
+      if (delivery.text === '' && files.length === 0) return [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
       const { messages } = await conversations.takeMessage({
         workspaceId,
         threadId,
@@ -47,28 +76,69 @@ export function makeInbox(options: { db: Database; log: Logger; conversations: C
         author: { kind: 'external', id: sender.id, name: sender.name },
         origin: { kind: 'channel', id: toWire('chan', config.config_id) },
         text: delivery.text,
+        ...(files.length > 0 && { files }),
         requestKey: delivery.delivery_sha256,
         signal: stopping.signal,
       })
       const note = { message_id: `${delivery.receipt_id}:cut`, text: TOO_LONG }
-      return wasCut(delivery.text) ? [note, ...messages] : messages
+      return wasCut(delivery.text) ? [note, ...sorry, ...messages] : [...sorry, ...messages]
     }
     const settle = async (tx: Tx, threadId: string, said: Pick<Message, 'message_id' | 'text'>[]): Promise<void> => {
       for (const { message_id, text } of said)
         await outbox.queue(tx, { workspaceId, config, lane: threadId, key: message_id, address, text })
       await inboxStore.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
     }
-    if (!conversations.answersAtOnce()) {
+    if (!conversations.answersAtOnce() || delivery.files.length > 0) {
       const threadId = await inScope(open)
-      const said = await take(threadId)
+      const said = await take(threadId, await fetchFiles(workspaceId, config, delivery, threadId))
       return inScope((tx) => settle(tx, threadId, said))
     }
     const done: (() => void)[] = []
     await inScope(async (tx) => {
       const threadId = await open(tx)
-      await settle(tx, threadId, await take(threadId, { tx, afterCommit: (work) => done.push(work) }))
+      await settle(tx, threadId, await take(threadId, NO_FILES, { tx, afterCommit: (work) => done.push(work) }))
     })
     for (const work of done) work()
+  }
+
+  /** A vendor that does not answer is asked again with the next attempt; what it refuses is told to the person. */
+  async function fetchFiles(
+    workspaceId: string,
+    config: store.UsableConfig,
+    { files: delivered, receipt_id }: inboxStore.Delivery,
+    threadId: string,
+  ): Promise<Fetched> {
+    const vendor = options.channels[config.channel]
+    const files: FileValue[] = []
+    const missed: string[] = []
+    for (const [at, one] of delivered.entries()) {
+      if ('$file' in one) files.push(one)
+      else if ('refused' in one || !vendor.fetchFile) missed.push(one.name)
+      else
+        try {
+          const usable = { external_id: config.external_id, credentials: options.box.open(config) }
+          const chunks = await vendor.fetchFile(usable, one.ref, stopping.signal)
+          const { name, media_type } = one
+          // The same file on every attempt.
+          const key = `channel\n${receipt_id}\n${at}`
+          files.push(await options.keepFile(workspaceId, { key, name, media_type, sender_id: threadId }, chunks))
+        } catch (error) {
+          const isRefused =
+            (error instanceof ChannelFailure && error.code === 'refused') ||
+            isProblem(error, 'quota_exceeded') ||
+            isProblem(error, 'too_large')
+          if (!isRefused) throw error
+          log.info(
+            { config_id: config.config_id, reason: (error as Error).message },
+            'a file of a channel was not read',
+          )
+          missed.push(one.name)
+        }
+    }
+    const ids = files.flatMap(({ $file }) => fromWire('file', $file.file_id) ?? [])
+    if (ids.length > 0)
+      await db.tenant({ workspaceId, userId: null }, (tx) => options.adoptFiles(tx, workspaceId, ids, threadId))
+    return { files, missed }
   }
 
   /** False where somebody else has it. */

@@ -84,7 +84,8 @@ export const gatewayRoutes = (gateway: Gateway, inbound: Inbound, tryOut: TryOut
         description:
           "The request must carry the vendor's own signature; without one, or while no secret is stored, it is refused with 401 `bad_signature` and nothing happens. A repetition of a delivery is answered the same and does nothing.",
         extension: true,
-        bodyKind: 'any',
+        bodyKind: 'stream',
+        bodyLimit: 'file',
         produces: ['application/json', 'text/plain'],
         transaction: false,
         idempotency: 'none',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { messageText, storableText } from '#areas/conversations/message-text'
+import { saysSomething, sentFiles, storableText } from '#areas/conversations/message-text'
 import { timeZone } from '#areas/requirements/schema'
 import { anyId, anyOf, defineList } from '#platform/http/list'
 import { email, id, jsonObject, name, page, reference, timestamp } from '#platform/http/schema'
@@ -101,7 +101,16 @@ export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessa
 /** Oldest first; `form` is the one that stands open now. */
 export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable() }).meta({ id: 'ThreadMessages' })
 
-export const NewMessage = z.strictObject({ text: messageText.trim(), time_zone: timeZone.optional() })
+export const NewMessage = z
+  .strictObject({
+    text: storableText.trim().default('').describe('May be empty only where files are sent'),
+    files: sentFiles.optional(),
+    time_zone: timeZone.optional(),
+  })
+  .refine(({ text, files }) => saysSomething({ message: text, files }), {
+    path: ['text'],
+    message: 'must not be empty',
+  })
 export const NewClipMessage = z.strictObject({ text: storableText.trim().optional(), time_zone: timeZone.optional() })
 
 export const FormAction = z.strictObject({

@@ -5,8 +5,10 @@ import { readAudio } from '#areas/conversations/audio'
 import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
 import { orgBaseUrl } from '#areas/identity/links'
 import { type Allowances, countListening } from '#areas/payments/allowances'
+import type { FileValue } from '#engine/files'
 import { isObject } from '#model/json'
 import type { StandingIn } from '#platform/access/check'
+import type { Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 import { type Context, scopeOf } from '#platform/http/context'
@@ -29,7 +31,15 @@ import { isForm, readForm, type Speaking } from './speaking.ts'
 import * as store from './store.ts'
 
 type ById = { thread_id: string }
-type Said = { text: string | undefined; time_zone: string | undefined; audio: Buffer | undefined }
+type Said = {
+  text: string | undefined
+  time_zone: string | undefined
+  files?: string[] | undefined
+  audio: Buffer | undefined
+}
+
+/** Throws `unknown_reference` for a file that the person has not uploaded. */
+export type FilesGiven = (tx: Tx, workspaceId: string, ids: string[], giver: { userId: string }) => Promise<FileValue[]>
 
 const readerOf = (ctx: Context): store.Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
 
@@ -45,8 +55,9 @@ export function makeThreads(options: {
   allowances: Allowances
   clips: Clips
   playback: Playback
+  filesGiven: FilesGiven
 }) {
-  const { conversations, speaking, clips, playback, allowances } = options
+  const { conversations, speaking, clips, playback, allowances, filesGiven } = options
 
   const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
     const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
@@ -92,12 +103,16 @@ export function makeThreads(options: {
       const said = await readSaid(ctx, request, body)
       const { audio } = said
       if (await isOutside(ctx, thread_id)) return speakUp(ctx, thread_id, said, body)
+      const files = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+        filesGiven(tx, ctx.workspace.workspace_id, said.files ?? [], { userId: ctx.person.user_id }),
+      )
       const audioId = audio && (await clips.keep(ctx, thread_id, audio))
       try {
         const text = said.text || (audio ? await heard(ctx, audio) : '')
         const turn = await conversations.takeMessage({
           ...incoming(ctx, thread_id, body),
           text,
+          ...(files.length > 0 && { files }),
           ...(audioId !== undefined && { audioId }),
           ...(said.time_zone !== undefined && { timeZone: said.time_zone }),
         })
@@ -172,7 +187,8 @@ export function makeThreads(options: {
     })
   }
 
-  async function speakUp(ctx: Context, threadId: string, { text, audio }: Said, body: Buffer) {
+  async function speakUp(ctx: Context, threadId: string, { text, audio, files }: Said, body: Buffer) {
+    if (files) throw invalid([{ path: '/files', message: 'cannot be sent outside; send the address of a file' }])
     if (audio || !text)
       throw invalid([{ path: '/audio', message: 'cannot be heard outside; write what you want to say' }])
     const message = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
@@ -217,8 +233,8 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
     throw problem('too_large', 'Send less, or raise the limit in the settings.')
   const given = parseJson(body, config.HEDDLE_MAX_JSON_DEPTH)
   if (!isObject(given)) throw invalid([{ path: '', message: 'must be a JSON object' }])
-  const { text, time_zone } = parse(NewMessage, given) as z.output<typeof NewMessage>
-  return { text, time_zone, audio: undefined }
+  const { text, files, time_zone } = parse(NewMessage, given) as z.output<typeof NewMessage>
+  return { text, files, time_zone, audio: undefined }
 }
 
 /** Nobody writes to somebody who cannot read it any more. */

@@ -38,6 +38,8 @@ const reasons: [reason: string, operations: string[]][] = [
       'respondToEmbedded',
       'speakThroughWidget',
       'transcribeThroughWidget',
+      'uploadThroughWidget',
+      'uploadForWorkflow',
     ],
   ],
   ['Conversation: the thread itself says who wrote what.', ['postThreadMessage', 'actOnThreadForm']],

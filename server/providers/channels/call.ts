@@ -1,6 +1,7 @@
 import { SECOND } from '#platform/clock'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
-import { ChannelFailure } from './index.ts'
+import { OutgoingFailure } from '#platform/outgoing/failure'
+import { ChannelFailure, MAX_ATTACHMENT_BYTES } from './index.ts'
 
 // One request to a vendor's API. What it says in words is not passed on: it may quote the token.
 
@@ -16,7 +17,8 @@ export async function callVendor(request: {
   vendor: string
   url: string
   headers?: Record<string, string>
-  body: unknown
+  /** Absent: a question, without a body. */
+  body?: unknown
   signal: AbortSignal | undefined
 }): Promise<VendorAnswer> {
   const { vendor } = request
@@ -24,9 +26,13 @@ export async function callVendor(request: {
   let text: string
   try {
     response = await send(request.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...request.headers },
-      body: JSON.stringify(request.body),
+      ...(request.body === undefined
+        ? { method: 'GET', headers: { ...request.headers } }
+        : {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', ...request.headers },
+            body: JSON.stringify(request.body),
+          }),
       signal: request.signal ?? null,
     })
     text = await response.text()
@@ -40,6 +46,49 @@ export async function callVendor(request: {
     throw new ChannelFailure('unavailable', `${vendor} answered with status ${response.status}`)
   return { status: response.status, body }
 }
+
+const FILE_TIMEOUT = 60 * SECOND
+const sendForFile = makeBoundedFetch({ maxBytes: MAX_ATTACHMENT_BYTES, timeoutMs: FILE_TIMEOUT })
+
+/** The bytes behind an address of the vendor. Hosts are compared before: a token goes to the vendor's own alone. */
+export async function fetchVendorFile(request: {
+  vendor: string
+  url: string
+  hosts: (RegExp | string)[]
+  headers?: Record<string, string>
+  signal: AbortSignal
+}): Promise<AsyncIterable<Buffer>> {
+  const { vendor, url, signal } = request
+  const { host = '', protocol = '' } = URL.canParse(url) ? new URL(url) : {}
+  const isOwn = request.hosts.some((own) =>
+    typeof own === 'string' ? own === host : protocol === 'https:' && own.test(host),
+  )
+  if (!isOwn) throw new ChannelFailure('refused', `The file is not on a host of ${vendor}`)
+  let response: Response
+  try {
+    response = await sendForFile(url, { headers: { ...request.headers }, signal })
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new ChannelFailure('unavailable', `${vendor} cannot be reached`, { cause: nameOf(cause) })
+  }
+  const { status } = response
+  if (status === 429) throw rateLimited(vendor, retryAfterOf(response, {}))
+  if (status !== 200 || response.body === null)
+    throw new ChannelFailure(status >= 500 ? 'unavailable' : 'refused', `${vendor} answered with status ${status}`)
+  return chunksOf(vendor, response.body)
+}
+
+async function* chunksOf(vendor: string, body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield Buffer.from(chunk)
+  } catch (cause) {
+    if (cause instanceof OutgoingFailure && cause.code === 'response_too_large')
+      throw new ChannelFailure('refused', 'The file is larger than 25 MiB')
+    throw new ChannelFailure('unavailable', `${vendor} broke off`, { cause: nameOf(cause) })
+  }
+}
+
+export const hostOf = (address: string): string => new URL(address).host
 
 export const rateLimited = (vendor: string, retryAfterS: number): ChannelFailure =>
   new ChannelFailure('rate_limited', `${vendor} asks for fewer messages`, { retryAfterS: Math.min(retryAfterS, 3600) })

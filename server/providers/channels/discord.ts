@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { z } from 'zod'
-import { callVendor } from './call.ts'
+import { callVendor, fetchVendorFile, hostOf } from './call.ts'
 import { type Channel, ChannelFailure, type InboundMessage, json, SignatureRefused } from './index.ts'
 import { headerOf, requireFresh, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
@@ -30,6 +30,17 @@ const Interaction = z.object({
       name: z.string().optional(),
       options: z.array(Option).optional(),
       values: z.array(z.string()).optional(),
+      resolved: z
+        .object({
+          attachments: z
+            .record(
+              z.string(),
+              z.object({ url: z.string().max(2000), filename: z.string(), content_type: z.string().nullish() }),
+            )
+            .optional(),
+        })
+        .optional()
+        .catch(undefined),
     })
     .optional(),
 })
@@ -64,6 +75,15 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
       messages: [message],
     }
   },
+
+  /** Its own hosts of files ask for no token: the address is signed. */
+  fetchFile: (_config, ref, signal) =>
+    fetchVendorFile({
+      vendor: 'Discord',
+      url: ref,
+      hosts: [/^(cdn\.discordapp\.com|media\.discordapp\.net)$/, hostOf(base)],
+      signal,
+    }),
 
   addressOf: (to) => (/^\d{5,25}$/.test(to) ? { channel_id: to } : undefined),
   sends: () => true,
@@ -100,21 +120,28 @@ function messageOf(interaction: z.output<typeof Interaction>): InboundMessage | 
   const { id, type, channel_id, data } = interaction
   const user = interaction.member?.user ?? interaction.user
   if ((type !== COMMAND && type !== COMPONENT) || channel_id === undefined || !user || user.bot) return undefined
-  const said = type === COMPONENT ? data?.values?.join(', ') : (textIn(data?.options) ?? data?.name)
+  const files = data?.resolved?.attachments ?? {}
+  const written = textIn(data?.options, Object.keys(files)) ?? (Object.keys(files).length > 0 ? '' : data?.name)
+  const said = type === COMPONENT ? data?.values?.join(', ') : written
   return {
     deliveryId: id,
     conversation: `${channel_id}:${user.id}`,
     sender: { id: user.id, name: storable(user.global_name ?? user.username ?? user.id, 200) },
     text: storable(said ?? ''),
+    files: Object.values(files).map(({ url, filename, content_type }) => ({
+      ref: url,
+      name: filename,
+      mediaType: content_type ?? '',
+    })),
     address: { channel_id },
   }
 }
 
-/** The first text among the options of a command, in whatever group it stands. */
-function textIn(options: Option[] | undefined): string | undefined {
+/** The first text among the options of a command, in whatever group it stands. An attachment's value is its id. */
+function textIn(options: Option[] | undefined, attached: string[]): string | undefined {
   for (const option of options ?? []) {
-    const text = typeof option.value === 'string' ? option.value : textIn(option.options)
-    if (text !== undefined) return text
+    const text = typeof option.value === 'string' ? option.value : textIn(option.options, attached)
+    if (text !== undefined && !attached.includes(text)) return text
   }
   return undefined
 }

@@ -2,9 +2,21 @@ import { randomUUID } from 'node:crypto'
 import PostalMime, { addressParser } from 'postal-mime'
 import { z } from 'zod'
 import { type Mail, MailFailure } from '#providers/mail/index'
-import { type Channel, ChannelFailure, InboundMalformed, type InboundMessage, json, SignatureRefused } from './index.ts'
+import {
+  type Attachment,
+  type Channel,
+  type ChannelConfig,
+  ChannelFailure,
+  InboundMalformed,
+  type InboundMessage,
+  type InboundRequest,
+  json,
+  MAX_ATTACHMENTS,
+  SignatureRefused,
+} from './index.ts'
+import { attachmentsIn } from './mime.ts'
 import { same, secretOf } from './signature.ts'
-import { MAX_READ, readJson, storable } from './text.ts'
+import { InlineFile, inlineFile, MAX_READ, readJson, storable } from './text.ts'
 
 // A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
 // through the installation's mail provider. The external id is the address that people write to.
@@ -14,17 +26,20 @@ const Json = z.object({
   subject: z.string().max(2000).optional(),
   text: z.string(),
   message_id: z.string().max(500).optional(),
+  attachments: z.array(InlineFile).max(MAX_ATTACHMENTS).optional(),
   headers: z.record(z.string(), z.string()).optional(),
 })
 
 const MAX_BYTES = 256 * 1024
 const MAX_LINES = 3000
+const MAX_MAIL_BYTES = 25 * 1024 * 1024
 
 type Read = {
   from: { address: string; name: string }
   subject: string
   text: string
   messageId: string
+  files: Attachment[]
   header(name: string): string
 }
 
@@ -36,9 +51,13 @@ export const makeEmail = ({ mail }: { mail: Pick<Mail, 'send'> }): Channel => ({
   checkExternalId: (externalId) =>
     /^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/.test(externalId) ? null : 'must be the e-mail address that people write to',
 
+  maxBodyBytes({ headers }, { credentials }) {
+    refuseStranger(headers, credentials)
+    return MAX_MAIL_BYTES
+  },
+
   async receive({ headers, body }, { credentials, external_id }) {
-    const secret = secretOf(credentials, 'inbound_secret')
-    if (!presented(headers).some((given) => same(given, secret))) throw new SignatureRefused('the secret is wrong')
+    refuseStranger(headers, credentials)
     const read = /\bjson\b/i.test(String(headers['content-type'] ?? '')) ? readBody(body) : await readMime(body)
     const message = read && messageOf(read, external_id)
     return { answer: json({ received: true }), messages: message ? [message] : [] }
@@ -66,6 +85,11 @@ export const makeEmail = ({ mail }: { mail: Pick<Mail, 'send'> }): Channel => ({
   },
 })
 
+function refuseStranger(headers: InboundRequest['headers'], credentials: ChannelConfig['credentials']): void {
+  const secret = secretOf(credentials, 'inbound_secret')
+  if (!presented(headers).some((given) => same(given, secret))) throw new SignatureRefused('the secret is wrong')
+}
+
 /** In a header of its own, or as the password of basic authentication, which every mail service can send. */
 function presented(headers: Readonly<Record<string, string | string[] | undefined>>): (string | undefined)[] {
   const own = headers['x-inbound-secret']
@@ -87,6 +111,7 @@ function readBody(body: Buffer): Read {
     subject: mailed.subject ?? '',
     text: mailed.text,
     messageId: mailed.message_id ?? '',
+    files: (mailed.attachments ?? []).map(inlineFile),
     header: (wanted) => headers.get(wanted) ?? '',
   }
 }
@@ -117,6 +142,7 @@ async function readMime(body: Buffer): Promise<Read> {
     subject: mailed.subject ?? '',
     text: mailed.text ?? plainOf(mailed.html ?? ''),
     messageId: mailed.messageId ?? '',
+    files: attachmentsIn(body),
     // The first one stands on top: it was added last, by the server that took the mail in.
     header: (wanted) => mailed.headers.find(({ key }) => key === wanted)?.value ?? '',
   }
@@ -141,6 +167,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     conversation: from,
     sender: { id: from, name: storable(read.from.name, 200) || from },
     text,
+    files: read.files,
     address: {
       to: from,
       subject: storable(read.subject.replaceAll(/\s+/g, ' '), 200),

@@ -15,6 +15,15 @@ export type InboundRequest = {
 /** Where an answer goes, in the vendor's own terms. Kept with the conversation. */
 export type Address = Record<string, string>
 
+/** Something that was sent with a message: kept by the vendor under `ref`, or brought along as `content`. */
+export type Attachment = { name: string; mediaType: string } & (
+  | { ref: string }
+  | { content: () => AsyncIterable<Buffer> }
+)
+
+export const MAX_ATTACHMENTS = 10
+export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024
+
 export type InboundMessage = {
   /** The same for every repetition of the same message. */
   deliveryId: string
@@ -23,6 +32,7 @@ export type InboundMessage = {
   sender: { id: string; name: string }
   /** Empty where the person sent something that is not text. */
   text: string
+  files?: Attachment[]
   address: Address
 }
 
@@ -50,6 +60,11 @@ export type Channel = {
   readonly mostCharacters: number
   /** What is wrong with an external id, or null. */
   checkExternalId(externalId: string): string | null
+  /**
+   * How much is read of a request whose headers alone prove where it comes from; without this, as much as of any JSON. Throws
+   * SignatureRefused.
+   */
+  maxBodyBytes?(request: Pick<InboundRequest, 'headers'>, config: ChannelConfig): number
   /** Throws SignatureRefused, or InboundMalformed where the sender is the right one and what they say makes no sense. */
   receive(request: InboundRequest, config: ChannelConfig): Promise<Inbound>
   /** The answer to the question with which the vendor checks the address. Throws SignatureRefused. */
@@ -58,6 +73,8 @@ export type Channel = {
   addressOf(to: string): Address | undefined
   /** False where answers have nowhere to go. */
   sends(config: Pick<ChannelConfig, 'external_id'>): boolean
+  /** The bytes of an attachment, as its `ref` names it. Throws ChannelFailure, also while they are read. */
+  fetchFile?(config: ChannelConfig, ref: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
   /** Throws ChannelFailure. */
   send(config: ChannelConfig, message: OutboundMessage): Promise<void>
 }

@@ -1,8 +1,9 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import { rateLimited } from './call.ts'
+import { fetchVendorFile, hostOf, rateLimited } from './call.ts'
 import {
   type Address,
+  type Attachment,
   type Channel,
   ChannelFailure,
   type InboundMessage,
@@ -28,6 +29,16 @@ const Event = z.object({
       channel_type: z.string().optional(),
       ts: z.string().max(100).optional(),
       thread_ts: z.string().max(100).optional(),
+      files: z
+        .array(
+          z.object({
+            name: z.string().nullish(),
+            mimetype: z.string().nullish(),
+            url_private_download: z.string().max(2000).optional(),
+          }),
+        )
+        .optional()
+        .catch(undefined),
     })
     .optional(),
 })
@@ -56,6 +67,16 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     const message = event.type === 'event_callback' ? messageOf(event.event) : undefined
     return { ...ignored, messages: message ? [message] : [] }
   },
+
+  /** A token without the right to read files is sent to a page to sign in, which is no file: redirects are not followed. */
+  fetchFile: ({ credentials }, ref, signal) =>
+    fetchVendorFile({
+      vendor: 'Slack',
+      url: ref,
+      hosts: [/^files\.slack\.com$/, hostOf(base)],
+      headers: { authorization: `Bearer ${credentials.bot_token}` },
+      signal,
+    }),
 
   addressOf: (to) => (/^[A-Z][A-Z0-9]{2,30}$/.test(to) ? { channel: to } : undefined),
   sends: () => true,
@@ -132,6 +153,9 @@ function messageOf(event: Event['event']): InboundMessage | undefined {
     conversation: [channel, ...(thread === undefined ? [] : [thread]), user].join(':'),
     sender: { id: user, name: user },
     text: readText(event.text ?? ''),
+    files: (event.files ?? []).flatMap(({ name, mimetype, url_private_download: ref }): Attachment[] =>
+      ref === undefined ? [] : [{ ref, name: name ?? 'file', mediaType: mimetype ?? '' }],
+    ),
     address: { channel, ...(thread !== undefined && { thread_ts: thread }) },
   }
 }

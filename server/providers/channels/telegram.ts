@@ -1,10 +1,15 @@
 import { z } from 'zod'
-import { callVendor, rateLimited } from './call.ts'
-import { type Channel, ChannelFailure, type InboundMessage, json, SignatureRefused } from './index.ts'
+import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
+import { type Attachment, type Channel, ChannelFailure, type InboundMessage, json, SignatureRefused } from './index.ts'
 import { headerOf, same, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
 const other = z.unknown().optional()
+const Kept = z.object({
+  file_id: z.string().max(500),
+  file_name: z.string().optional(),
+  mime_type: z.string().optional(),
+})
 
 const Update = z.object({
   update_id: z.number().int(),
@@ -26,7 +31,7 @@ const Update = z.object({
       caption: z.string().optional(),
       voice: other,
       audio: other,
-      photo: other,
+      photo: z.array(z.unknown()).optional().catch([]),
       video: other,
       video_note: other,
       sticker: other,
@@ -53,15 +58,33 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
     return { answer: json({ ok: true }), messages: message ? [message] : [] }
   },
 
+  async fetchFile({ credentials }, ref, signal) {
+    const token = tokenOf(credentials)
+    const { status, body } = await callVendor({
+      vendor: 'Telegram',
+      url: `${base}/bot${token}/getFile`,
+      body: { file_id: ref },
+      signal,
+    })
+    const path = (body.result as { file_path?: unknown } | undefined)?.file_path
+    // Bots are given files of at most 20 MB.
+    if (body.ok !== true || typeof path !== 'string' || !/^[\w-]+(\/[\w.-]+)+$/.test(path) || path.includes('..'))
+      throw new ChannelFailure('refused', `Telegram did not give the file (status ${status})`)
+    return fetchVendorFile({
+      vendor: 'Telegram',
+      url: `${base}/file/bot${token}/${path}`,
+      hosts: [hostOf(base)],
+      signal,
+    })
+  },
+
   addressOf: (to) => (/^(-?\d{1,20}|@\w{3,64})$/.test(to) ? { chat_id: to } : undefined),
   sends: () => true,
 
   async send({ credentials }, { address, text, signal }) {
-    const { bot_token } = credentials
-    if (!/^[\w:-]+$/.test(bot_token ?? '')) throw new ChannelFailure('refused', 'The bot token is not one of Telegram.')
     const { status, body } = await callVendor({
       vendor: 'Telegram',
-      url: `${base}/bot${bot_token}/sendMessage`,
+      url: `${base}/bot${tokenOf(credentials)}/sendMessage`,
       body: {
         chat_id: /^-?\d+$/.test(address.chat_id!) ? Number(address.chat_id) : address.chat_id,
         ...(address.thread !== undefined && { message_thread_id: Number(address.thread) }),
@@ -77,6 +100,16 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
   },
 })
 
+function tokenOf({ bot_token }: Readonly<Record<string, string>>): string {
+  if (!/^[\w:-]+$/.test(bot_token ?? '')) throw new ChannelFailure('refused', 'The bot token is not one of Telegram.')
+  return bot_token!
+}
+
+const attachment = (given: unknown, name: string, mediaType: string): Attachment[] => {
+  const { data: kept } = Kept.safeParse(given)
+  return kept ? [{ ref: kept.file_id, name: kept.file_name ?? name, mediaType: kept.mime_type ?? mediaType }] : []
+}
+
 function messageOf({ update_id, message }: z.output<typeof Update>): InboundMessage | undefined {
   if (!message?.from || message.from.is_bot) return undefined
   const { from, chat } = message
@@ -91,6 +124,14 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
     conversation: [chat.id, ...(topic === undefined ? [] : [topic]), from.id].join(':'),
     sender: { id: String(from.id), name: nameOf(from) },
     text: storable((text ?? '').replace(/^\/(\w+)@\w+/, '/$1')),
+    files: [
+      ...attachment(document, 'document', 'application/octet-stream'),
+      // The same picture in several sizes, the largest last.
+      ...attachment(photo?.at(-1), 'photo.jpg', 'image/jpeg'),
+      ...attachment(video, 'video.mp4', 'video/mp4'),
+      ...attachment(audio, 'audio.mp3', 'audio/mpeg'),
+      ...attachment(voice, 'voice.ogg', 'audio/ogg'),
+    ],
     address: { chat_id: String(chat.id), ...(topic !== undefined && { thread: String(topic) }) },
   }
 }

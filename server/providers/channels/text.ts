@@ -1,5 +1,5 @@
-import type { z } from 'zod'
-import { InboundMalformed } from './index.ts'
+import { z } from 'zod'
+import { type Attachment, InboundMalformed } from './index.ts'
 
 /** What a vendor sent, as far as it is what we know; undefined where it is something else. */
 export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema): z.output<Schema> | undefined {
@@ -12,6 +12,21 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
   const read = schema.safeParse(value)
   return read.success ? read.data : undefined
 }
+
+/** A file that comes along in JSON. */
+export const InlineFile = z.object({
+  name: z.string().min(1).max(255),
+  media_type: z.string().max(200).optional(),
+  content: z.base64(),
+})
+
+export const inlineFile = ({ name, media_type, content }: z.output<typeof InlineFile>): Attachment => ({
+  name,
+  mediaType: media_type ?? '',
+  async *content() {
+    yield Buffer.from(content, 'base64')
+  },
+})
 
 export const MAX_TEXT_LENGTH = 8000
 /** So much of a message is looked through for its text: what stands around it, as quotes and links, counts too. */

@@ -1,10 +1,24 @@
 import { z } from 'zod'
-import { callVendor, rateLimited } from './call.ts'
+import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
 import { type Channel, ChannelFailure, type InboundMessage, json, plain, SignatureRefused } from './index.ts'
 import { headerOf, hmac, same, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
+const Media = z
+  .object({
+    id: z.string().max(200),
+    mime_type: z.string().optional(),
+    filename: z.string().optional(),
+    caption: z.string().optional(),
+  })
+  .optional()
+  .catch(undefined)
+
 const Message = z.object({
+  document: Media,
+  image: Media,
+  audio: Media,
+  video: Media,
   from: z.string().max(100),
   id: z.string().max(500),
   type: z.string(),
@@ -66,6 +80,16 @@ export const makeWhatsapp = ({ base }: { base: string }): Channel => ({
     return { answer: json({ ok: true }), messages }
   },
 
+  async fetchFile({ credentials }, ref, signal) {
+    const headers = { authorization: `Bearer ${credentials.access_token}` }
+    const url = `${base}/${VERSION}/${encodeURIComponent(ref)}`
+    const { status, body } = await callVendor({ vendor: 'WhatsApp', url, headers, signal })
+    if (status !== 200 || typeof body.url !== 'string')
+      throw new ChannelFailure('refused', `WhatsApp did not give the file (status ${status})`)
+    const hosts = [/(^|\.)(fbsbx\.com|whatsapp\.net|facebook\.com)$/, hostOf(base)]
+    return fetchVendorFile({ vendor: 'WhatsApp', url: body.url, hosts, headers, signal })
+  },
+
   addressOf: (to) => {
     const digits = to.replaceAll(/[\s()+-]/g, '')
     return /^\d{5,20}$/.test(digits) ? { to: digits } : undefined
@@ -100,7 +124,15 @@ function messagesOf({ contacts = [], messages = [] }: z.output<typeof Value>): I
     const read = Message.safeParse(one)
     if (!read.success || SILENT.has(read.data.type)) return []
     const { from, id, text, button, interactive } = read.data
-    const said = text?.body ?? button?.text ?? interactive?.button_reply?.title ?? interactive?.list_reply?.title ?? ''
+    const { document, image, audio, video } = read.data
+    const media = [document, image, audio, video].filter((one) => one !== undefined)
+    const said =
+      text?.body ??
+      button?.text ??
+      interactive?.button_reply?.title ??
+      interactive?.list_reply?.title ??
+      media.find(({ caption }) => caption !== undefined)?.caption ??
+      ''
     const name = contacts.find((contact) => contact.wa_id === from)?.profile?.name
     return [
       {
@@ -108,6 +140,11 @@ function messagesOf({ contacts = [], messages = [] }: z.output<typeof Value>): I
         conversation: from,
         sender: { id: from, name: storable(name ?? '', 200) || from },
         text: storable(said),
+        files: media.map(({ id: ref, mime_type = '', filename }) => ({
+          ref,
+          name: filename ?? `file.${/^\w+\/(\w{1,10})/.exec(mime_type)?.[1] ?? 'bin'}`,
+          mediaType: mime_type,
+        })),
         address: { to: from },
       },
     ]

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { type FakeVendor, jsonOf, type Reply, startVendor } from './server.ts'
+import { type FakeVendor, jsonOf, keptFiles, type Reply, startVendor } from './server.ts'
 
 export const DISCORD_TOKEN = 'MTk4NjIyNDgzNDcxOTI1MjQ4.fake'
 const keys = generateKeyPairSync('ed25519')
@@ -14,6 +14,10 @@ const no = (status: number, code: number, message: string): Reply => ({ status, 
 export function startDiscord(): Promise<FakeVendor> {
   const nonces = new Set<string>()
   return startVendor((call, keep) => {
+    if (call.path === '/attachments/orders.csv' && call.method === 'GET')
+      return call.headers.authorization === undefined
+        ? { status: 200, body: keptFiles.orders }
+        : no(400, 0, 'a token is not for this host')
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`) return no(401, 0, '401: Unauthorized')
     if (!/^DiscordBot /.test(call.headers['user-agent'] ?? '')) return no(403, 40333, 'internal network error')
     const channel = /^\/v10\/channels\/(\d+)\/messages$/.exec(call.path)?.[1]

@@ -21,6 +21,9 @@ export type FakeVendor = {
   close(): Promise<void>
 }
 
+/** Files that vendors keep, by the name under which they are asked for. */
+export const keptFiles: Record<string, string> = { orders: 'sku,count\nA,2\nB,3\n' }
+
 export async function startVendor(
   answer: (call: Call, keep: (sent: Sent) => void) => Reply | Promise<Reply>,
 ): Promise<FakeVendor> {

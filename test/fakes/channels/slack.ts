@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type Call, type FakeVendor, type Reply, startVendor } from './server.ts'
+import { type Call, type FakeVendor, keptFiles, type Reply, startVendor } from './server.ts'
 
 export const SLACK_TOKEN = 'xoxb-1234-fake'
 export const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
@@ -13,6 +13,10 @@ const no = (error: string): Reply => ({ status: 200, body: { ok: false, error } 
 export function startSlack(): Promise<FakeVendor> {
   const history: { channel: string; thread: string | null; ts: number; metadata: unknown }[] = []
   return startVendor((call: Call, keep) => {
+    if (call.path === '/files-pri/orders.csv' && call.method === 'GET')
+      return call.headers.authorization === `Bearer ${SLACK_TOKEN}`
+        ? { status: 200, body: keptFiles.orders }
+        : { status: 302, body: '', headers: { location: 'https://slack.com/signin' } }
     if (call.method !== 'POST') return { status: 405, body: {} }
     if (!/^\/(chat\.postMessage|conversations\.(history|replies))$/.test(call.path)) return no('unknown_method')
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return no('invalid_auth')

@@ -1,4 +1,4 @@
-import { type FakeVendor, jsonOf, type Reply, startVendor } from './server.ts'
+import { type FakeVendor, jsonOf, keptFiles, type Reply, startVendor } from './server.ts'
 
 export const TELEGRAM_TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
 export const TELEGRAM_SECRET = 'telegram-secret_token-1'
@@ -11,8 +11,14 @@ const no = (error_code: number, description: string): Reply => ({
 /** sendMessage of the bot API. */
 export function startTelegram(): Promise<FakeVendor> {
   return startVendor((call, keep) => {
+    if (call.path === `/file/bot${TELEGRAM_TOKEN}/documents/orders.csv` && call.method === 'GET')
+      return { status: 200, body: keptFiles.orders }
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(call.path) ?? []
     if (token !== TELEGRAM_TOKEN) return no(401, 'Unauthorized')
+    if (method === 'getFile')
+      return jsonOf(call)?.file_id === 'orders'
+        ? { status: 200, body: { ok: true, result: { file_id: 'orders', file_path: 'documents/orders.csv' } } }
+        : no(400, 'Bad Request: file is too big')
     if (method !== 'sendMessage' || call.method !== 'POST') return no(404, 'Not Found')
     const body = jsonOf(call)
     if (!/^application\/json/.test(call.headers['content-type'] ?? '') || !body) return no(400, 'Bad Request: no JSON')

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type FakeVendor, jsonOf, type Reply, startVendor } from './server.ts'
+import { type FakeVendor, jsonOf, keptFiles, type Reply, startVendor } from './server.ts'
 
 export const WHATSAPP_TOKEN = 'EAAGfake-access-token'
 export const WHATSAPP_SECRET = 'app-secret-of-meta'
@@ -15,6 +15,9 @@ const no = (status: number, code: number, message: string): Reply => ({
 export function startWhatsapp(): Promise<FakeVendor> {
   return startVendor((call, keep) => {
     if (call.headers.authorization !== `Bearer ${WHATSAPP_TOKEN}`) return no(401, 190, 'Invalid OAuth access token')
+    if (call.path === '/v23.0/orders' && call.method === 'GET')
+      return { status: 200, body: { url: `http://${call.headers.host}/media/orders`, mime_type: 'text/csv' } }
+    if (call.path === '/media/orders' && call.method === 'GET') return { status: 200, body: keptFiles.orders }
     if (call.method !== 'POST' || !/^\/v\d+\.\d+\/\d+\/messages$/.test(call.path)) return no(400, 100, 'Unknown path')
     if (!call.path.includes(`/${PHONE_ID}/`)) return no(400, 100, 'Object with this id does not exist')
     const body = jsonOf(call) as { messaging_product?: string; to?: string; type?: string; text?: { body?: string } }
