@@ -16,7 +16,9 @@ const LONG_TEXT = 1024 * 1024
 export const checkedText = (value: unknown): { value: Json; text: string } => {
   const text = JSON.stringify(value ?? null) ?? 'null'
   if (text.length > MAX_VALUE_SIZE) {
-    throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB', { retryable: false })
+    throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB; keep larger things as files', {
+      retryable: false,
+    })
   }
   rememberSize(value, text.length)
   if (hasBadText(text)) {
