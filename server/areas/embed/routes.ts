@@ -38,7 +38,6 @@ const upload = {
   consumes: ['multipart/form-data'],
   described: { form: z.object({ file: filePart() }) },
   answer: FileValue,
-  status: 201 as const,
   transaction: false as const,
   idempotency: 'none' as const,
   rate: 'visitor' as const,
