@@ -713,7 +713,7 @@ export type Operations = {
   /** What the widget shows, and a visitor token */
   getWidgetConfig: { input: { template_id: string }; answer: WidgetConfig; required: true }
   /** Say something, and get the answer */
-  chatWithWidget: { input: { template_id: string } & { thread_id?: string; message: string; time_zone?: string }; answer: ChatAnswer; required: true }
+  chatWithWidget: { input: { template_id: string } & { thread_id?: string; message?: string; files?: Array<string>; time_zone?: string }; answer: ChatAnswer; required: true }
   /** Status of an execution that the visitor started, for polling */
   getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of an execution that the visitor started, however large */
@@ -728,16 +728,20 @@ export type Operations = {
   speakThroughWidget: { input: { template_id: string } & { text: string; voice?: string; format?: "mp3" }; answer: Blob; required: true }
   /** Audio in, text out; nothing is stored */
   transcribeThroughWidget: { input: { template_id: string } & { body?: unknown }; answer: WidgetTranscript; required: true }
+  /** Upload a file, to be sent with a message or in a form */
+  uploadThroughWidget: { input: { template_id: string; name?: string } & { body?: unknown }; answer: FileValue; required: true }
   /** What the widget of a workflow shows, and a visitor token */
   getWorkflowWidgetConfig: { input: { workflow_id: string }; answer: WorkflowWidgetConfig; required: true }
   /** Gather the inputs of the workflow in a guided conversation, then start it */
-  gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; time_zone?: string }; answer: Gathered; required: true }
+  gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; files?: Array<string>; time_zone?: string }; answer: Gathered; required: true }
   /** Status of an execution that the visitor started, simplified */
   getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of an execution that the visitor started, however large */
   readEmbeddedResults: { input: { workflow_id: string; execution_id: string }; answer: Blob; required: true }
   /** Answer a question of an execution that the visitor started */
   respondToEmbedded: { input: { workflow_id: string; execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
+  /** Upload a file, to be sent with a message or in a form */
+  uploadForWorkflow: { input: { workflow_id: string; name?: string } & { body?: unknown }; answer: FileValue; required: true }
   /** Threads of the selected workspace that the caller is in, newest first */
   listThreads: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title"; created_after?: string; created_before?: string; kind?: string; template_id?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
@@ -1204,11 +1208,13 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getWidgetHistory: ["GET", "/api/embed/template/{template_id}/thread/{thread_id}/history", ["limit","cursor","after"]],
   speakThroughWidget: ["POST", "/api/embed/template/{template_id}/speech"],
   transcribeThroughWidget: ["POST", "/api/embed/template/{template_id}/transcribe", [], true],
+  uploadThroughWidget: ["POST", "/api/embed/template/{template_id}/files", ["name"], true],
   getWorkflowWidgetConfig: ["GET", "/api/embed/workflow/{workflow_id}/config"],
   gatherInputs: ["POST", "/api/embed/workflow/{workflow_id}/gather"],
   getEmbeddedExecution: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}"],
   readEmbeddedResults: ["GET", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/results"],
   respondToEmbedded: ["POST", "/api/embed/workflow/{workflow_id}/executions/{execution_id}/respond"],
+  uploadForWorkflow: ["POST", "/api/embed/workflow/{workflow_id}/files", ["name"], true],
   listThreads: ["GET", "/api/chat-thread", ["limit","cursor","q","sort","created_after","created_before","kind","template_id","with"]],
   createThread: ["POST", "/api/chat-thread"],
   getThread: ["GET", "/api/chat-thread/{thread_id}"],
