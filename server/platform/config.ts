@@ -221,6 +221,13 @@ export const settings = {
     'info',
     'Least severe line that is logged',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    webAddress,
+    'OpenTelemetry collector that takes OTLP over HTTP, without `/v1/traces`, such as `http://127.0.0.1:4318`',
+    'none: nothing is sent',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(text, 'Headers for it: `name=value`, with commas between them'),
+  OTEL_SERVICE_NAME: setting(text, 'heddle', 'Name under which the collector shows this installation'),
   HEDDLE_RETENTION_DAYS: setting(
     integer(1, 36_500),
     400,

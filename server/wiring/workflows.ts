@@ -16,6 +16,7 @@ import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#ar
 import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
 import { makeRunFigures } from '#areas/insights/rollup'
+import { makeTelemetry } from '#areas/insights/telemetry'
 import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
@@ -167,6 +168,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     })
 
   const figures = makeRunFigures({ db, log })
+  const telemetry = makeTelemetry({ config, log })
   const engine: Engine = await startEngine({
     db,
     log,
@@ -188,7 +190,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         await ports.ended(execution)
         for (const alsoDo of options.onEnded) await alsoDo(execution)
       },
-      finished: figures.note,
+      finished: telemetry
+        ? (run) => {
+            figures.note(run)
+            telemetry.note(run)
+          }
+        : figures.note,
       blobs: providers.blobs,
       nodes: runnableOf(nodes, [trialAnswer]),
     },
@@ -306,6 +313,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await reviews.stop()
       await engine.stop()
       await figures.stop()
+      await telemetry?.stop()
     },
   }
 }

@@ -1,0 +1,200 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { headersOf, makeRunMetrics } from './telemetry.ts'
+
+// A collector of our own, which reads the wire format without the encoder's help.
+
+type Field = { number: number; kind: number; value: bigint | Buffer }
+
+function fieldsOf(buffer: Buffer): Field[] {
+  const fields: Field[] = []
+  let at = 0
+  const varint = (): bigint => {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = buffer.readUInt8(at++)
+      value |= BigInt(byte & 127) << shift
+      if (byte < 128) return value
+    }
+  }
+  while (at < buffer.length) {
+    const tag = Number(varint())
+    const [number, kind] = [tag >> 3, tag & 7]
+    if (kind === 0) fields.push({ number, kind, value: varint() })
+    else if (kind === 1) {
+      fields.push({ number, kind, value: buffer.subarray(at, at + 8) })
+      at += 8
+    } else if (kind === 2) {
+      const length = Number(varint())
+      if (at + length > buffer.length) throw new Error('a field is longer than its message')
+      fields.push({ number, kind, value: buffer.subarray(at, at + length) })
+      at += length
+    } else throw new Error(`no kind ${kind} is expected`)
+  }
+  return fields
+}
+const all = (buffer: Buffer, number: number): Buffer[] =>
+  fieldsOf(buffer)
+    .filter((field) => field.number === number)
+    .map(({ value }) => value as Buffer)
+const one = (buffer: Buffer, number: number): Buffer => all(buffer, number)[0]!
+const number_ = (buffer: Buffer, number: number): number =>
+  Number(fieldsOf(buffer).find((field) => field.number === number)!.value as bigint)
+const attributesOf = (buffer: Buffer, number: number): Record<string, unknown> =>
+  Object.fromEntries(
+    all(buffer, number).map((pair) => {
+      const [value] = fieldsOf(one(pair, 2))
+      const read = value!.number === 1 ? (value!.value as Buffer).toString() : Number(value!.value as bigint)
+      return [one(pair, 1).toString(), read]
+    }),
+  )
+
+const spansIn = (request: Buffer) =>
+  all(request, 1)
+    .flatMap((resource) => all(resource, 2))
+    .flatMap((scope) => all(scope, 2))
+    .map((span) => ({
+      traceId: one(span, 1).toString('hex'),
+      spanId: one(span, 2).toString('hex'),
+      parent: all(span, 4)[0]?.toString('hex') ?? null,
+      name: one(span, 5).toString(),
+      start: one(span, 7).readBigUInt64LE(),
+      end: one(span, 8).readBigUInt64LE(),
+      attributes: attributesOf(span, 9),
+      error: all(span, 15)[0] ? { message: one(one(span, 15), 2).toString(), code: number_(one(span, 15), 3) } : null,
+    }))
+
+let collector: Server
+let service: Service
+let world: World
+let answer = 200
+const received: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = []
+
+beforeAll(async () => {
+  collector = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part) => parts.push(part))
+    request.on('end', () => {
+      if (answer === 200) received.push({ path: request.url!, headers: request.headers, body: Buffer.concat(parts) })
+      response.writeHead(answer).end()
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const { port } = collector.address() as AddressInfo
+  service = await startService({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme,authorization=Bearer%20abc',
+      OTEL_SERVICE_NAME: 'weaver',
+    },
+  })
+  world = await makeWorld(service)
+})
+afterAll(async () => {
+  await service?.stop()
+  await new Promise((resolve) => collector?.close(resolve))
+})
+
+async function run(nodes: object[]): Promise<string> {
+  const made = await world.owner.call('POST', '/api/workflows', {
+    body: { name: 'Traced', definition: { nodes, edges: [] } },
+  })
+  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+    body: { input: { secret: 'plum' } },
+  })
+  return ran.body.execution_id
+}
+const spansOf = (executionId: string) =>
+  until(async () => {
+    const traceId = fromWire('exe', executionId)!.replaceAll('-', '')
+    const spans = received.filter(({ path }) => path === '/v1/traces').flatMap(({ body }) => spansIn(body))
+    const its = spans.filter((span) => span.traceId === traceId)
+    return its.length > 0 && its
+  }, 'the trace')
+
+describe('a run', () => {
+  test('is a trace with a span for each of its nodes', async () => {
+    const id = await run([
+      { id: 'first', type: 'set', args: { values: {} } },
+      { id: 'stop', type: 'fail', args: { code: 'no_stock', message: 'None of plum' } },
+    ])
+    const spans = await spansOf(id)
+    const root = spans.find(({ name }) => name === 'execution')!
+    expect(root).toMatchObject({
+      parent: null,
+      attributes: { 'heddle.execution_id': id, 'heddle.workspace_id': world.workspace.id, 'heddle.status': 'failed' },
+      error: { message: 'no_stock', code: 2 },
+    })
+    const stop = spans.find(({ name }) => name === 'stop')!
+    expect(stop).toMatchObject({
+      parent: root.spanId,
+      attributes: { 'heddle.node_type': 'fail', 'heddle.attempt': 1 },
+      error: { message: 'no_stock' },
+    })
+    expect(stop.end).toBeGreaterThanOrEqual(stop.start)
+    expect(root.end / 1_000_000n).toBeGreaterThan(BigInt(Date.now() - 600_000))
+    const { headers, body } = received.find(({ path }) => path === '/v1/traces')!
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-protobuf',
+      'x-tenant': 'acme',
+      authorization: 'Bearer abc',
+    })
+    expect(attributesOf(one(one(body, 1), 1), 1)).toEqual({ 'service.name': 'weaver' })
+    expect(Buffer.concat(received.map((request) => request.body)).includes('plum')).toBe(false)
+  })
+
+  test('is counted by status, with how long it took', async () => {
+    await run([{ id: 'first', type: 'set', args: { values: {} } }])
+    const metrics = await until(async () => {
+      const last = received.findLast(({ path }) => path === '/v1/metrics')
+      if (!last) return undefined
+      const found = all(one(one(last.body, 1), 2), 2)
+      const counter = found.find((metric) => one(metric, 1).toString() === 'heddle.executions')!
+      const points = all(one(counter, 7), 1).map((point) => ({
+        value: one(point, 4).readDoubleLE(),
+        ...attributesOf(point, 7),
+      }))
+      return points.some((point) => (point as Record<string, unknown>)['heddle.status'] === 'succeeded') && found
+    }, 'the metrics')
+    const histogram = metrics.find((metric) => one(metric, 1).toString() === 'heddle.execution.duration')!
+    for (const point of all(one(histogram, 9), 1)) {
+      const counts = one(point, 6)
+      const bounds = one(point, 7)
+      expect(counts.length / 8).toBe(bounds.length / 8 + 1)
+      let sum = 0n
+      for (let at = 0; at < counts.length; at += 8) sum += counts.readBigUInt64LE(at)
+      expect(sum).toBe(one(point, 4).readBigUInt64LE())
+    }
+  })
+
+  test('goes on while the collector refuses everything, and is sent once it takes it again', async () => {
+    answer = 503
+    const id = await run([{ id: 'first', type: 'set', args: { values: {} } }])
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${id}`)
+    expect(body.status).toBe('succeeded')
+    answer = 200
+    expect(await spansOf(id)).toHaveLength(2)
+  })
+})
+
+test('headers are read as OpenTelemetry writes them', () => {
+  expect(headersOf(null)).toEqual({})
+  expect(headersOf('a=1, b = two%20words ,broken,=x,c=%zz')).toEqual({ a: '1', b: 'two words', c: '%zz' })
+})
+
+test('metrics are read once for each change', () => {
+  const metrics = makeRunMetrics(() => 5)
+  expect(metrics.read()).toBeUndefined()
+  metrics.note({ status: 'succeeded', startedAt: 0, finishedAt: 20 })
+  metrics.note({ status: 'succeeded', startedAt: 0, finishedAt: 1e9 })
+  expect(metrics.read()).toMatchObject({
+    counters: [{ points: [{ value: 2 }] }],
+    histograms: [{ points: [{ counts: [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1] }] }],
+  })
+  expect(metrics.read()).toBeUndefined()
+})
