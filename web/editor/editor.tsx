@@ -142,7 +142,7 @@ function Workbench({
         {!readOnly && !comparing && <Palette />}
         <div className="flex min-w-0 flex-1 flex-col">
           <TryProvider value={mayRun ? tryPart : null}>
-            <EditorCanvas flow={flow} />
+            <EditorCanvas flow={flow} workflow={workflow} />
           </TryProvider>
           <RunBar run={run} />
           <ProblemsPanel />

@@ -1,6 +1,7 @@
 import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { hasBody } from '#model/body'
+import type { Workflow } from '#sdk/types.generated'
 import { toast } from '#web/ui/toast.tsx'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
@@ -8,6 +9,7 @@ import { type DocGraph, graphAt } from '../document/document.ts'
 import { marksIn } from '../document/problems.ts'
 import { KIND_TYPE } from '../palette/kind-tile.tsx'
 import { draggedKind } from '../services/service-kinds.ts'
+import { Starts } from '../starts/starts.tsx'
 import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
@@ -22,7 +24,7 @@ import type { Pressed } from './pressed.ts'
 import { NODE_WIDTH } from './size.ts'
 
 /** The canvas of the open document: what is drawn in it becomes changes of it. */
-export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
+export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>; workflow: Workflow }) {
   const store = useEditorStore()
   const drawn = useGraph()
   const path = useEditor((state) => state.path)
@@ -103,6 +105,7 @@ export function EditorCanvas({ flow }: { flow: RefObject<Flow | null> }) {
         {!(readOnly || comparison) && <EdgePlus hovered={hovered} onInsert={(id) => insertInto(store, id)} />}
         <Panel position="top-left">
           <Breadcrumb />
+          <Starts workflow={workflow} />
         </Panel>
         <Panel position="bottom-left">
           <CanvasControls flow={flow} />

@@ -30,14 +30,31 @@ const typedByUs = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { data, inputType, isComposing } = event as InputEvent
     if (inputType !== 'insertText' || data === null || isComposing || view.state.readOnly) return false
-    const { from, to } = view.state.selection.main
-    const typed = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' })
+    const { from, to } = rangeOf(event as InputEvent, view)
+    const typed = () =>
+      view.state.update({
+        changes: { from, to, insert: data },
+        selection: { anchor: from + data.length },
+        userEvent: 'input.type',
+        scrollIntoView: true,
+      })
     const taken = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, typed))
     if (!taken) view.dispatch(typed())
     event.preventDefault()
     return true
   },
 })
+
+/** What the browser is about to replace. The editor hears of a new selection a moment later, so its own may be old. */
+function rangeOf(event: InputEvent, view: EditorView): { from: number; to: number } {
+  const [range] = event.getTargetRanges()
+  const { contentDOM } = view
+  if (!range || !contentDOM.contains(range.startContainer) || !contentDOM.contains(range.endContainer))
+    return view.state.selection.main
+  const from = view.posAtDOM(range.startContainer, range.startOffset)
+  const to = view.posAtDOM(range.endContainer, range.endOffset)
+  return { from: Math.min(from, to), to: Math.max(from, to) }
+}
 
 export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>): CodeView {
   const { label, language, value, disabled = false } = latest.current

@@ -1,5 +1,6 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Execution, ExecutionNodeDetail } from '#sdk/types.generated'
-import { useApi } from '#web/api.ts'
+import { query } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { Duration } from '#web/ui/time.tsx'
@@ -9,13 +10,24 @@ import { StepItems } from './step-items.tsx'
 /** What a step was given and what it gave, side by side where there is room; each attempt; items of a map, turns of a loop. */
 export function StepDetail({ execution, path, title }: { execution: Execution; path: string; title: string }) {
   const { execution_id } = execution
-  const detail = useApi(
-    'getExecutionNode',
-    { execution_id, path },
-    { staleTime: 0, refetchInterval: execution.finished_at === null ? 3_000 : false },
-  )
+  const node = execution.nodes.find(({ node_id }) => node_id === path)
+  const detail = useQuery({
+    ...query('getExecutionNode', { execution_id, path }),
+    // What a step was given and gave changes when it or the run goes on, and then it is read again.
+    queryKey: ['getExecutionNode', { execution_id, path }, node?.status, node?.attempt, execution.status],
+    placeholderData: keepPreviousData,
+    refetchInterval: execution.finished_at === null ? 3_000 : false,
+  })
   if (detail.isPending) return <Loading rows={3} />
-  if (!detail.data) return <p className="text-ink-2">What this step was given is no longer kept.</p>
+  if (!detail.data)
+    return (
+      <>
+        <p className="text-ink-2">What this step was given is no longer kept.</p>
+        {node?.output !== undefined && (
+          <ExecutionData value={node.output} label={`Output of ${title}`} execution_id={execution_id} />
+        )}
+      </>
+    )
   return (
     <div className="flex flex-col gap-5">
       <InputAndOutput execution_id={execution_id} detail={detail.data} title={title} />

@@ -1,6 +1,7 @@
 import { useRole } from '#web/session.tsx'
-import { Page } from '#web/ui/page.tsx'
+import { Page, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { Gallery } from './gallery/gallery.tsx'
 import { StarterCards } from './starter-cards.tsx'
 
 export function NewWorkflowPage() {
@@ -12,7 +13,12 @@ export function NewWorkflowPage() {
       description="Start from a working example or from scratch."
     >
       {canWrite ? (
-        <StarterCards withBlank />
+        <>
+          <Section title="Begin here">
+            <StarterCards withBlank />
+          </Section>
+          <Gallery />
+        </>
       ) : (
         <Empty title="You cannot create workflows">
           Viewers can only view workflows and runs. Ask a workspace owner to make you a member.

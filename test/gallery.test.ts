@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Service, startService } from '#test/harness/service'
+import { makeWorld, type World } from '#test/harness/world'
+import { sampleOf } from '#web/features/workflows/gallery/recipe.ts'
+import { recipes } from '#web/features/workflows/gallery/recipes.ts'
+
+// Every workflow of the gallery is saved and runs with its sample data.
+
+let service: Service
+let world: World
+
+beforeAll(async () => {
+  service = await startService()
+  world = await makeWorld(service)
+})
+afterAll(() => service?.stop())
+
+describe('the gallery', () => {
+  test('has 40 workflows, each with a name of its own', () => {
+    expect(recipes).toHaveLength(40)
+    expect(new Set(recipes.map(({ id }) => id)).size).toBe(40)
+    expect(new Set(recipes.map(({ name }) => name)).size).toBe(40)
+  })
+
+  test.each(recipes.map(({ id }) => id))('%s runs with its sample data, or waits for a person', async (id) => {
+    const recipe = recipes.find((one) => one.id === id)!
+    const { name, definition, needs } = recipe
+    const call = (path: string, body: object) => world.owner.call('POST', path, { body })
+    const made = await call('/api/workflows', { name, definition })
+    expect(made.status, made.text).toBe(201)
+    const base = `/api/workflows/${made.body.workflow_id}`
+    const input = sampleOf(recipe)
+    // What needs something from outside is tried with its effects mocked.
+    const ran = await (needs === undefined
+      ? call(`${base}/run`, { input })
+      : call(`${base}/try`, { definition, input, effects: 'mock' }))
+    expect([200, 202], ran.text).toContain(ran.status)
+    const read = async () => (await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body
+    await expect.poll(async () => (await read()).status).toMatch(/^(succeeded|waiting|failed)$/)
+    const execution = await read()
+    expect(['succeeded', 'waiting'], JSON.stringify(execution.error)).toContain(execution.status)
+  })
+})
