@@ -286,19 +286,23 @@ export type SuiteOutcome = { position: number; outcome: "passed" | "failed" | "e
 
 export type ExtractedRequirements = { values: Record<string, unknown>; missing: Array<string>; confidence: Record<string, number>; extracted_by: string }
 
-export type Template = { template_id: string; name: string; owner_id: string; teams: Array<{ team_id: string; role: "editor" }>; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; retention_days: number | null; created_at: string; updated_at: string }
+export type Template = { template_id: string; name: string; owner_id: string; teams: Array<{ team_id: string; role: "editor" }>; greeting: string | null; instructions: string | null; workflow_ids: Array<string>; model: string | null; llm: { credential_id?: string; fallback_credential_id?: string } | null; voice: string | null; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; allowed_origins: Array<string>; mode: "menu" | "agent"; knowledge_ids: Array<string>; tools: Array<TemplateTool>; retention_days: number | null; created_at: string; updated_at: string }
+
+export type TemplateTool = { workflow_id: string; description?: string; arguments?: { fixed?: Record<string, unknown>; allowed?: Record<string, Array<unknown>> } } | { service: string; action: string; credential_id?: string; description?: string; arguments?: { fixed?: Record<string, unknown>; allowed?: Record<string, Array<unknown>> } } | { dataset_id: string; columns?: Array<string>; match?: Array<string>; description?: string }
 
 export type WidgetConfig = { template_id: string; name: string; greeting: string; theme: Record<string, unknown>; features: { speech: boolean; transcribe: boolean; names: boolean }; voice: string | null; suggestions: Array<string>; takes_files: boolean; visitor_token: string }
 
 export type ChatAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string; visitor_token?: string }
 
-export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; author?: string; text: string; created_at: string }
+export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; author?: string; text: string; citations?: Array<{ n: number; title: string; url: string | null; heading: Array<string> }>; created_at: string }
 
 export type WidgetForm = { form_id: string; title: string; schema: unknown; values: Record<string, unknown> }
 
 export type FormActionAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string }
 
 export type WidgetHistory = { items: Array<WidgetMessage>; next_cursor: string | null; colleague: string | null; form?: WidgetForm }
+
+export type AssistantMemory = { summary: string | null }
 
 export type WidgetTranscript = { text: string; language: string; duration_s: number }
 
@@ -308,13 +312,13 @@ export type WorkflowWidgetConfig = { workflow_id: string; name: string; descript
 
 export type Gathered = { conversation_id: string; reply: string; values: Record<string, unknown>; missing: Array<string>; complete: boolean; execution_id?: string; visitor_token?: string }
 
-export type ChatThread = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; taken_over_by: { user_id: string; name: string } | null; created_by: string | null; created_at: string; updated_at: string }
+export type ChatThread = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; taken_over_by: { user_id: string; name: string } | null; handover_at: string | null; handover_reason: string | null; created_by: string | null; created_at: string; updated_at: string }
 
 export type ThreadMessages = { items: Array<ThreadMessage>; next_cursor: string | null; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 
-export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; created_at: string }
+export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number }>; created_at: string }
 
-export type PostedThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; created_at: string; answers: Array<ThreadMessage>; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
+export type PostedThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number }>; created_at: string; answers: Array<ThreadMessage>; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 
 export type ThreadInvitation = { invitation_id: string; email: string; role: string; state: "added" | "invited"; link?: string; expires_at?: string }
 

@@ -12,7 +12,7 @@ import { forgetRunLabels } from '#areas/executions/content'
 import { forgetRunFigures } from '#areas/insights/rollup'
 import { insightRoutes } from '#areas/insights/routes'
 import { forgetUsage } from '#areas/insights/usage'
-import { passKnowledgeOn } from '#areas/knowledge/rights'
+import { mayReadNamed, passKnowledgeOn } from '#areas/knowledge/rights'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
@@ -180,6 +180,13 @@ export async function makeApp(options: AppOptions): Promise<App> {
     shownResults: files.shown,
     resultsWithUrls: files.withUrls,
     files: files.sent,
+    agentPorts: {
+      searchKnowledge: knowledge.search,
+      mayReadKnowledge: mayReadNamed,
+      readRecords: data.datasetUse.readRecords,
+      findDataset: data.datasetUse.findDataset,
+      services: services.use,
+    },
     workflows: () => workflows,
   })
   const threads = wireThreads({
@@ -360,6 +367,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
   await threads.start()
+  conversations.start()
   services.start()
   await knowledge.start()
   const alerts = makeAlertWatcher({
@@ -403,6 +411,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
       await leaving.leave(drainMs)
       // Open sockets would keep the server from closing.
       await realtime.stop()
+      await conversations.retire()
       await leaving.close()
       await maintenance?.stop()
       await alerts.stop()

@@ -10,6 +10,7 @@ export type Message = {
   /** The colleague who wrote it in place of the assistant. */
   author?: string
   text: string
+  citations?: { n: number; title: string; url: string | null; heading: string[] }[]
   created_at: string
 }
 export type History = { items: Message[]; colleague: string | null; form?: Form }
@@ -112,6 +113,14 @@ function storage(key: string) {
   }
 }
 
+/** The page and the language of the visitor, as far as the service takes them. */
+function whereabouts() {
+  const url = location.href.slice(0, 2000)
+  const title = document.title.slice(0, 300)
+  const locale = navigator.language
+  return { page: { url, title }, ...(/^[A-Za-z0-9-]{2,35}$/.test(locale) && { locale }) }
+}
+
 const RETRIES = 4
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -178,6 +187,7 @@ export function makeApi({ base, token, target }: Options) {
         message,
         ...(files.length > 0 && { files }),
         time_zone: timeZone,
+        ...whereabouts(),
       }
       const turn = (await (await send('/chat', json(body, newKey()), onLost)).json()) as Turn
       remember(turn.visitor_token)

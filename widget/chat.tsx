@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Api, Config } from './api.ts'
+import type { Api, Config, Message } from './api.ts'
 import { makeConversation, type View } from './conversation.ts'
 import { AnswerForm, SchemaForm } from './form.tsx'
 import { Icon } from './icons.tsx'
@@ -18,6 +18,25 @@ const empty: View = {
   problem: null,
   fieldErrors: {},
 }
+
+/** Where an answer is taken from. Only pages of the web are links. */
+const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }) => (
+  <ul class="sources">
+    {citations.map(({ n, title, url, heading }) => (
+      <li key={n}>
+        [{n}]{' '}
+        {url && /^https?:/.test(url) ? (
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            {title}
+          </a>
+        ) : (
+          title
+        )}
+        {heading.length > 0 ? ` (${heading.at(-1)})` : ''}
+      </li>
+    ))}
+  </ul>
+)
 
 export function Chat({ api, config, onClose }: Props) {
   const [view, setView] = useState(empty)
@@ -107,6 +126,7 @@ export function Chat({ api, config, onClose }: Props) {
               </span>
             )}
             {message.text}
+            {message.citations ? <Sources citations={message.citations} /> : null}
           </div>
         ))}
         {view.busy ? (

@@ -39,6 +39,7 @@ header :focus-visible{outline-color:var(--oh)}
 .log{flex:1;overflow-y:auto;padding:14px;display:flex;flex-direction:column;gap:10px}
 .message{max-width:min(85%,60ch);padding:9px 13px;border-radius:var(--r);white-space:pre-wrap;overflow-wrap:anywhere;background:var(--sf);align-self:flex-start}
 .message.visitor{align-self:flex-end;background:var(--p);color:var(--op)}
+.sources{margin:.5em 0 0;padding:0;list-style:none;font-size:.85em;color:var(--mu)}
 .author{display:block;font-size:.85em;font-weight:600;color:var(--mu)}
 .message.system{align-self:center;background:none;color:var(--mu);font-size:.9em;text-align:center}
 .note{color:var(--mu);font-size:.9em;padding:0 14px 8px}

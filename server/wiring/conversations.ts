@@ -1,3 +1,4 @@
+import type { AgentPorts } from '#areas/conversations/agent/types'
 import { makeConversations } from '#areas/conversations/service'
 import type { ShownResults } from '#areas/conversations/updates'
 import { makeEmbedIdentifier } from '#areas/embed/identify'
@@ -7,6 +8,7 @@ import { makeTemplateWidget } from '#areas/embed/template-widget'
 import { makeVisiting, type SentFiles } from '#areas/embed/visiting'
 import { makeVisitors } from '#areas/embed/visitors'
 import { makeWorkflowWidget } from '#areas/embed/workflow-widget'
+import { makeWorkLoop } from '#areas/gateway/loop'
 import type { Allowances } from '#areas/payments/allowances'
 import type { Quotas } from '#areas/payments/quotas'
 import { makeExtract } from '#areas/requirements/extract'
@@ -45,6 +47,8 @@ export type ConversationWiringOptions = {
   /** Results as the status of a visitor's run has them: files with their addresses. */
   resultsWithUrls: ShownResults
   files: SentFiles
+  /** What assistants use of other areas. */
+  agentPorts: Omit<AgentPorts, 'waitFor'>
   /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
   workflows(): Workflows
 }
@@ -59,13 +63,23 @@ export function wireConversations(options: ConversationWiringOptions) {
     mayThink: options.credentials.mayThink,
     shownResults: options.shownResults,
     takeFiles: options.files.take,
+    agentPorts: {
+      ...options.agentPorts,
+      waitFor: (...asked) => workflows().engine.waitFor(...asked),
+    },
     questions: () => workflows().questions,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>
       // It has been started: at the very limit it is not counted, and the next one is refused.
       void quotas.takeExecutions(workspaceId, count).catch(() => {}),
   })
-  const templates = makeTemplates({ standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id) })
+  const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, log, ...conversations.leftOver })
+  const templates = makeTemplates({
+    standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id),
+    mayThink: options.credentials.mayThink,
+    catalogue: options.agentPorts.services.catalogue,
+    findDataset: options.agentPorts.findDataset,
+  })
   const templateTokens = makeEmbedTokens<{ template_id: string }>({
     defaultOrigins: async (ctx, { template_id }) =>
       (await templates.findTemplate(ctx.tx, ctx.workspace.workspace_id, template_id))?.allowed_origins ?? [],
@@ -111,11 +125,22 @@ export function wireConversations(options: ConversationWiringOptions) {
         for (let forgotten = 500; forgotten === 500; )
           forgotten = (await db.maintain<{ forgotten: number }>(forget, [options.retentionDays]))[0]!.forgotten
       },
+      'what assistants remember': async () => {
+        const forget = 'select forget_assistant_memories($1, 500) as forgotten'
+        for (let forgotten = 500; forgotten === 500; )
+          forgotten = (await db.maintain<{ forgotten: number }>(forget, [options.retentionDays]))[0]!.forgotten
+      },
     },
     routes,
     standings,
     tokens: { template: tokens.template, workflow: tokens.workflow },
     addCors: origins.addTo,
+    start: (): void => leftOver.wake(),
+    /** Answers under way are left to other processes, or to the next start. */
+    async retire(): Promise<void> {
+      await conversations.stop()
+      await leftOver.stop()
+    },
     stop: tokens.stop,
   }
 }

@@ -36,6 +36,8 @@ export function wireServices({ config, db, log, quota, outgoing, conversion, fil
   const openapi = makeOpenApiCompiler()
   const poller = makePoller({ db, log, catalogue, deps, openFor, quota })
   return {
+    /** For assistants: actions with a credential that a person may use. */
+    use: { catalogue, deps, openFor },
     routes: [...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi }), ...triggerRoutes(check)],
     start: (): void => {
       if (config.role !== 'api') poller.start()

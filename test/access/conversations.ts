@@ -149,6 +149,8 @@ export const conversationCases: Cases = {
   respondThroughWidget: { expect: rows.byToken, prepare: answering(started) },
   actOnWidgetForm: { expect: rows.byToken, prepare: form },
   getWidgetHistory: { expect: rows.byToken, prepare: history },
+  getWidgetMemory: { expect: rows.byToken, prepare: inWidget() },
+  forgetWidgetVisitor: { expect: rows.byToken, prepare: inWidget() },
   speakThroughWidget: { expect: rows.byToken, prepare: inWidget({ body: { text: 'Hello.' } }) },
   transcribeThroughWidget: {
     expect: rows.byToken,

@@ -50,6 +50,7 @@ export async function makeToken(person: TestPerson, path: string, body: object =
 }
 
 export type Visitor = {
+  templateId: string
   token: string
   visitorToken: string
   call(method: string, path: string, options?: Omit<CallOptions, 'token'>): Promise<Answer>
@@ -72,6 +73,7 @@ export async function visit(service: Service, templateId: string, token: string)
       headers: { origin: SITE, 'x-visitor-token': visitorToken, ...options.headers },
     })
   return {
+    templateId,
     token,
     visitorToken,
     call,

@@ -6,8 +6,10 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { conversationOf } from './conversation-input.ts'
 import { insertExecution } from './execution-store.ts'
 import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
+import { askForPerson } from './handover.ts'
 import { initiatorsOfTurn } from './initiators.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Offer } from './offer-store.ts'
@@ -31,6 +33,16 @@ export type PendingTurn = {
   /** Number of executions started in this turn. */
   started: number
 }
+
+/** Changes to a conversation that are no turn of their own. */
+export const asideOf = (thread: LockedThread, form: FormRow | null): PendingTurn => ({
+  thread,
+  messages: [],
+  writes: [],
+  form,
+  executionId: null,
+  started: 0,
+})
 
 export type By = { author: Author; origin: Origin }
 
@@ -107,9 +119,21 @@ export function makeCarryOut({ questions, checkQuota, takeFiles }: CarryOutDepen
   }
 
   /** Returns false where it cannot be started now. Nothing is lost then: the person can try again. */
-  async function start(tx: Tx, pending: PendingTurn, offer: Offer, input: JsonObject, by: By): Promise<boolean> {
+  async function start(
+    tx: Tx,
+    pending: PendingTurn,
+    offer: Offer,
+    given: JsonObject,
+    by: By,
+    /** The turn of an assistant that tells the end itself; without it the conversation says that it was started. */
+    answering?: string,
+  ): Promise<boolean> {
     const { thread } = pending
     const executionId = newId()
+    const { conversation_field: field } = offer
+    const conversation =
+      field === null ? {} : { [field]: await conversationOf(tx, thread, by.author, pending.messages) }
+    const input: JsonObject = { ...given, ...conversation }
     if (await refusedFor(tx, thread.workspace_id)) return false
     const outcome = await enqueue(tx, {
       workspaceId: thread.workspace_id,
@@ -134,12 +158,12 @@ export function makeCarryOut({ questions, checkQuota, takeFiles }: CarryOutDepen
     thread.state = {
       ...thread.state,
       gathering: null,
-      running: [...thread.state.running, { execution_id: executionId, title }],
-      started: { execution_id: executionId, workflow_id, values: input },
+      running: [...thread.state.running, { execution_id: executionId, title, ...(answering && { answering }) }],
+      started: { execution_id: executionId, workflow_id, values: given },
     }
     pending.executionId = executionId
     pending.started += 1
-    say(pending, texts.startedText(title), executionId)
+    if (answering === undefined) say(pending, texts.startedText(title), executionId)
     return true
   }
 
@@ -243,6 +267,11 @@ export function makeCarryOut({ questions, checkQuota, takeFiles }: CarryOutDepen
         thread.state = { ...thread.state, gathering: { workflow_id: offer.workflow_id, values, asked } }
         for (const text of decision.texts) say(pending, text)
         showForm(pending, formOf(offer, values))
+        return
+      }
+      case 'hand_over': {
+        const fresh = await askForPerson(tx, thread, decision.reason)
+        say(pending, fresh ? texts.HANDED_OVER : texts.HANDED_OVER_BEFORE)
         return
       }
       case 'start':

@@ -97,6 +97,20 @@ export const isRefusal = (text: string): boolean => findAgreement(text)?.value =
 export const isNoWish = (text: string): boolean =>
   /\b(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont)\b/i.test(text) || isPlainQuestion(text, 0)
 
+const PERSON =
+  '(?:human|(?:real|actual|live) person|person|someone|somebody|agent|colleague|representative|operator|employee|mensch(?:en)?|mitarbeiter(?:in)?)'
+
+/** "I want to talk to a human": the whole message asks for a person. */
+export const isForPerson = (text: string): boolean =>
+  text.length <= 200 &&
+  !/\b(?:not|never|don['’]?t)\b/i.test(text) &&
+  (new RegExp(`^\\W*(?:an?\\s+|the\\s+)?${PERSON}(?:\\s+please)?\\W*$`, 'i').test(text) ||
+    new RegExp(
+      `\\b(?:talk|speak|chat|connect|transfer|reach|call|sprechen|reden)\\b(?:\\s+\\w+){0,3}?\\s+(?:an?\\s+|the\\s+|einem\\s+)?${PERSON}\\b`,
+      'i',
+    ).test(text) ||
+    /\bmit (?:einem|einer) (?:menschen?|mitarbeiter(?:in)?)\b/i.test(text))
+
 /** Back to the question that was set aside. */
 export const isReturn = (text: string): boolean => /^\W*(?:answer|question|continue|resume)\b\W*\w*\W*$/i.test(text)
 

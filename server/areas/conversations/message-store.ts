@@ -1,11 +1,12 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { newId } from '#platform/ids'
+import type { Citation } from './agent/types.ts'
 import { messageList } from './message-list.ts'
 import { insertThread, type LockedThread } from './thread-store.ts'
 import type { Message, MessageRole } from './types.ts'
 
-const messageColumns = 'message_id, role, author_id, author_name, text, audio_id, execution_id, created_at'
+const messageColumns = 'message_id, role, author_id, author_name, text, audio_id, execution_id, citations, created_at'
 
 export type NewMessage = {
   role: MessageRole
@@ -16,8 +17,9 @@ export type NewMessage = {
   audio_id?: string | null
   execution_id?: string | null
   request_key?: Buffer | null
-  /** Messages before the first turn have no turn. */
-  turn?: 0
+  citations?: Citation[] | null
+  /** The turn it belongs to where that is not the last one. Messages before the first turn have none: 0. */
+  turn?: number
 }
 
 /** A notice about an execution. It is posted once. */
@@ -58,10 +60,10 @@ export async function tell(tx: Tx, thread: LockedThread, notice: Notice): Promis
   return { ...message, author_id: null, author_name: null, audio_id: null, created_at: told.created_at }
 }
 
-const insertion = `insert into messages (workspace_id, thread_id, turn, message_id, seq, role, author_id, author_name, external_author, text, audio_id, execution_id, request_key)
-  select $1, $2, m.turn, m.message_id, m.seq, m.role, m.author_id, m.author_name, m.external_author, m.text, m.audio_id, m.execution_id, decode(m.request_key, 'hex')
+const insertion = `insert into messages (workspace_id, thread_id, turn, message_id, seq, role, author_id, author_name, external_author, text, audio_id, execution_id, citations, request_key)
+  select $1, $2, m.turn, m.message_id, m.seq, m.role, m.author_id, m.author_name, m.external_author, m.text, m.audio_id, m.execution_id, m.citations, decode(m.request_key, 'hex')
   from json_to_recordset($3) as m (turn integer, message_id uuid, seq integer, role text, author_id uuid, author_name text,
-    external_author text, text text, audio_id uuid, execution_id uuid, request_key text)
+    external_author text, text text, audio_id uuid, execution_id uuid, citations json, request_key text)
   returning seq, created_at`
 const saving = `with saved as (
   update threads set state = $4, turn = $5, last_seq = $6, updated_at = now() where workspace_id = $1 and thread_id = $2)
@@ -97,6 +99,7 @@ export async function saveTurn(
     text: row.text,
     audio_id: row.audio_id ?? null,
     execution_id: row.execution_id ?? null,
+    citations: row.citations ?? null,
     created_at: times.get(row.seq)!,
   }))
 }
@@ -147,6 +150,43 @@ export const lastMessages = async (
   )
   return rows.reverse()
 }
+
+/** The last messages before `before`, oldest first. */
+export const historyOf = async (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  count: number,
+  before: number | null = null,
+): Promise<Pick<Message, 'role' | 'text' | 'author_name' | 'created_at'>[]> => {
+  const rows = await tx.rows<Pick<Message, 'role' | 'text' | 'author_name' | 'created_at'>>(
+    `select role, text, author_name, created_at from messages where workspace_id = $1 and thread_id = $2
+       and ($4::integer is null or seq < $4) order by seq desc limit $3`,
+    [workspaceId, threadId, count, before],
+  )
+  return rows.reverse()
+}
+
+export const findMessage = (tx: Tx, workspaceId: string, threadId: string, seq: number): Promise<Message | undefined> =>
+  tx.maybe<Message>(`select ${messageColumns} from messages where workspace_id = $1 and thread_id = $2 and seq = $3`, [
+    workspaceId,
+    threadId,
+    seq,
+  ])
+
+/** The answers of a turn: what was said in it after the message that began it. */
+export const answersOf = (
+  tx: Tx,
+  workspaceId: string,
+  threadId: string,
+  turn: number,
+  after: number,
+): Promise<Message[]> =>
+  tx.rows<Message>(
+    `select ${messageColumns} from messages
+     where workspace_id = $1 and thread_id = $2 and turn = $3 and seq > $4 and about is null order by seq`,
+    [workspaceId, threadId, turn, after],
+  )
 
 export const lastMessage = (tx: Tx, workspaceId: string, threadId: string): Promise<{ text: string } | undefined> =>
   tx.maybe<{ text: string }>(

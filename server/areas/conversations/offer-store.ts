@@ -1,6 +1,8 @@
 import type { FlowSettings } from '#engine/flow/rules'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import type { TemplateTool } from './agent/types.ts'
+import { splitInputs } from './conversation-input.ts'
 import { type FormRow, formColumns } from './form-store.ts'
 
 // The workflows that a conversation may start, and the template that it speaks for.
@@ -11,7 +13,10 @@ export type Offer = {
   description: string | null
   settings: FlowSettings & { timeout_s?: number }
   version_id: string
+  /** Without the property that takes the conversation. */
   inputs: Json | null
+  /** The property of its inputs that takes the conversation. */
+  conversation_field: string | null
   principal_id: string
   /** Who added it to the template; null where no template offers it. */
   added_by: string | null
@@ -26,6 +31,10 @@ export type Voice = {
   llm: { credential_id?: string | null; fallback_credential_id?: string | null } | null
   /** Whether visitors see the names of colleagues who write to them. */
   names: boolean
+  mode: 'menu' | 'agent'
+  /** For the mode `agent`. */
+  knowledge_ids: string[]
+  tools: TemplateTool[]
 }
 
 const offerColumns = `w.workflow_id, w.name, w.description, w.settings, v.version_id, v.definition -> 'inputs' as inputs,
@@ -45,27 +54,55 @@ const offerOf = (workflow: string): string =>
   `select ${offerColumns}, null::uuid as added_by, 0 as position from workflows w ${activeVersion}
    where w.workspace_id = $1 and w.workflow_id = ${workflow} and w.deleted_at is null and not w.activation_required`
 
-export const offersOfTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Offer[]> =>
-  tx.rows<Offer>(`${offeredBy('$2')} order by p.position, w.workflow_id`, [workspaceId, templateId])
+/** As it is stored: the inputs with the property that takes the conversation. */
+type StoredOffer = Omit<Offer, 'conversation_field'>
 
-export const offersOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<Offer[]> =>
-  tx.rows<Offer>(offerOf('$2'), [workspaceId, workflowId])
+const offered = (row: StoredOffer): Offer => {
+  const { inputs, conversationField } = splitInputs(row.inputs)
+  return { ...row, inputs, conversation_field: conversationField }
+}
+
+export const offersOfTemplate = async (tx: Tx, workspaceId: string, templateId: string): Promise<Offer[]> =>
+  (await tx.rows<StoredOffer>(`${offeredBy('$2')} order by p.position, w.workflow_id`, [workspaceId, templateId])).map(
+    offered,
+  )
+
+export const offersOfWorkflow = async (tx: Tx, workspaceId: string, workflowId: string): Promise<Offer[]> =>
+  (await tx.rows<StoredOffer>(offerOf('$2'), [workspaceId, workflowId])).map(offered)
+
+/** Those of these workflows that this person may start, with an active version. */
+export const offersOfPerson = async (
+  tx: Tx,
+  workspaceId: string,
+  workflowIds: string[],
+  userId: string,
+): Promise<Offer[]> =>
+  (
+    await tx.rows<StoredOffer>(
+      `select ${offerColumns}, $3::uuid as added_by from workflows w ${activeVersion}
+       where w.workspace_id = $1 and w.workflow_id = any ($2) and w.deleted_at is null and not w.activation_required
+         and (w.owner_id = $3 or exists (select from workflow_people m where m.workspace_id = w.workspace_id
+           and m.workflow_id = w.workflow_id and m.user_id = $3 and m.role in ('editor', 'member')))
+       order by w.workflow_id`,
+      [workspaceId, workflowIds, userId],
+    )
+  ).map(offered)
 
 /** What a turn reads besides its thread. */
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
-  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model, p.owner_id, p.llm,
+  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model, p.owner_id, p.llm, p.mode, p.knowledge_ids, p.tools,
         coalesce((p.features ->> 'names')::boolean, false) as names from templates p
       where p.workspace_id = $1 and p.template_id = ${template}) s) as voice,
    (select json_agg(o order by o.position, o.workflow_id) from (
       ${offeredBy(template)} union all ${offerOf(workflow)}) o) as offers`
 
-type Around = { voice: Voice | null; offers: Offer[] | null; form?: FormRow | null }
+type Around = { voice: Voice | null; offers: StoredOffer[] | null; form?: FormRow | null }
 
 const read = (found: Around | undefined): Surroundings => ({
   voice: found?.voice ?? undefined,
-  offers: found?.offers ?? [],
+  offers: (found?.offers ?? []).map(offered),
   form: found?.form ?? null,
 })
 

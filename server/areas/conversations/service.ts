@@ -1,8 +1,13 @@
+import type { Questions } from '#areas/approvals/questions'
 import { extractByRulesAlone, makeExtract } from '#areas/requirements/extract'
 import type { ChooseModel } from '#engine/credentials'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
+import { summarize } from './agent/memory.ts'
+import { findMemory, forgetMemory, type Place } from './agent/memory-store.ts'
+import { makeAgent } from './agent/take.ts'
+import type { AgentPorts } from './agent/types.ts'
 import { type CarryOutDependencies, makeCarryOut, type PendingTurn } from './carry-out.ts'
 import { openForm } from './form-store.ts'
 import { lastMessage, listMessages, saveTurn, searchMessages, seqOf } from './message-store.ts'
@@ -11,6 +16,7 @@ import { greet, threadOf } from './opening.ts'
 import { makePick } from './pick.ts'
 import type { OpenQuestion } from './state.ts'
 import { makeTakeover } from './takeover.ts'
+import type { Tools } from './think.ts'
 import { findChannelThread, findColleague, findThread, insertThread, readThread, readThreadOf } from './thread-store.ts'
 import { gatheredOf } from './turn-parts.ts'
 import { makeTurns } from './turns.ts'
@@ -26,6 +32,8 @@ export type ConversationDependencies = CarryOutDependencies & {
   /** Counts started executions. */
   countStarted(workspaceId: string, count: number): void
   shownResults: ShownResults
+  /** What assistants use of other areas. */
+  agentPorts: AgentPorts
 }
 
 export function makeConversations(dependencies: ConversationDependencies) {
@@ -37,13 +45,37 @@ export function makeConversations(dependencies: ConversationDependencies) {
     stillOpen: (tx, workspaceId, ids) => dependencies.questions().stillOpen(tx, workspaceId, ids),
     shownResults: dependencies.shownResults,
   })
+  const rules: Tools = { extract: extractByRulesAlone, pick: async () => undefined }
+  const isForPerson: Questions['isForPerson'] = (...asked) => dependencies.questions().isForPerson(...asked)
+  const remembering = new Set<Promise<unknown>>()
+  const agent = makeAgent({
+    db,
+    log,
+    chooseModel,
+    carrying,
+    updates,
+    rules,
+    isForPerson,
+    ports: dependencies.agentPorts,
+    shownResults: dependencies.shownResults,
+    countStarted: dependencies.countStarted,
+    onAnswered({ thread }, llm): void {
+      const one = summarize(db, llm, thread, agent.stopping)
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'a conversation could not be summarised; it is tried again'),
+        )
+        .finally(() => remembering.delete(one))
+      remembering.add(one)
+    },
+  })
   const turns = makeTurns({
     db,
     carrying,
     updates,
+    agent,
     tools: { extract: makeExtract({ chooseModel, log }), pick: makePick({ chooseModel, log }) },
-    rules: { extract: extractByRulesAlone, pick: async () => undefined },
-    isForPerson: (...asked) => dependencies.questions().isForPerson(...asked),
+    rules,
+    isForPerson,
     thinksSlowly: mayThink,
     afterCommit({ thread, started }: PendingTurn): void {
       if (started > 0) dependencies.countStarted(thread.workspace_id, started)
@@ -117,6 +149,20 @@ export function makeConversations(dependencies: ConversationDependencies) {
         last_execution_id: thread.state.started?.execution_id ?? null,
         gathered: gatheredOf(thread, offers),
       }
+    },
+
+    /** What is remembered about a visitor of a template; null where nothing is. */
+    readMemory: async (tx: Tx, about: Place): Promise<string | null> => (await findMemory(tx, about))?.summary || null,
+    forgetMemory,
+
+    /** Goes on with answers that a killed process left; one that takes longer keeps nobody else waiting. */
+    leftOver: {
+      find: agent.findDue,
+      work: ({ workspace_id, turn_id }: { workspace_id: string; turn_id: string }) => agent.run(workspace_id, turn_id),
+    },
+    async stop(): Promise<void> {
+      await agent.stop()
+      await Promise.all(remembering)
     },
 
     onPosted: updates.onPosted,

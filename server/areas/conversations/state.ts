@@ -18,13 +18,18 @@ export type OpenQuestion = {
   aside?: boolean
 }
 
+export type Visit = { page?: { url: string; title?: string | undefined }; locale?: string; time_zone?: string }
+
 export type State = {
   /** The workflow whose inputs are being collected, the known values, and the field that was asked for last. */
   gathering: { workflow_id: string; values: JsonObject; asked: string | null } | null
   /** Open questions that this conversation may answer, oldest first. */
   questions: OpenQuestion[]
-  /** Executions that have not ended. */
-  running: { execution_id: string; title: string }[]
+  /**
+   * Executions whose end was not told yet. `answering`: the turn of an assistant that waits for the end and tells it in its own
+   * words; until it lets go, the conversation does not post it.
+   */
+  running: { execution_id: string; title: string; answering?: string }[]
   /** The workflows of the last menu: a number means one of them. */
   offered: string[]
   /** The last started execution, with its input. */
@@ -33,6 +38,8 @@ export type State = {
   awaiting: boolean
   /** Files that were sent and that no workflow has taken yet, oldest first. */
   files: FileValue[]
+  /** Where the person is, as their last message said. */
+  visit: Visit | null
 }
 
 export const emptyState: State = {
@@ -43,6 +50,7 @@ export const emptyState: State = {
   started: null,
   awaiting: false,
   files: [],
+  visit: null,
 }
 
 /** The question that the next message is taken to answer. */

@@ -31,6 +31,13 @@ const statementOf = ({
   ...(signal && { signal }),
 })
 
+/** The page, language and time zone of the last message are kept with the conversation. */
+export function noteVisit(thread: LockedThread, { visit, timeZone }: Pick<Incoming, 'visit' | 'timeZone'>): void {
+  if (visit === undefined && timeZone === undefined) return
+  const now = { ...visit, ...(timeZone !== undefined && { time_zone: timeZone }) }
+  thread.state = { ...thread.state, visit: { ...thread.state.visit, ...now } }
+}
+
 /**
  * Checks a decision that was made before the thread was locked. Returns undefined where it has to be made again. A
  * message of somebody who may not answer the question is talk among people.
@@ -68,6 +75,10 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
   for (let attempt = 1; ; attempt++) {
     const slow = incoming.within === undefined && deps.thinksSlowly() && attempt <= MAX_ATTEMPTS
     const seen = slow ? await lookAhead(deps, incoming) : undefined
+    if (seen?.voice?.mode === 'agent') {
+      const answered = await deps.agent.take(incoming)
+      if (answered) return answered
+    }
     const thought = seen && (await think(seen, statement, deps.tools))
     const turn = await inOneTransaction(deps, incoming, async (tx, pendingTurns) => {
       const { thread, around, before } = await lockForTurn(tx, incoming)
@@ -85,6 +96,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
         incoming,
       )
       if (!decision) return undefined
+      noteVisit(thread, incoming)
       const pending = begin(situation, { ...byline(incoming), text: withFileNames(incoming.text, statement.files) })
       pendingTurns.push(pending)
       deps.carrying.closeStale(pending)
@@ -115,6 +127,7 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     }
     const situation: Situation = { thread, ...around, standings: [], recent: [] }
     const decision = await think(situation, statementOf(first), deps.rules)
+    noteVisit(thread, first)
     const { files = [] } = first
     const pending = begin(situation, { ...byline(first), text: withFileNames(first.text, files) })
     pendingTurns.push(pending)

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
-import type { CarryOut, PendingTurn } from './carry-out.ts'
+import { asideOf, type CarryOut, type PendingTurn } from './carry-out.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
 import { askedNow } from './state.ts'
@@ -34,15 +34,6 @@ export function makeTakeover({
     return { thread, around }
   }
 
-  const begin = (thread: LockedThread, { form }: Surroundings): PendingTurn => ({
-    thread,
-    messages: [],
-    writes: [],
-    form,
-    executionId: null,
-    started: 0,
-  })
-
   /** Saves the turn and sends its messages to the visitor. */
   async function finish(tx: Tx, pending: PendingTurn, { voice }: Surroundings): Promise<Message[]> {
     const saved = await saveTurn(tx, pending.thread, pending.messages)
@@ -63,7 +54,7 @@ export function makeTakeover({
   return {
     async takeOver(tx: Tx, { person, ...place }: TakeOver): Promise<void> {
       const { thread, around } = await hold(tx, place)
-      const pending = begin(thread, around)
+      const pending = asideOf(thread, around.form)
       join(pending, person, around)
       await finish(tx, pending, around)
       await setTakenOver(tx, thread, person.user_id)
@@ -74,7 +65,7 @@ export function makeTakeover({
       const { thread, around } = await hold(tx, place)
       const before = requestKey && (await messagesOfRequest(tx, place.workspaceId, place.threadId, requestKey))
       if (before?.[0]) return before[0]
-      const pending = begin(thread, around)
+      const pending = asideOf(thread, around.form)
       if (thread.taken_over_by === null) join(pending, person, around)
       thread.turn += 1
       thread.state = { ...thread.state, awaiting: false }
@@ -92,7 +83,7 @@ export function makeTakeover({
       thread.taken_over_by = null
       thread.state = { ...thread.state, awaiting: false }
       await updates.dropClosed(tx, thread)
-      const pending = begin(thread, around)
+      const pending = asideOf(thread, around.form)
       pending.messages.push(aside(texts.HANDED_BACK))
       for (const text of neededNow(thread, around)) carrying.say(pending, text)
       carrying.remind(pending, around.offers)

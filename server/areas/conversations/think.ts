@@ -7,7 +7,8 @@ import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
 import type { Standing } from './execution-store.ts'
 import { filesWanted, takesFiles, withFiles } from './files.ts'
-import { findIntent, isCancel, isGo, isNoWish, isRefusal, isReturn } from './intents.ts'
+import { mayAskForPerson } from './handover.ts'
+import { findIntent, isCancel, isForPerson, isGo, isNoWish, isRefusal, isReturn } from './intents.ts'
 import type { Offer, Surroundings, Voice } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
@@ -31,6 +32,8 @@ export type Decision =
   | { kind: 'gather'; offer: Offer; values: JsonObject; asked: string | null; texts: string[] }
   | { kind: 'start'; offer: Offer; input: JsonObject }
   | { kind: 'answer'; question: OpenQuestion; response: Json }
+  /** The person asks for a human. */
+  | { kind: 'hand_over'; reason: string }
   /** The answer is incomplete. Its known values are kept. */
   | { kind: 'ask_again'; question: OpenQuestion; texts: string[] }
   /** The question stays open and something else may be done first. */
@@ -64,6 +67,7 @@ export async function think(situation: Situation, statement: Statement, tools: T
   if (statement.text.trim() === '' && statement.files.length === 0) return { kind: 'silent' }
   const question = askedNow(state)
   if (question) return answerQuestion(question, situation, statement, tools)
+  if (mayAskForPerson(thread) && isForPerson(statement.text)) return { kind: 'hand_over', reason: '' }
   const [waiting] = state.questions
   if (waiting && isReturn(statement.text))
     return {

@@ -125,7 +125,9 @@ export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> =>
 /** The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. */
 export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> =>
   tx.count(
-    `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours' where workspace_id = $1 and thread_id = $2`,
+    `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours',
+       handover_at = case when $3::uuid is null then handover_at end, handover_reason = case when $3::uuid is null then handover_reason end
+     where workspace_id = $1 and thread_id = $2`,
     [thread.workspace_id, thread.thread_id, userId],
   )
 

@@ -23,6 +23,8 @@ export type TurnDependencies = {
   thinksSlowly(): boolean
   afterCommit(pending: PendingTurn): void
   isForPerson: Questions['isForPerson']
+  /** Answers with a language model and its tools; undefined where no model can be asked. */
+  agent: { take(incoming: Incoming): Promise<Turn | undefined> }
 }
 
 export const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })

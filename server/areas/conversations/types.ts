@@ -2,6 +2,8 @@ import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { ListInput } from '#platform/http/list'
+import type { Citation } from './agent/types.ts'
+import type { Visit } from './state.ts'
 
 // A conversation of any kind: a widget on a site, a thread of colleagues, a messaging channel, or the guided collection of
 // a workflow's inputs. One engine answers all of them.
@@ -39,6 +41,8 @@ export type Incoming = {
   requestKey?: Buffer
   /** For "tomorrow at nine"; UTC where the author's is unknown. */
   timeZone?: string
+  /** The page and the language of the person who writes. */
+  visit?: Omit<Visit, 'time_zone'>
   signal?: AbortSignal
 }
 
@@ -49,14 +53,14 @@ export type FirstMessage = Omit<Incoming, 'threadId' | 'isTheirs'> & {
   isTheirs(thread: Thread): boolean
 }
 
-export type FormAction = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone'> & {
+export type FormAction = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone' | 'visit'> & {
   action: 'submit' | 'cancel'
   formId: string
   values?: JsonObject
 }
 
 /** An answer to a question of an execution, by its id; to the first open one where none is named. */
-export type Respond = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone' | 'requestKey' | 'signal'> & {
+export type Respond = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone' | 'visit' | 'requestKey' | 'signal'> & {
   executionId: string
   clarificationId?: string | undefined
   response: Json
@@ -73,6 +77,8 @@ export type Message = {
   text: string
   audio_id: string | null
   execution_id: string | null
+  /** The passages that the text refers to by number. */
+  citations?: Citation[] | null
   created_at: Date
 }
 

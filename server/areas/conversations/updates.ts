@@ -2,7 +2,7 @@ import type { Questions } from '#areas/approvals/questions'
 import type { EndedExecution, ExecutionView } from '#engine/ports'
 import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { CarryOut, PendingTurn } from './carry-out.ts'
+import { asideOf, type CarryOut } from './carry-out.ts'
 import { findAncestor, readStandings, type Standing } from './execution-store.ts'
 import { closeForms, findOpenForm } from './form-store.ts'
 import { tell } from './message-store.ts'
@@ -71,11 +71,18 @@ export function makeUpdates({
   /** Posts how an execution ended and forgets its open questions. Returns false where it was posted before. */
   async function noteEnd(tx: Tx, thread: LockedThread, end: End): Promise<boolean> {
     const { state } = thread
+    const entry = state.running.find(({ execution_id }) => execution_id === end.execution_id)
+    if (!entry) return false
     const running = state.running.filter(({ execution_id }) => execution_id !== end.execution_id)
     const questions = state.questions.filter(({ root_id }) => root_id !== end.execution_id)
     if (questions.length !== state.questions.length) {
       const form = await findOpenForm(tx, thread.workspace_id, thread.thread_id)
       if (form?.kind === 'question') await closeForms(tx, thread, 'cancelled')
+    }
+    if (entry.answering !== undefined) {
+      thread.state = { ...state, questions }
+      await saveThread(tx, thread)
+      return false
     }
     thread.state = { ...state, running, questions }
     const { execution_id } = end
@@ -88,6 +95,7 @@ export function makeUpdates({
 
   return {
     announce,
+    noteEnd,
 
     onPosted: (listener: (tx: Tx, posted: Posted) => Promise<void>): void => void listeners.push(listener),
 
@@ -110,7 +118,7 @@ export function makeUpdates({
         await saveThread(tx, thread)
         if (askedNow(thread.state) === open && thread.taken_over_by === null) {
           const form = (await findOpenForm(tx, thread.workspace_id, thread.thread_id)) ?? null
-          const pending: PendingTurn = { thread, messages: [], writes: [], form, executionId: null, started: 0 }
+          const pending = asideOf(thread, form)
           carrying.closeStale(pending)
           carrying.showQuestionForm(pending, open)
           for (const write of pending.writes) await write(tx)

@@ -15,6 +15,7 @@ import {
   Gathered,
   Heard,
   History,
+  Memory,
   Speak,
   TemplateConfig,
   WorkflowConfig,
@@ -58,6 +59,8 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
       ],
       actOnWidgetForm: ['POST', '/api/embed/template/:template_id/thread/:thread_id/action', token('template')],
       getWidgetHistory: ['GET', '/api/embed/template/:template_id/thread/:thread_id/history', token('template')],
+      getWidgetMemory: ['GET', '/api/embed/template/:template_id/memory', token('template')],
+      forgetWidgetVisitor: ['DELETE', '/api/embed/template/:template_id/memory', token('template')],
       speakThroughWidget: ['POST', '/api/embed/template/:template_id/speech', token('template')],
       transcribeThroughWidget: ['POST', '/api/embed/template/:template_id/transcribe', token('template')],
       uploadThroughWidget: ['POST', '/api/embed/template/:template_id/files', token('template')],
@@ -125,6 +128,25 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         answer: History,
         rate: 'visitor',
         run: widget.history,
+      },
+      getWidgetMemory: {
+        summary: 'What the assistant remembers about the visitor',
+        description:
+          'A summary of earlier conversations, made by templates in the mode `agent`; null where there is none.',
+        extension: true,
+        answer: Memory,
+        rate: 'visitor',
+        run: widget.memory,
+      },
+      forgetWidgetVisitor: {
+        summary: 'Forget what is remembered about the visitor',
+        description:
+          'Nothing that was said so far is used in later conversations. The conversations themselves stay until they expire.',
+        extension: true,
+        status: 204,
+        rate: 'visitor',
+        current: widget.memory,
+        run: widget.forget,
       },
       speakThroughWidget: {
         summary: 'Text in, mp3 out; nothing is stored',

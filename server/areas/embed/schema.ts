@@ -11,6 +11,17 @@ const WidgetMessage = z
     role: z.enum(['assistant', 'visitor', 'system']),
     author: z.string().optional().describe('The colleague who wrote it in place of the assistant'),
     text: z.string().describe('Plain text; never markup'),
+    citations: z
+      .array(
+        z.object({
+          n: z.int().describe('The number in the text, such as [1]'),
+          title: z.string().describe('The name of the document'),
+          url: z.string().nullable().describe('The page it stands on'),
+          heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
+        }),
+      )
+      .optional()
+      .describe('The documents that the answer is taken from'),
     created_at: timestamp(),
   })
   .meta({ id: 'WidgetMessage' })
@@ -53,14 +64,29 @@ export const WorkflowConfig = z
   })
   .meta({ id: 'WorkflowWidgetConfig' })
 
+const page = z.strictObject({
+  url: z.string().max(2000).describe('Its address'),
+  title: z.string().max(300).optional().describe('Its title'),
+})
+
 export const Chat = z
   .strictObject({
     thread_id: z.string().max(200).optional().describe('Absent: a new conversation'),
     message: storableText.default('').describe('May be empty only where files are sent'),
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
+    page: page.optional().describe('The page that the visitor is on; workflows and the assistant can read it'),
+    locale: z
+      .string()
+      .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
+      .optional()
+      .describe('The language of the visitor, such as de-CH'),
   })
   .refine(saysSomething, { path: ['message'], message: 'must not be empty' })
+
+export const Memory = z
+  .object({ summary: z.string().nullable().describe('What the assistant remembers of earlier conversations') })
+  .meta({ id: 'AssistantMemory' })
 
 export const ChatAnswer = z
   .object({

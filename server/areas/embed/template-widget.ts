@@ -106,7 +106,7 @@ export function makeTemplateWidget(options: {
 
     async chat(
       ctx: Context,
-      { template_id, thread_id, message, files: fileIds, time_zone }: OfTemplate & z.output<typeof Chat>,
+      { template_id, thread_id, message, files: fileIds, time_zone, page, locale }: OfTemplate & z.output<typeof Chat>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
       const said = {
@@ -116,6 +116,7 @@ export function makeTemplateWidget(options: {
         ...(await filesOf(files, ctx, fileIds)),
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
+        visit: { ...(page && { page }), ...(locale !== undefined && { locale }) },
         signal: ctx.stepAside(),
       }
       if (thread_id !== undefined)
@@ -171,6 +172,15 @@ export function makeTemplateWidget(options: {
       }
     },
 
+    async memory(ctx: Context, { template_id }: OfTemplate) {
+      const summary = await conversations.readMemory(ctx.tx, visiting.subject(ctx, template_id))
+      return { summary }
+    },
+
+    async forget(ctx: Context, { template_id }: OfTemplate): Promise<void> {
+      await conversations.forgetMemory(ctx.tx, visiting.subject(ctx, template_id))
+    },
+
     /** Bytes of mp3; nothing is stored. */
     async speak(
       ctx: Context,
@@ -208,11 +218,15 @@ export type TemplateWidget = ReturnType<typeof makeTemplateWidget>
 const colleagueOf = (name: string | null, names: boolean): string => (names ? name : null) ?? A_COLLEAGUE
 
 /** A colleague speaks where the assistant does, under a name. */
-const viewOf = ({ message_id, role, author_name, text, created_at }: Message, names = false) => ({
+const viewOf = ({ message_id, role, author_name, text, citations, created_at }: Message, names = false) => ({
   message_id,
   role: role === 'user' ? ('assistant' as const) : role,
   ...(role === 'user' && { author: colleagueOf(author_name, names) }),
   text,
+  ...(citations &&
+    citations.length > 0 && {
+      citations: citations.map(({ n, title, url, heading }) => ({ n, title, url, heading })),
+    }),
   created_at,
 })
 

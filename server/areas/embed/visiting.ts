@@ -134,6 +134,16 @@ export function makeVisiting(options: {
   return {
     ownThread,
 
+    /** The visitor as the memory of an assistant knows them. */
+    subject: (ctx: Context, templateId: string) => ({
+      workspace_id: ctx.workspace.workspace_id,
+      template_id: templateId,
+      kind: 'embed' as const,
+      visitor_id: requireVisitor(ctx),
+      config_id: null,
+      external_id: null,
+    }),
+
     /** A thread that the visitor names: theirs, or there is none. Looked at when it is taken hold of. */
     named(ctx: Context, threadId: string) {
       const visitorId = requireVisitor(ctx)

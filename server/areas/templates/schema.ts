@@ -20,6 +20,59 @@ export const featuresOf = (stored: Partial<Features>): Features => ({
 
 const TEAM_ROLES: ['editor'] = ['editor']
 
+const MODES = ['menu', 'agent'] as const
+const MAX_KNOWLEDGE = 20
+const MAX_TOOLS = 50
+
+const toolArguments = z
+  .strictObject({
+    fixed: z
+      .record(z.string().max(200), z.unknown())
+      .optional()
+      .describe('Arguments that every call has; the model neither sees nor changes them'),
+    allowed: z
+      .record(z.string().max(200), z.array(z.unknown()).min(1).max(200))
+      .optional()
+      .describe('For an argument, the values that the model chooses from'),
+  })
+  .optional()
+  .describe('What the model may not decide')
+
+const toolDescription = z.string().max(1000).optional().describe('For the model: what it is for, and when to use it')
+
+export const TemplateTool = z
+  .union([
+    z.strictObject({
+      workflow_id: z.string().max(200).describe('A workflow that the owner of the template may start'),
+      description: toolDescription,
+      arguments: toolArguments,
+    }),
+    z.strictObject({
+      service: z.string().max(100).describe('A service of `GET /api/services`'),
+      action: z.string().max(100).describe('One of its actions'),
+      credential_id: z.string().max(200).optional().describe('A credential that the owner of the template may use'),
+      description: toolDescription,
+      arguments: toolArguments,
+    }),
+    z.strictObject({
+      dataset_id: z.string().max(200).describe('A dataset whose records the agent looks up'),
+      columns: z
+        .array(z.string().max(200))
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('Columns that it sees; all where absent'),
+      match: z
+        .array(z.string().max(200))
+        .min(1)
+        .max(20)
+        .optional()
+        .describe('Columns whose values it has to know: without all of them it finds nothing'),
+      description: toolDescription,
+    }),
+  ])
+  .meta({ id: 'TemplateTool' })
+
 export const Template = z
   .object({
     template_id: id('tmpl'),
@@ -38,6 +91,11 @@ export const Template = z
     theme: jsonObject(),
     features: Features,
     allowed_origins: z.array(z.string()),
+    mode: z
+      .enum(MODES)
+      .describe('`menu` offers workflows by rules; `agent` answers with a language model, its knowledge and its tools'),
+    knowledge_ids: z.array(id('kb')).describe('Knowledge bases that an agent searches, with the rights of the owner'),
+    tools: z.array(TemplateTool).describe('What an agent may use besides `workflow_ids`, with the rights of the owner'),
     retention_days: z
       .number()
       .nullable()
@@ -100,6 +158,9 @@ export const NewTemplate = z.strictObject({
   theme: theme.optional(),
   features: features.optional(),
   allowed_origins: origins.optional(),
+  mode: z.enum(MODES).optional(),
+  knowledge_ids: z.array(reference('kb')).max(MAX_KNOWLEDGE).optional(),
+  tools: z.array(TemplateTool).max(MAX_TOOLS).optional(),
   retention_days: retentionDays,
   teams: givenShares(TEAM_ROLES, 'editor').optional(),
 })
@@ -116,6 +177,9 @@ export const TemplatePatch = z.strictObject({
   theme: theme.nullable().optional(),
   features: features.nullable().optional(),
   allowed_origins: origins.nullable().optional(),
+  mode: z.enum(MODES).optional(),
+  knowledge_ids: z.array(reference('kb')).max(MAX_KNOWLEDGE).nullable().optional(),
+  tools: z.array(TemplateTool).max(MAX_TOOLS).nullable().optional(),
   retention_days: retentionDays,
   teams: givenShares(TEAM_ROLES, 'editor').nullable().optional(),
 })

@@ -1,3 +1,4 @@
+import type { TemplateTool } from '#areas/conversations/agent/types'
 import { mayUseNamed } from '#areas/credentials/rights'
 import { checkShares, replaceShares } from '#areas/teams/shares'
 import type { StandingIn } from '#platform/access/check'
@@ -7,6 +8,7 @@ import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
+import { type AgentCheckParts, checkAgent } from './agent-check.ts'
 import { featuresOf, type NewTemplate, type Template, type TemplatePatch } from './schema.ts'
 import * as store from './store.ts'
 
@@ -25,8 +27,14 @@ export const standingInTemplate: StandingIn = async (ctx, templateId) => {
 
 const view = (row: store.Row): Template => ({ ...row, features: featuresOf(row.features) })
 
-/** What the caller holds in a workflow, from the area that knows. */
-export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: StandingIn }) {
+export type TemplateParts = AgentCheckParts & {
+  /** What the caller holds in a workflow, from the area that knows. */
+  standingInWorkflow: StandingIn
+}
+
+export function makeTemplates(parts: TemplateParts) {
+  const { standingInWorkflow } = parts
+
   async function getTemplate(ctx: Context, { template_id }: ById): Promise<Template> {
     const row = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, template_id)
     if (!row) throw problem('not_found')
@@ -70,6 +78,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       const workflowIds = input.workflow_ids ?? []
       await checkWorkflows(ctx, workflowIds)
       await checkModels(ctx, input.llm)
+      await checkAgent(parts, ctx, input)
       await checkShares(ctx.tx, workspace_id, input.teams)
       const template_id = newId()
       await store.insertTemplate(ctx.tx, workspace_id, {
@@ -85,6 +94,9 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         features: input.features ?? {},
         allowed_origins: input.allowed_origins ?? [],
         retention_days: input.retention_days ?? null,
+        mode: input.mode ?? 'menu',
+        knowledge_ids: input.knowledge_ids ?? [],
+        tools: (input.tools ?? []) as TemplateTool[],
       })
       await store.replaceWorkflows(ctx.tx, workspace_id, template_id, workflowIds, ctx.person.user_id)
       if (input.teams) await replaceShares(ctx.tx, workspace_id, 'template_id', template_id, input.teams)
@@ -108,6 +120,7 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
       }
       // The owner lends it: what they may not use, nobody can put in for them.
       await checkModels(ctx, patch.llm, before.owner_id)
+      await checkAgent(parts, ctx, patch, before.owner_id)
       const or = <T>(given: T | null | undefined, present: T, cleared: T): T =>
         given === undefined ? present : (given ?? cleared)
       await store.updateTemplate(ctx.tx, workspace_id, template_id, {
@@ -121,6 +134,9 @@ export function makeTemplates({ standingInWorkflow }: { standingInWorkflow: Stan
         features: patch.features === null ? {} : { ...before.features, ...patch.features },
         allowed_origins: or(patch.allowed_origins, before.allowed_origins, []),
         retention_days: or(patch.retention_days, before.retention_days, null),
+        mode: patch.mode ?? before.mode,
+        knowledge_ids: or(patch.knowledge_ids, before.knowledge_ids, []),
+        tools: or(patch.tools as TemplateTool[] | null | undefined, before.tools, []),
       })
       return getTemplate(ctx, { template_id })
     },

@@ -1,3 +1,4 @@
+import type { TemplateTool } from '#areas/conversations/agent/types'
 import { sharesColumn, type TeamShare } from '#areas/teams/shares'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
@@ -17,6 +18,9 @@ export type Row = {
   theme: Record<string, unknown>
   features: Partial<Features>
   allowed_origins: string[]
+  mode: 'menu' | 'agent'
+  knowledge_ids: string[]
+  tools: TemplateTool[]
   retention_days: number | null
   created_at: Date
   updated_at: Date
@@ -25,7 +29,10 @@ export type Row = {
 const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, array(select w.workflow_id from template_workflows w
     join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
     where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
-  t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, ${sharesColumn('t', 'template_id')},
+  t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, t.mode, t.tools,
+  array(select k.knowledge_id from unnest(t.knowledge_ids) with ordinality as n (knowledge_id, position)
+    join knowledge_bases k on k.workspace_id = t.workspace_id and k.knowledge_id = n.knowledge_id order by n.position) as knowledge_ids,
+  ${sharesColumn('t', 'template_id')},
   t.created_at, t.updated_at`
 
 export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<Row | undefined> =>
@@ -53,15 +60,15 @@ export const insertTemplate = (
   template: Settable & { template_id: string; owner_id: string },
 ): Promise<number> =>
   tx.count(
-    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days, llm)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days, llm, mode, knowledge_ids, tools)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [workspaceId, template.template_id, template.owner_id, ...settable(template)],
   )
 
 export const updateTemplate = (tx: Tx, workspaceId: string, templateId: string, template: Settable): Promise<number> =>
   tx.count(
     `update templates set name = $3, greeting = $4, instructions = $5, model = $6, voice = $7, theme = $8, features = $9,
-       allowed_origins = $10, retention_days = $11, llm = $12, updated_at = now() where workspace_id = $1 and template_id = $2`,
+       allowed_origins = $10, retention_days = $11, llm = $12, mode = $13, knowledge_ids = $14, tools = $15, updated_at = now() where workspace_id = $1 and template_id = $2`,
     [workspaceId, templateId, ...settable(template)],
   )
 
@@ -76,6 +83,9 @@ const settable = (template: Settable): unknown[] => [
   template.allowed_origins,
   template.retention_days,
   template.llm,
+  template.mode,
+  template.knowledge_ids,
+  JSON.stringify(template.tools),
 ]
 
 export const deleteTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<number> =>
@@ -100,3 +110,19 @@ export async function replaceWorkflows(
     [workspaceId, templateId, workflowIds, addedBy],
   )
 }
+
+/** Those of these workflows that this person may start. */
+export const listStartable = async (
+  tx: Tx,
+  workspaceId: string,
+  workflowIds: string[],
+  userId: string,
+): Promise<string[]> =>
+  (
+    await tx.rows<{ workflow_id: string }>(
+      `select workflow_id from workflows w where workspace_id = $1 and workflow_id = any ($2) and deleted_at is null
+         and (owner_id = $3 or exists (select from workflow_people m where m.workspace_id = w.workspace_id
+           and m.workflow_id = w.workflow_id and m.user_id = $3 and m.role in ('editor', 'member')))`,
+      [workspaceId, workflowIds, userId],
+    )
+  ).map(({ workflow_id }) => workflow_id)

@@ -26,6 +26,12 @@ export const Thread = z
       .object({ user_id: id('usr'), name: z.string() })
       .nullable()
       .describe('The colleague who talks with the person outside; the assistant is silent'),
+    handover_at: timestamp()
+      .nullable()
+      .describe(
+        'When the person outside asked for a human, or the assistant was not sure; null once somebody took over',
+      ),
+    handover_reason: z.string().nullable().describe('Why, in the words of the assistant'),
     created_by: id('usr').nullable(),
     created_at: timestamp(),
     updated_at: timestamp(),
@@ -89,6 +95,21 @@ const ThreadMessage = z
     text: z.string(),
     audio_id: id('aud').nullable(),
     execution_id: id('exe').nullable(),
+    citations: z
+      .array(
+        z.object({
+          n: z.int().describe('The number in the text, such as [1]'),
+          knowledge_id: id('kb'),
+          document_id: id('doc'),
+          title: z.string().describe('The name of the document'),
+          url: z.string().nullable().describe('The page it stands on'),
+          heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
+          from: z.int().describe('First character of the passage in the text of its document'),
+          to: z.int().describe('The character after its last'),
+        }),
+      )
+      .optional()
+      .describe('The passages that the answer is taken from'),
     created_at: timestamp(),
   })
   .meta({ id: 'ThreadMessage' })

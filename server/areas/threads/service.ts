@@ -270,6 +270,7 @@ const shown = ({ author_id, author_name, ...message }: Message) => ({
   text: message.text,
   audio_id: message.audio_id,
   execution_id: message.execution_id,
+  ...(message.citations && message.citations.length > 0 && { citations: message.citations }),
   created_at: message.created_at,
 })
 

@@ -11,6 +11,10 @@ import type { AgentTool } from './tools.ts'
 
 export type AgentGoal = {
   goal: string
+  /** What was said before the goal was given. */
+  history?: Message[]
+  /** Stands in for the usual instructions about goals and tools. */
+  system?: string
   instructions?: string
   model?: string
   temperature?: number
@@ -40,8 +44,8 @@ export const runAgent = async (
   tools: AgentTool[],
   goal: AgentGoal,
 ): Promise<AgentAnswer> => {
-  const system = instructionsOf(goal, tools)
-  const messages: Message[] = [{ role: 'user', text: goal.goal }]
+  const system = goal.system ?? instructionsOf(goal, tools)
+  const messages: Message[] = [...(goal.history ?? []), { role: 'user', text: goal.goal }]
   const steps: AgentStep[] = []
   let usage: Usage = NO_USAGE
 

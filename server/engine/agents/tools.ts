@@ -41,7 +41,7 @@ export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool
     if (missing) throw new NodeFailure('provider_not_configured', `${type}: ${missing}`, { retryable: false })
     const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((name) => !hasField(descriptor, name))
     if (unknown !== undefined) throw refused(`"${type}" has no argument "${unknown}"`)
-    const schema = offered(withoutCredentials(descriptor.args_schema), fixed, allowed)
+    const schema = offeredSchema(withoutCredentials(descriptor.args_schema), fixed, allowed)
     return {
       name: safeName(type),
       title: type,
@@ -65,10 +65,10 @@ const hasField = ({ args_schema }: NodeKind['descriptor'], name: string): boolea
   isObject(args_schema.properties) && Object.hasOwn(args_schema.properties, name)
 
 /** What the model is shown: nothing of fixed arguments, and a choice of those that are limited, which it then has to make. */
-function offered(schema: JsonObject, fixed: JsonObject, allowed: Record<string, Json[]>): JsonObject {
+export function offeredSchema(schema: JsonObject, fixed: JsonObject, allowed: Record<string, Json[]>): JsonObject {
   const names = Object.keys(allowed)
   if (Object.keys(fixed).length === 0 && names.length === 0) return schema
-  const properties = Object.entries(schema.properties as JsonObject).flatMap(([name, field]) => {
+  const properties = Object.entries((schema.properties ?? {}) as JsonObject).flatMap(([name, field]) => {
     if (Object.hasOwn(fixed, name)) return []
     const choices = Object.hasOwn(allowed, name) ? allowed[name] : undefined
     return [[name, choices === undefined ? field : { ...(field as JsonObject), enum: choices }] as const]
@@ -157,13 +157,13 @@ const withSession = async <T>(
   }
 }
 
-const problemsOf = (schema: JsonObject, args: JsonObject): string[] =>
+export const problemsOf = (schema: JsonObject, args: JsonObject): string[] =>
   validateJson(schema, args)
     .slice(0, 8)
     .map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`)
 
 /** Vendors take letters, digits, `_` and `-`, at most 64. */
-const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
+export const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
 
 /** Two names that differ only in what vendors do not take are told apart by a number. */
 export const withDistinctNames = (tools: AgentTool[]): AgentTool[] => {

@@ -19,7 +19,7 @@ const name = (title: string): JsonObject => ({ type: 'string', title, maxLength:
 export const IMPORTED = 'custom.'
 export const isImportedName = (service: string): boolean => service.startsWith(IMPORTED)
 
-const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent: 'idempotent', write: 'at_most_once' }
+export const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent: 'idempotent', write: 'at_most_once' }
 
 type Found = { service: Service; action: ServiceAction }
 

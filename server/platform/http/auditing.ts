@@ -32,6 +32,7 @@ const reasons: [reason: string, operations: string[]][] = [
     [
       'actOnWidgetForm',
       'chatWithWidget',
+      'forgetWidgetVisitor',
       'gatherInputs',
       'receiveFromChannel',
       'respondThroughWidget',

@@ -7,6 +7,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { mayRun } from '../workflows/role.ts'
 
 type Values = {
+  mode: 'menu' | 'agent'
   name: string
   greeting: string
   instructions: string
@@ -19,6 +20,8 @@ type Values = {
 }
 export type TemplateBody = {
   name: string
+  mode: 'menu' | 'agent'
+  knowledge_ids: string[]
   greeting: string | null
   instructions: string | null
   workflow_ids: string[]
@@ -44,6 +47,8 @@ export function TemplateForm({
   const { userId } = useRole()
   const workflows = useList('listWorkflows', { limit: 200, scope: 'workspace' })
   const [chosen, setChosen] = useState(template?.workflow_ids ?? [])
+  const bases = useList('listKnowledge', { limit: 200 })
+  const [knowing, setKnowing] = useState(template?.knowledge_ids ?? [])
   const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true, names: false })
   const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')
   // Only who may start a workflow may lend that right to visitors; what is in it already may stay.
@@ -57,6 +62,8 @@ export function TemplateForm({
         onSubmit={(values) =>
           onSave({
             name: values.name,
+            mode: values.mode,
+            knowledge_ids: knowing,
             greeting: values.greeting || null,
             instructions: values.instructions || null,
             workflow_ids: chosen,
@@ -78,6 +85,19 @@ export function TemplateForm({
             maxLength={2000}
             defaultValue={template?.greeting ?? ''}
             placeholder="Hello! What can I do for you?"
+          />
+        </Field>
+        <Field
+          name="mode"
+          label="Mode"
+          hint="An agent answers with a language model, searches knowledge and uses the workflows as tools."
+        >
+          <Select
+            defaultValue={template?.mode ?? 'menu'}
+            options={[
+              { value: 'menu', label: 'Menu of workflows' },
+              { value: 'agent', label: 'Agent with a language model' },
+            ]}
           />
         </Field>
         <Field
@@ -105,6 +125,21 @@ export function TemplateForm({
             />
           ))}
         </fieldset>
+        {(bases.data ?? []).length > 0 && (
+          <fieldset className="flex flex-col gap-2">
+            <legend className="mb-2 text-sm font-medium">Knowledge an agent searches</legend>
+            {(bases.data ?? []).map(({ knowledge_id, name }) => (
+              <Checkbox
+                key={knowledge_id}
+                checked={knowing.includes(knowledge_id)}
+                onCheckedChange={(on) =>
+                  setKnowing(on ? [...knowing, knowledge_id] : knowing.filter((id) => id !== knowledge_id))
+                }
+                label={name}
+              />
+            ))}
+          </fieldset>
+        )}
         <Section title="Appearance and voice" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <div className="grid gap-4 sm:grid-cols-2">

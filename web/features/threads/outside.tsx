@@ -80,7 +80,7 @@ export function OutsidePage() {
               },
               {
                 header: 'Answered by',
-                cell: (row) => row.taken_over_by?.name ?? 'Assistant',
+                cell: (row) => row.taken_over_by?.name ?? (row.handover_at ? 'Asks for a person' : 'Assistant'),
                 width: '11rem',
                 secondary: true,
               },

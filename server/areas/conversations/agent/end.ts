@@ -1,0 +1,126 @@
+import type { Json } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import { asideOf, type CarryOut, type PendingTurn } from '../carry-out.ts'
+import { readStandings } from '../execution-store.ts'
+import { askForPerson, mayAskForPerson } from '../handover.ts'
+import { findMessage, type NewMessage, saveTurn } from '../message-store.ts'
+import { readSurroundings } from '../offer-store.ts'
+import * as texts from '../texts.ts'
+import { type Decision, think } from '../think.ts'
+import { type LockedThread, lockThread } from '../thread-store.ts'
+import type { TurnDependencies } from '../turn-frame.ts'
+import type { Updates } from '../updates.ts'
+import { TurnLost } from './journal.ts'
+import type { Scene } from './scene.ts'
+import type { AgentTurn } from './turn-store.ts'
+import * as store from './turn-store.ts'
+import type { Citation } from './types.ts'
+import type { ToolEnd } from './workflow-tool.ts'
+
+// How a turn ends: its answer and the mark that it is done commit together, so an answer is neither lost nor given twice.
+
+export type Outcome =
+  | { kind: 'answered'; text: string; citations: Citation[] }
+  /** Nobody is to answer. */
+  | { kind: 'silent' }
+  /** No model, or it gave no usable answer. */
+  | { kind: 'failed'; code: string }
+
+export type EndParts = {
+  db: Database
+  carrying: CarryOut
+  rules: TurnDependencies['rules']
+  updates: Pick<Updates, 'announce' | 'noteEnd'>
+  countStarted(workspaceId: string, count: number): void
+}
+
+export async function endTurn(
+  parts: EndParts,
+  turn: AgentTurn,
+  runner: string,
+  outcome: Outcome,
+  scene: Scene | undefined,
+): Promise<void> {
+  const { workspace_id: workspaceId, thread_id: threadId, turn_id: turnId } = turn
+  const started = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
+    const thread = await lockThread(tx, workspaceId, threadId)
+    if ((await store.endTurn(tx, workspaceId, turnId, runner)) === 0) throw new TurnLost()
+    if (!thread) return 0
+    const pending = asideOf(thread, (await readSurroundings(tx, workspaceId, threadId)).form)
+    // A colleague may have come while the model was thinking: two voices would answer.
+    if (thread.taken_over_by === null) {
+      if (outcome.kind === 'answered') pending.messages.push({ role: 'assistant', ...outcome, turn: turn.turn })
+      if (outcome.kind === 'failed') await apologize(parts, tx, turn, pending, scene)
+    }
+    const saved = await saveTurn(
+      tx,
+      thread,
+      pending.messages.map((message) => ({ ...message, turn: turn.turn })),
+    )
+    for (const write of pending.writes) await write(tx)
+    await letGo(parts, tx, thread, turnId)
+    for (const message of saved) await parts.updates.announce(tx, thread, message)
+    return pending.started
+  })
+  if (started > 0) parts.countStarted(workspaceId, started)
+}
+
+type Tx = Parameters<typeof lockThread>[0]
+
+/** Where nothing was done yet, the rules of the menu answer. Otherwise the person hears what was done, and people are told. */
+async function apologize(
+  { carrying, rules }: EndParts,
+  tx: Tx,
+  turn: AgentTurn,
+  pending: PendingTurn,
+  scene: Scene | undefined,
+): Promise<void> {
+  const { thread } = pending
+  const did = scene?.journal.found({ begin: 'turn:' }).length ?? 0
+  const message = await findMessage(tx, turn.workspace_id, turn.thread_id, turn.seq)
+  if (did === 0 && message) {
+    const around = await readSurroundings(tx, turn.workspace_id, turn.thread_id)
+    const ids = thread.state.running.map(({ execution_id }) => execution_id)
+    const standings = ids.length === 0 ? [] : await readStandings(tx, turn.workspace_id, ids)
+    const statement = {
+      text: message.text,
+      files: [],
+      timeZone: turn.asked.time_zone ?? 'UTC',
+      now: message.created_at,
+    }
+    const decision: Decision = await think({ thread, ...around, standings, recent: [] }, statement, rules)
+    await carrying.carryOut(tx, pending, decision, turn.asked, around.offers)
+    return
+  }
+  for (const end of (scene?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
+    if (end.told) pending.messages.push(toldEnd(end))
+  const fresh = mayAskForPerson(thread) && (await askForPerson(tx, thread, 'The assistant could not answer.'))
+  carrying.say(pending, fresh || mayAskForPerson(thread) ? texts.NO_ANSWER : texts.NO_ANSWER_ALONE)
+}
+
+const toldEnd = ({ title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
+  role: 'assistant',
+  text: texts.endText({ title, status, results: results as Json, error: error as { message: string } | null }),
+  execution_id,
+})
+
+/** Ends that the assistant did not wait for are posted by the conversation again. */
+async function letGo({ updates }: EndParts, tx: Tx, thread: LockedThread, turnId: string): Promise<void> {
+  const held = thread.state.running.filter(({ answering }) => answering === turnId)
+  if (held.length === 0) return
+  thread.state = {
+    ...thread.state,
+    running: thread.state.running.map((entry) =>
+      entry.answering === turnId ? { execution_id: entry.execution_id, title: entry.title } : entry,
+    ),
+  }
+  await saveTurn(tx, thread, [])
+  const ids = held.map(({ execution_id }) => execution_id)
+  for (const standing of await readStandings(tx, thread.workspace_id, ids))
+    if (ENDED.has(standing.status)) {
+      const { title } = held.find(({ execution_id }) => execution_id === standing.execution_id)!
+      await updates.noteEnd(tx, thread, { ...standing, title })
+    }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])

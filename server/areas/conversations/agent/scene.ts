@@ -1,0 +1,25 @@
+import type { JsonObject } from '#model/definition'
+import type { By } from '../carry-out.ts'
+import type { Offer, Voice } from '../offer-store.ts'
+import type { LockedThread } from '../thread-store.ts'
+import type { Journal } from './journal.ts'
+import type { AgentTurn } from './turn-store.ts'
+import type { TemplateTool } from './types.ts'
+
+/** What is true while one message is answered. */
+export type Scene = {
+  turn: AgentTurn
+  journal: Journal
+  /** As it was when the turn began. Whoever changes it locks it first. */
+  thread: LockedThread
+  voice: Voice & { owner_id: string }
+  /** Workflows that may be started: those of the template, and those among its tools. */
+  offers: Offer[]
+  by: By
+}
+
+export const fixedOf = (tool: TemplateTool | undefined): JsonObject =>
+  (tool && 'arguments' in tool && tool.arguments?.fixed) || {}
+
+export const allowedOf = (tool: TemplateTool | undefined) =>
+  (tool && 'arguments' in tool && tool.arguments?.allowed) || {}

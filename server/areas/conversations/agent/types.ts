@@ -1,0 +1,59 @@
+import type { Passages } from '#areas/knowledge/schema'
+import type { OpenFor } from '#areas/services/options'
+import type { ServiceDeps } from '#engine/services/call'
+import type { Json, JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import type { Catalogue } from '#providers/services/catalogue'
+
+// What an assistant may be given, and what it needs of other areas.
+
+/** Arguments that every call has and the model never sees, and arguments that it chooses from a list. */
+export type ToolArguments = { fixed?: JsonObject | undefined; allowed?: Record<string, Json[]> | undefined }
+
+/** A tool as a template names it. Ids are wire ids. */
+export type TemplateTool = { description?: string | undefined } & (
+  | { workflow_id: string; arguments?: ToolArguments | undefined }
+  | { service: string; action: string; credential_id?: string | undefined; arguments?: ToolArguments | undefined }
+  | { dataset_id: string; columns?: string[] | undefined; match?: string[] | undefined }
+)
+
+/** The place that an answer is taken from. */
+export type Citation = {
+  n: number
+  knowledge_id: string
+  document_id: string
+  title: string
+  url: string | null
+  heading: string[]
+  from: number
+  to: number
+}
+
+export type ExecutionStanding = {
+  status: string
+  results: Json
+  results_blob: unknown
+  error: { code: string; message: string } | null
+  waiting_for: { kind: string }[]
+}
+
+export type AgentPorts = {
+  searchKnowledge(wanted: {
+    workspaceId: string
+    knowledgeId: string
+    q: string
+    limit: number
+    signal?: AbortSignal
+  }): Promise<Passages>
+  mayReadKnowledge(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean>
+  readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
+  findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
+  services: { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor }
+  /** Returns once the execution has ended or waits, or after this time. */
+  waitFor(
+    workspaceId: string,
+    executionId: string,
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<ExecutionStanding | undefined>
+}

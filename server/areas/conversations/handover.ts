@@ -1,0 +1,62 @@
+import type { Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { toWire } from '#platform/ids'
+import { lastMessages } from './message-store.ts'
+import type { LockedThread } from './thread-store.ts'
+import type { Thread } from './types.ts'
+
+// Somebody outside asks for a person, or the assistant is not sure. The people who answer for the template are told, with the
+// last words; the link opens the whole conversation. The assistant goes on until one of them takes over.
+
+const SHOWN_MESSAGES = 6
+const SHOWN_CHARACTERS = 300
+const MAX_REASON = 500
+
+/** Only somebody outside can be handed over: in a thread of colleagues the people are there already. */
+export const mayAskForPerson = ({ kind }: Pick<Thread, 'kind'>): boolean => kind === 'embed' || kind === 'channel'
+
+const SPEAKERS: Record<string, string> = { visitor: 'Visitor', assistant: 'Assistant', user: 'Colleague' }
+
+/** Returns false where people were told before and nobody has come yet. */
+export async function askForPerson(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
+  const { workspace_id: workspaceId, thread_id: threadId } = thread
+  const given = reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
+  const marked = await tx.count(
+    `update threads set handover_at = now(), handover_reason = $3
+     where workspace_id = $1 and thread_id = $2 and handover_at is null`,
+    [workspaceId, threadId, given],
+  )
+  if (marked === 0) return false
+  const recent = await lastMessages(tx, workspaceId, threadId, SHOWN_MESSAGES)
+  const words = recent
+    .filter(({ role }) => role in SPEAKERS)
+    .map(({ role, text }) => `${SPEAKERS[role]}: ${text.slice(0, SHOWN_CHARACTERS).toWellFormed()}`)
+  const thread_id = toWire('thr', threadId)
+  await deliverEvent(tx, {
+    workspaceId,
+    kind: 'thread.handover',
+    title: 'A visitor asks for a person',
+    body: [given, ...words].filter(Boolean).join('\n'),
+    data: { thread_id },
+    link: `/threads/${thread_id}`,
+    to: await listColleagues(tx, thread),
+  })
+  return true
+}
+
+/** The owner of the template, the members of the teams it is shared with, and who made the channel; else the owners. */
+async function listColleagues(tx: Tx, { workspace_id, template_id, config_id }: LockedThread): Promise<string[]> {
+  const named = await tx.rows<{ user_id: string }>(
+    `select user_id from template_colleagues($1, $2)
+     union select created_by from gateway_channels where workspace_id = $1 and config_id = $3 and created_by is not null`,
+    [workspace_id, template_id, config_id],
+  )
+  const rows =
+    named.length > 0
+      ? named
+      : await tx.rows<{ user_id: string }>(
+          `select user_id from memberships where workspace_id = $1 and role = 'owner'`,
+          [workspace_id],
+        )
+  return rows.map(({ user_id }) => user_id)
+}

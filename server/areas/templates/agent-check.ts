@@ -1,0 +1,100 @@
+import { mayUseNamed } from '#areas/credentials/rights'
+import { mayReadNamed } from '#areas/knowledge/rights'
+import { needsCredential } from '#engine/nodes/service-call'
+import type { JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Tx } from '#platform/db/pool'
+import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import { fromWire, toWire } from '#platform/ids'
+import type { Catalogue } from '#providers/services/catalogue'
+import type { TemplatePatch } from './schema.ts'
+import { listStartable } from './store.ts'
+
+// What an agent is given is checked for the caller and for the owner of the template: the caller gives away nothing that they
+// do not have, and the owner lends nothing that they could not use themselves.
+
+export type AgentCheckParts = {
+  mayThink(): boolean
+  catalogue: Catalogue
+  findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<unknown>
+}
+
+type Given = Pick<TemplatePatch, 'mode' | 'knowledge_ids' | 'tools'>
+type Tool = NonNullable<Given['tools']>[number]
+
+export async function checkAgent(
+  parts: AgentCheckParts,
+  ctx: Context,
+  given: Given,
+  ownerId: string = ctx.person.user_id,
+): Promise<void> {
+  if (given.mode === 'agent' && !parts.mayThink())
+    throw problem(
+      'provider_not_configured',
+      'The mode "agent" needs a language model: store a credential of kind llm, or ask the operator to configure one.',
+    )
+  const both = [...new Set([ctx.person.user_id, ownerId])]
+  const unknown = [
+    ...(await unreadable(ctx, given.knowledge_ids ?? [], both)),
+    ...(await unusable(parts, ctx, given.tools ?? [], both)),
+  ]
+  if (unknown.length > 0) throw unknownReference(...unknown)
+  const wrong = (given.tools ?? []).flatMap((tool, at) => ('service' in tool ? checkService(parts, tool, at) : []))
+  if (wrong.length > 0) throw invalid(wrong)
+}
+
+async function unreadable({ tx, workspace }: Context, ids: string[], people: string[]): Promise<string[]> {
+  const paths: string[] = []
+  for (const [at, id] of ids.entries())
+    for (const userId of people)
+      if (!(await mayReadNamed(tx, workspace.workspace_id, toWire('kb', id), userId)))
+        paths.push(`/knowledge_ids/${at}`)
+  return [...new Set(paths)]
+}
+
+async function unusable(
+  { findDataset }: AgentCheckParts,
+  { tx, workspace: { workspace_id: workspaceId } }: Context,
+  tools: Tool[],
+  people: string[],
+): Promise<string[]> {
+  const paths: string[] = []
+  for (const [at, tool] of tools.entries()) {
+    if ('workflow_id' in tool) {
+      const id = fromWire('wf', tool.workflow_id)
+      for (const userId of people)
+        if (id === undefined || (await listStartable(tx, workspaceId, [id], userId)).length === 0)
+          paths.push(`/tools/${at}/workflow_id`)
+    } else if ('dataset_id' in tool) {
+      const id = fromWire('ds', tool.dataset_id)
+      if (id === undefined || !(await findDataset(tx, workspaceId, id))) paths.push(`/tools/${at}/dataset_id`)
+    } else if (tool.credential_id !== undefined) {
+      for (const userId of people)
+        if (!(await mayUseNamed(tx, workspaceId, tool.credential_id, userId))) paths.push(`/tools/${at}/credential_id`)
+    }
+  }
+  return [...new Set(paths)]
+}
+
+function checkService(
+  { catalogue }: AgentCheckParts,
+  tool: Extract<Tool, { service: string }>,
+  at: number,
+): FieldError[] {
+  const path = `/tools/${at}`
+  const service = catalogue.get(tool.service)
+  if (!service) return [{ path: `${path}/service`, message: 'is no service of the catalogue' }]
+  const action = service.actions.get(tool.action)
+  if (!action) return [{ path: `${path}/action`, message: `is no action of ${service.title}` }]
+  if (action.save) return [{ path: `${path}/action`, message: 'gives a file, which a conversation cannot take' }]
+  if (needsCredential(service) && tool.credential_id === undefined)
+    return [{ path: `${path}/credential_id`, message: `is required: ${service.title} is called with a credential` }]
+  const properties = action.args_schema.properties
+  const known = isObject(properties) ? properties : ({} as JsonObject)
+  return (['fixed', 'allowed'] as const).flatMap((kind) =>
+    Object.keys(tool.arguments?.[kind] ?? {})
+      .filter((name) => !Object.hasOwn(known, name))
+      .map((name) => ({ path: `${path}/arguments/${kind}/${name}`, message: 'is no argument of the action' })),
+  )
+}
