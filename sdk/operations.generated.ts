@@ -10,6 +10,7 @@ import type {
   ApiKeysDeleted,
   Approval,
   ApprovalVote,
+  AssistantMemory,
   AuditEntry,
   AuthOptions,
   Backfilled,
@@ -153,6 +154,7 @@ import type {
   Team,
   TeamSummary,
   Template,
+  TemplateTool,
   TestClock,
   ThreadInvitation,
   ThreadMember,
@@ -693,11 +695,11 @@ export type Operations = {
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; mode?: "menu" | "agent"; knowledge_ids?: Array<string>; tools?: Array<TemplateTool>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; mode?: "menu" | "agent"; knowledge_ids?: Array<string> | null; tools?: Array<TemplateTool> | null; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
@@ -713,7 +715,7 @@ export type Operations = {
   /** What the widget shows, and a visitor token */
   getWidgetConfig: { input: { template_id: string }; answer: WidgetConfig; required: true }
   /** Say something, and get the answer */
-  chatWithWidget: { input: { template_id: string } & { thread_id?: string; message?: string; files?: Array<string>; time_zone?: string }; answer: ChatAnswer; required: true }
+  chatWithWidget: { input: { template_id: string } & { thread_id?: string; message?: string; files?: Array<string>; time_zone?: string; page?: { url: string; title?: string }; locale?: string }; answer: ChatAnswer; required: true }
   /** Status of an execution that the visitor started, for polling */
   getWidgetExecution: { input: { template_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of an execution that the visitor started, however large */
@@ -724,6 +726,10 @@ export type Operations = {
   actOnWidgetForm: { input: { template_id: string; thread_id: string } & { action: "submit" | "cancel"; form_id: string; values?: Record<string, unknown> }; answer: FormActionAnswer; required: true }
   /** Messages of a conversation, oldest first, and the form that is open */
   getWidgetHistory: { input: { template_id: string; thread_id: string; limit?: number; cursor?: string; after?: string }; answer: WidgetHistory; required: true }
+  /** What the assistant remembers about the visitor */
+  getWidgetMemory: { input: { template_id: string }; answer: AssistantMemory; required: true }
+  /** Forget what is remembered about the visitor */
+  forgetWidgetVisitor: { input: { template_id: string }; answer: undefined; required: true }
   /** Text in, mp3 out; nothing is stored */
   speakThroughWidget: { input: { template_id: string } & { text: string; voice?: string; format?: "mp3" }; answer: Blob; required: true }
   /** Audio in, text out; nothing is stored */
@@ -1206,6 +1212,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   respondThroughWidget: ["POST", "/api/embed/template/{template_id}/executions/{execution_id}/respond"],
   actOnWidgetForm: ["POST", "/api/embed/template/{template_id}/thread/{thread_id}/action"],
   getWidgetHistory: ["GET", "/api/embed/template/{template_id}/thread/{thread_id}/history", ["limit","cursor","after"]],
+  getWidgetMemory: ["GET", "/api/embed/template/{template_id}/memory"],
+  forgetWidgetVisitor: ["DELETE", "/api/embed/template/{template_id}/memory"],
   speakThroughWidget: ["POST", "/api/embed/template/{template_id}/speech"],
   transcribeThroughWidget: ["POST", "/api/embed/template/{template_id}/transcribe", [], true],
   uploadThroughWidget: ["POST", "/api/embed/template/{template_id}/files", ["name"], true],

@@ -79,12 +79,22 @@ const rotten = toolKind('rotten.tool', 'idempotent', async () => {
   throw new Error('password=hunter2')
 })
 const long = toolKind('long.tool', 'idempotent', async () => 'x'.repeat(100_000))
+/** Stands in for the node: what it is given is what counts here. */
+const serviceCall: NodeKind = {
+  ...mail,
+  descriptor: { ...mail.descriptor, type: 'service.call' },
+  async run({ args, effectKey }) {
+    done.push({ type: 'service.call', args, key: effectKey })
+    return { output: 'sent' }
+  },
+}
 const table: Record<string, NodeKind> = Object.fromEntries(
   [weather, mail, sick, rotten, long].map((kind) => [kind.descriptor.type, kind]),
 )
 const kindOf = (type: string) => {
   if (type === 'branch') return control({ ...weather.descriptor, type: 'branch' })
   if (type === 'agent.run') return node()
+  if (type === 'service.call') return serviceCall
   return Object.hasOwn(table, type) ? table[type] : undefined
 }
 const node = (): NodeKind => makeAgentRun({ llm, outgoing, kindOf })
@@ -380,6 +390,43 @@ describe('tools of a tool server', () => {
     expect(lastToolText()).toContain('target_refused')
     expect(mcp.calls).toEqual([])
     await guarded.close()
+  })
+})
+
+describe('actions of services', () => {
+  const grant = {
+    service: 'slack',
+    action: 'send_message',
+    credential_id: 'cred_01kf3v6h2he3wtpk1fw5c0wz9d',
+    arguments: { fixed: { channel: 'C1' } },
+  }
+
+  test('are called as the node does, with the credential and the arguments of the author', async () => {
+    fake.script(
+      call('slack_send_message', { channel: 'C2', text: 'Hello' }),
+      call('slack_send_message', { text: 'Hello' }),
+      say('Sent'),
+    )
+    const { output } = await run({ tools: [grant] })
+    expect(output.steps.flatMap(({ calls }) => calls.map(({ tool, ok }) => [tool, ok]))).toEqual([
+      ['slack.send_message', false],
+      ['slack.send_message', true],
+    ])
+    expect(done.map(({ args }) => args)).toEqual([
+      {
+        service: 'slack',
+        action: 'send_message',
+        credential_id: grant.credential_id,
+        args: { text: 'Hello', channel: 'C1' },
+      },
+    ])
+    expect(JSON.stringify(fake.asked.map(({ body }) => body))).not.toContain(grant.credential_id)
+  })
+
+  test('must exist', async () => {
+    expect((await failureOf(run({ tools: [{ service: 'slack', action: 'fly' }] }))).code).toBe('tool_not_grantable')
+    const wrong = { ...grant, arguments: { fixed: { nothing: 1 } } }
+    expect((await failureOf(run({ tools: [wrong] }))).message).toContain('has no argument "nothing"')
   })
 })
 

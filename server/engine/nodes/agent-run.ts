@@ -1,5 +1,6 @@
 import { asNode } from '#engine/agents/failures'
 import { runAgent } from '#engine/agents/loop'
+import { type ServiceGrant, toolsOfServices } from '#engine/agents/service-tools'
 import {
   type KindGrant,
   type KindLookup,
@@ -13,6 +14,7 @@ import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { checkSchema } from '#model/json-schema-check'
+import { serviceCatalogue } from '#providers/services/catalogue'
 import { checked, fields } from './kind.ts'
 import {
   type LanguageDeps,
@@ -37,28 +39,37 @@ const serverGrant: JsonObject = fields(
   ['url'],
 )
 
-const toolGrant: JsonObject = fields(
-  {
-    type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 },
-    arguments: {
-      ...fields({
-        fixed: {
-          type: 'object',
-          title: 'Fixed',
-          description:
-            'Arguments that every call has and the model neither sees nor changes; a credential_id can stand here',
-        },
-        allowed: {
-          type: 'object',
-          title: 'Allowed',
-          description: 'For an argument, the values that the model chooses from',
-          additionalProperties: { type: 'array', minItems: 1, maxItems: 200 },
-        },
-      }),
-      title: 'Arguments',
+const grantArguments: JsonObject = {
+  ...fields({
+    fixed: {
+      type: 'object',
+      title: 'Fixed',
+      description:
+        'Arguments that every call has and the model neither sees nor changes; a credential_id can stand here',
     },
-  },
+    allowed: {
+      type: 'object',
+      title: 'Allowed',
+      description: 'For an argument, the values that the model chooses from',
+      additionalProperties: { type: 'array', minItems: 1, maxItems: 200 },
+    },
+  }),
+  title: 'Arguments',
+}
+
+const toolGrant: JsonObject = fields(
+  { type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 }, arguments: grantArguments },
   ['type'],
+)
+
+const serviceGrant: JsonObject = fields(
+  {
+    service: { type: 'string', title: 'Service', minLength: 1, maxLength: 60 },
+    action: { type: 'string', title: 'Action', minLength: 1, maxLength: 60 },
+    credential_id: credentialField(),
+    arguments: grantArguments,
+  },
+  ['service', 'action'],
 )
 
 export type AgentRunDeps = LanguageDeps & McpDeps & { kindOf: KindLookup }
@@ -83,8 +94,8 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             type: 'array',
             title: 'Tools',
             description:
-              'Node types the agent may call, such as http.request, or objects with fixed or allowed arguments',
-            items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant] },
+              'Node types the agent may call, such as http.request, actions of services, or objects with fixed or allowed arguments',
+            items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant, serviceGrant] },
             maxItems: 64,
             'x-editor': 'tools',
           },
@@ -155,6 +166,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
         const model = await modelOf(deps, call)
         const outputSchema = usableSchema(args.output_schema)
         const tools = toolsOfKinds(kindGrantsOf(args.tools), deps.kindOf)
+        tools.push(...toolsOfServices(serviceGrantsOf(args.tools), deps.kindOf, serviceCatalogue()))
         for (const [index, grant] of grantsOf(args.mcp).entries())
           tools.push(...(await toolsOfServer(grant, index, call, deps)))
         const { answer, value, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
@@ -172,16 +184,32 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
       }),
   })
 
+const argumentsOf = (given: Json | undefined): { fixed: JsonObject; allowed: Record<string, Json[]> } => {
+  const { fixed, allowed } = isObject(given) ? given : {}
+  return {
+    fixed: isObject(fixed) ? fixed : {},
+    allowed: (isObject(allowed) ? allowed : {}) as Record<string, Json[]>,
+  }
+}
+
+const isServiceGrant = (grant: Json): grant is JsonObject => isObject(grant) && grant.service !== undefined
+
 const kindGrantsOf = (value: Json | undefined): KindGrant[] =>
-  (Array.isArray(value) ? value : []).map((grant) => {
-    if (!isObject(grant)) return { type: String(grant), fixed: {}, allowed: {} }
-    const { fixed, allowed } = isObject(grant.arguments) ? grant.arguments : {}
-    return {
-      type: String(grant.type),
-      fixed: isObject(fixed) ? fixed : {},
-      allowed: (isObject(allowed) ? allowed : {}) as Record<string, Json[]>,
-    }
-  })
+  (Array.isArray(value) ? value : [])
+    .filter((grant) => !isServiceGrant(grant))
+    .map((grant) =>
+      isObject(grant)
+        ? { type: String(grant.type), ...argumentsOf(grant.arguments) }
+        : { type: String(grant), ...argumentsOf(undefined) },
+    )
+
+const serviceGrantsOf = (value: Json | undefined): ServiceGrant[] =>
+  (Array.isArray(value) ? value : []).filter(isServiceGrant).map((grant) => ({
+    service: String(grant.service),
+    action: String(grant.action),
+    credentialId: grant.credential_id,
+    ...argumentsOf(grant.arguments),
+  }))
 
 const usableSchema = (schema: Json | undefined): JsonObject | undefined => {
   if (!isObject(schema)) return undefined
