@@ -109,6 +109,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'account', path: '/account', ready: 'Sessions' },
   { name: 'nowhere', path: '/nowhere', ready: 'Page not found' },
   { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },
+  { name: 'services', path: '/services', ready: 'Airtable' },
 ]
 
 export const operatorPages: Shot[] = ['engine', 'tenants', 'outbox', 'plans'].map((name) => ({

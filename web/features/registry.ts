@@ -21,6 +21,7 @@ import { people } from './people/feature.ts'
 import { replays } from './replays/feature.ts'
 import { runs } from './runs/feature.ts'
 import { serviceAccounts } from './service-accounts/feature.ts'
+import { services } from './services/feature.ts'
 import { suites } from './suites/feature.ts'
 import { teams } from './teams/feature.ts'
 import { templates } from './templates/feature.ts'
@@ -41,6 +42,7 @@ export const features: Feature[] = [
   knowledge,
   connections,
   credentials,
+  services,
   variables,
   destinations,
   jobs,

@@ -1,0 +1,165 @@
+import { useState } from 'react'
+import { HeddleProblem } from '#sdk/problems'
+import type { ServiceImport, ServiceImportRequest } from '#sdk/types.generated'
+import { api, invalidate } from '#web/api.ts'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Input, Select } from '#web/ui/field.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+// An OpenAPI document or an MCP server as a service: looked at first, then imported.
+
+const told = (error: unknown): string => {
+  if (error instanceof HeddleProblem)
+    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+type From = 'url' | 'file' | 'mcp'
+type Asked = { name: string; from: From; address: string; text: string; base: string }
+
+const requestOf = ({ name, from, address, text, base }: Asked): ServiceImportRequest => ({
+  name,
+  ...(from === 'file' ? { document: text } : from === 'mcp' ? { mcp_url: address } : { url: address }),
+  ...(base !== '' && from !== 'mcp' && { base_url: base }),
+})
+
+function Preview({ found }: { found: ServiceImport }) {
+  const { changes } = found
+  return (
+    <div className="flex flex-col gap-3">
+      <p>
+        <strong>{found.title}</strong> ({found.version}) at{' '}
+        {found.base_url ?? 'an address that the document does not name'}: {found.actions.length} actions
+        {found.skipped > 0 && `, ${found.skipped} operations left out`}.
+      </p>
+      {changes && (
+        <p>
+          Replaces the service of this name: {changes.added.length} actions are new, {changes.changed.length} change,{' '}
+          {changes.removed.length} are gone.
+        </p>
+      )}
+      <ul aria-label="Actions" className="flex max-h-72 flex-col gap-1 overflow-y-auto">
+        {found.actions.slice(0, 200).map(({ name, title, method, path }) => (
+          <li key={name}>
+            <Badge tone="neutral">{method}</Badge> <strong>{title}</strong> <code className="text-xs">{path}</code>
+          </li>
+        ))}
+      </ul>
+      {found.notes.length > 0 && (
+        <p className="text-ink-2">
+          Left out: {found.notes.map(({ path, message }) => `${path} (${message})`).join(', ')}.
+        </p>
+      )}
+      <p className="text-ink-2">
+        {found.auth.length > 0
+          ? `It asks for a credential: ${[...new Set(found.auth.map(({ kind }) => kind))].join(', ')}.`
+          : 'It names no credential; one can be chosen in each step.'}
+      </p>
+    </div>
+  )
+}
+
+export function ImportDialog({ onClose }: { onClose(): void }) {
+  const [asked, setAsked] = useState<Asked>({ name: '', from: 'url', address: '', text: '', base: '' })
+  const [pending, setPending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const [found, setFound] = useState<ServiceImport | null>(null)
+  const change = (more: Partial<Asked>): void => setAsked((before) => ({ ...before, ...more }))
+  const work = async (run: () => Promise<void>): Promise<void> => {
+    setPending(true)
+    setProblem(null)
+    try {
+      await run()
+    } catch (error) {
+      setProblem(told(error))
+    } finally {
+      setPending(false)
+    }
+  }
+  const look = (): Promise<void> => work(async () => setFound(await api.previewServiceImport(requestOf(asked))))
+  const take = (): Promise<void> =>
+    work(async () => {
+      const { title } = await api.importService({ ...requestOf(asked), ...(found?.changes && { replace: true }) })
+      await invalidate('listServices', 'getService')
+      toast.done(`${title} was imported`)
+      onClose()
+    })
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Import service"
+      description="An OpenAPI document or an MCP server. Each operation or tool becomes an action for workflows."
+      size="large"
+    >
+      <div className="flex flex-col gap-4">
+        {found ? (
+          <Preview found={found} />
+        ) : (
+          <>
+            <Field label="Name" hint="Lower case letters, digits and _. Workflows call it custom.NAME.">
+              <Input
+                value={asked.name}
+                maxLength={40}
+                onChange={(event) => change({ name: event.currentTarget.value })}
+              />
+            </Field>
+            <Field label="From">
+              <Select
+                value={asked.from}
+                onChange={(event) => change({ from: event.currentTarget.value as From })}
+                options={[
+                  { value: 'url', label: 'The address of an OpenAPI document' },
+                  { value: 'file', label: 'A file with an OpenAPI document' },
+                  { value: 'mcp', label: 'An MCP server' },
+                ]}
+              />
+            </Field>
+            {asked.from === 'file' ? (
+              <input
+                type="file"
+                accept=".json,.yaml,.yml"
+                aria-label="OpenAPI document"
+                onChange={(event) => {
+                  const [file] = event.target.files ?? []
+                  if (file) void work(async () => change({ text: await file.text() }))
+                }}
+              />
+            ) : (
+              <Field label="Address">
+                <Input
+                  type="url"
+                  placeholder="https://api.example.com/openapi.json"
+                  value={asked.address}
+                  onChange={(event) => change({ address: event.currentTarget.value })}
+                />
+              </Field>
+            )}
+            {asked.from !== 'mcp' && (
+              <Field label="Server" hint="Where the document names none, or another than is wanted.">
+                <Input
+                  type="url"
+                  value={asked.base}
+                  onChange={(event) => change({ base: event.currentTarget.value })}
+                />
+              </Field>
+            )}
+          </>
+        )}
+        {problem !== null && (
+          <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+            {problem}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          {found && <Button onClick={() => setFound(null)}>Back</Button>}
+          <Button look="primary" pending={pending} onClick={() => void (found ? take() : look())}>
+            {found ? (found.changes ? 'Replace' : 'Import') : 'Preview'}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
