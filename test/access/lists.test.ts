@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyRoute } from '#platform/http/route'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { cases } from './cases.ts'
@@ -14,8 +14,8 @@ beforeAll(async () => {
   service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
-  return () => service.stop()
 }, 120_000)
+afterAll(() => service.stop())
 
 const shapeOf = (route: AnyRoute): Record<string, unknown> =>
   (route.query as { shape?: Record<string, unknown> } | undefined)?.shape ?? {}
