@@ -51,7 +51,9 @@ function withOwnFields(schema: Record<string, unknown>): Record<string, unknown>
     properties: {
       ...properties,
       ...(properties.ca && { ca: { ...properties.ca, format: 'textarea' } }),
-      ...(properties.ssl && { ssl: { title: properties.ssl.title, default: 'verify', oneOf: encryptions } }),
+      ...(properties.ssl && {
+        ssl: { type: 'string', title: properties.ssl.title, default: 'verify', oneOf: encryptions },
+      }),
     },
   }
 }
