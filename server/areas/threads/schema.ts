@@ -124,7 +124,7 @@ export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable()
 
 export const NewMessage = z
   .strictObject({
-    text: storableText.trim().default('').describe('May be empty only where files are sent'),
+    text: storableText.trim().describe('May be empty only where files are sent'),
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
   })
