@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Figures, numbersIn, printed, tableOf } from './table.ts'
 
 // `npm run bench [names…]`: runs the benchmarks one after the other and compares their ratios with the committed baseline.
-// A ratio that has fallen by more than a fifth is a failure. `-- --update` writes the baseline anew.
+// A ratio that has fallen by more than a fifth is a failure. A table at the end holds every figure against its limit and target. `-- --update` writes the baseline anew.
 
 const benches = [
   'http',
@@ -23,9 +24,10 @@ const benches = [
 ].filter((name) => existsSync(join(import.meta.dirname, `${name}.ts`)))
 const WORSE_BY = 0.2
 
-type Figures = { [name: string]: number | string | Figures }
 const baselineFile = join(import.meta.dirname, 'baseline.json')
-const baseline: Record<string, Figures> = existsSync(baselineFile) ? JSON.parse(readFileSync(baselineFile, 'utf8')) : {}
+const baseline: Record<string, Record<string, number>> = existsSync(baselineFile)
+  ? JSON.parse(readFileSync(baselineFile, 'utf8'))
+  : {}
 
 function run(name: string): Promise<Figures> {
   return new Promise((resolve, reject) => {
@@ -45,25 +47,18 @@ function run(name: string): Promise<Figures> {
   })
 }
 
-/** Every `…ratio` there is, by its path. */
-function ratios(figures: Figures, path = ''): Record<string, number> {
-  return Object.assign(
-    {},
-    ...Object.entries(figures).map(([key, value]) => {
-      const at = path ? `${path}.${key}` : key
-      if (typeof value === 'object') return ratios(value, at)
-      return typeof value === 'number' && key.endsWith('ratio') ? { [at]: value } : {}
-    }),
-  )
-}
+const ratios = (figures: Figures): Record<string, number> =>
+  Object.fromEntries(Object.entries(numbersIn(figures)).filter(([path]) => path.endsWith('ratio')))
 
 const update = process.argv.includes('--update')
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+const measured: Record<string, Figures> = {}
 let worse = 0
 for (const name of wanted.length > 0 ? wanted : benches) {
   console.log(`— ${name}`)
   const figures = await run(name)
   console.log(JSON.stringify(figures, null, 2))
+  measured[name] = figures
   if (update) baseline[name] = ratios(figures)
   for (const [path, now] of Object.entries(ratios(figures))) {
     const before = baseline[name]?.[path]
@@ -73,5 +68,6 @@ for (const name of wanted.length > 0 ? wanted : benches) {
     console.log(`${fell ? '✗' : '✓'} ${name} ${path}: ${now} (baseline ${before})`)
   }
 }
+console.log(`\n${printed(tableOf(measured, baseline))}`)
 if (update) writeFileSync(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`)
 process.exitCode = worse > 0 ? 1 : 0

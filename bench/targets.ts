@@ -1,0 +1,30 @@
+// What each figure should be, in one run on two cores. `least`: more is better; `most`: less is better. `limit` names the figure of
+// the plain program or of the empty system that the figure is held against.
+
+export type Target = { figure: string; limit?: string } & ({ least: number } | { most: number })
+
+export const targets: Record<string, Target[]> = {
+  engine: [
+    { figure: 'ratio', limit: 'plain_runs_s', least: 0.75 },
+    { figure: 'idle_p50_ms', most: 3 },
+    { figure: 'idle_p99_ms', most: 8 },
+  ],
+  trigger: [{ figure: 'ratio', limit: 'plain_runs_s', least: 0.5 }],
+  http: [
+    { figure: 'one.ratio', limit: 'one.bare_per_s', least: 0.8 },
+    { figure: 'list.ratio', limit: 'list.bare_per_s', least: 0.8 },
+  ],
+  flow: [
+    { figure: 'decide_ratio', limit: 'empty.decide_ms', least: 0.5 },
+    { figure: 'claim_ratio', limit: 'empty.claim_ms', least: 0.5 },
+  ],
+  waiting: [
+    { figure: 'none.event_to_resumed.p50_ms', most: 5 },
+    { figure: 'many.event_to_resumed.p50_ms', limit: 'none.event_to_resumed.p50_ms', most: 5 },
+  ],
+  overload: [
+    { figure: 'insistent.kept_ratio', least: 0.9 },
+    { figure: 'obedient.kept_ratio', least: 0.8 },
+    { figure: 'neighbour.limits_on.beside_flood_p99_ms', limit: 'neighbour.limits_on.alone_p99_ms', most: 14 },
+  ],
+}
