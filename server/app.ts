@@ -38,6 +38,7 @@ import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
 import type { NodeDescriptor } from '#model/node'
 import { makeIdentifier } from '#platform/auth/identify'
+import { SECOND } from '#platform/clock'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { addKeyCors } from '#platform/http/cors'
@@ -174,6 +175,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     quotas: payments.quotas,
     allowances: payments.allowances,
     retentionDays: config.HEDDLE_RETENTION_DAYS,
+    toolWaitMs: config.HEDDLE_ASSISTANT_WAIT_S * SECOND,
     orgOf: identifier.orgOf,
     baseUrl: options.baseUrl,
     credentials,

@@ -216,6 +216,11 @@ export const settings = {
     5,
     'Seconds for which a process that was told to stop (SIGTERM) says at `/readyz` that it is not ready, and still answers',
   ),
+  HEDDLE_ASSISTANT_WAIT_S: setting(
+    integer(1, 90),
+    20,
+    'Seconds for which an assistant waits for a workflow that it started; a result that comes later is posted in the conversation',
+  ),
   HEDDLE_LOG_LEVEL: setting(
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',

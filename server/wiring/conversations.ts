@@ -42,6 +42,8 @@ export type ConversationWiringOptions = {
   credentials: { chooseModel: ChooseModel; mayThink(): boolean }
   /** How long conversations with people outside are kept where nobody says otherwise. */
   retentionDays: number
+  /** How long an assistant waits for a workflow that it started. */
+  toolWaitMs: number
   /** Results as people are shown them: with addresses in place of files. */
   shownResults: ShownResults
   /** Results as the status of a visitor's run has them: files with their addresses. */
@@ -62,6 +64,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     chooseModel: options.credentials.chooseModel,
     mayThink: options.credentials.mayThink,
     shownResults: options.shownResults,
+    toolWaitMs: options.toolWaitMs,
     takeFiles: options.files.take,
     agentPorts: {
       ...options.agentPorts,

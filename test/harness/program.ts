@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Service } from './service.ts'
 
 // The real program in a process of its own.
 
@@ -46,6 +47,13 @@ export function startProgram(env: Record<string, string>, args: string[] = []): 
     },
   }
 }
+
+/**
+ * A program lets only roles of its own into its database. A service of the test that shares it keeps its open connections, but
+ * could open no other: this lets it in again.
+ */
+export const letServiceIn = async ({ sql, database }: Pick<Service, 'sql' | 'database'>): Promise<void> =>
+  void (await sql(`grant connect on database ${database.name} to public`))
 
 /** Waits for a state of another process, which sends no event; the test's own time limit ends the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

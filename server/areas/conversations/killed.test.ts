@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Program, startProgram } from '#test/harness/program'
+import { letServiceIn, type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
@@ -30,6 +30,7 @@ const start = async (): Promise<void> => {
     HEDDLE_DEMO: 'off',
   })
   base = await program.ready
+  await letServiceIn(service)
 }
 
 beforeAll(async () => {

@@ -32,6 +32,8 @@ export type ConversationDependencies = CarryOutDependencies & {
   /** Counts started executions. */
   countStarted(workspaceId: string, count: number): void
   shownResults: ShownResults
+  /** How long an assistant waits for a workflow that it started. */
+  toolWaitMs: number
   /** What assistants use of other areas. */
   agentPorts: AgentPorts
 }
@@ -58,6 +60,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
     isForPerson,
     ports: dependencies.agentPorts,
     shownResults: dependencies.shownResults,
+    toolWaitMs: dependencies.toolWaitMs,
     countStarted: dependencies.countStarted,
     onAnswered({ thread }, llm): void {
       const one = summarize(db, llm, thread, agent.stopping)

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { type Program, startProgram } from '#test/harness/program'
+import { letServiceIn, type Program, startProgram } from '#test/harness/program'
 import { call, type Service, startService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
@@ -34,6 +34,7 @@ const start = async (): Promise<void> => {
     HEDDLE_ALLOW_TARGETS: receiver.host,
   })
   base = await program.ready
+  await letServiceIn(service)
 }
 
 beforeAll(async () => {

@@ -2,15 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callTools, type FakeAnswer, hang, say } from '#test/fakes/llm/answers'
 import type { Asked } from '#test/fakes/llm/chat'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
-import { type Program, startProgram } from '#test/harness/program'
+import { letServiceIn, type Program, startProgram } from '#test/harness/program'
 import { type Answer, call, type Service, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
 import { makeWorld } from '#test/harness/world'
 
-// A program is killed outright while three visitors wait: one for the first words of the model, one for a workflow that the model
-// started, one for its last words. Another process answers all of them, and starts nothing a second time.
+// A program is killed outright while four visitors wait: one for the first words of the model, two for a workflow that the model
+// started, one for its last words. Another process answers all of them, and starts nothing a second time. One of the two workflows
+// ends while nobody waits for it, the other while the new process does.
 
 const PATIENCE = 120_000
 
@@ -25,6 +26,8 @@ const modelSettings = () => ({
   LLM_MODEL: 'fake-model',
   LLM_API_KEY: FAKE_KEY,
   LLM_BASE_URL: model.baseUrl,
+  // The test says when a workflow ends, and no slow machine is to decide that it took too long.
+  HEDDLE_ASSISTANT_WAIT_S: '90',
 })
 
 const start = async (): Promise<void> => {
@@ -38,6 +41,7 @@ const start = async (): Promise<void> => {
     ...modelSettings(),
   })
   base = await program.ready
+  await letServiceIn(service)
 }
 
 beforeAll(async () => {
@@ -60,28 +64,29 @@ test(
     const quick = await makeWorkflow(world.owner, 'Quick refund', refund)
     const slow = await makeWorkflow(world.owner, 'Slow refund', {
       ...refund,
-      nodes: [{ id: 'pause', type: 'wait', args: { for_s: 5 } }],
+      nodes: [{ id: 'pause', type: 'wait.event', args: { key: { $ref: 'input.note' }, due_in_s: 3600 } }],
     })
     const template = await makeTemplate(world.owner, [quick, slow], { mode: 'agent' })
     const { token } = await makeToken(world.owner, `/api/templates/${template}`)
     const path = `/api/embed/template/${template}`
+    const wishes = ['first', 'slow-unwatched', 'slow-watched', 'last']
 
     let killed = false
     const reached = { first: false, last: false }
     const answerTo = (asked: Asked): FakeAnswer => {
       const wish = asked.messages.findLast(({ role }) => role === 'user')!.text
-      const done = asked.messages.at(-1)!.role === 'tool'
-      const name = asked.tools.find((tool) => tool.startsWith(wish === 'slow' ? 'slow' : 'quick'))!
+      const told = asked.messages.at(-1)!
+      const name = asked.tools.find((tool) => tool.startsWith(wish.startsWith('slow') ? 'slow' : 'quick'))!
       if (wish === 'first' && !killed) {
         reached.first = true
         return hang()
       }
-      if (!done) return callTools([{ name, arguments: { order: 1, reason: 'late' } }])
+      if (told.role !== 'tool') return callTools([{ name, arguments: { order: 1, reason: 'late', note: wish } }])
       if (wish === 'last' && !killed) {
         reached.last = true
         return hang()
       }
-      return say(`Answer to ${wish}`)
+      return say(told.text.includes('"succeeded"') ? `Answer to ${wish}` : `Answer to ${wish} without a result`)
     }
     model.otherwise(answerTo)
 
@@ -93,20 +98,48 @@ test(
         body: { message },
         headers: { ...visitor, 'idempotency-key': message },
       })
-    const talks = ['first', 'slow', 'last'].map((message) => chat(message).catch(() => undefined))
-    await until(
-      async () => {
-        const [row] = await service.sql<{ waiting: number }>(
-          `select count(*)::int as waiting from executions where status = 'waiting' and waiting_for::text like '%timer%'`,
+    const talks = wishes.map((message) => chat(message).catch(() => undefined))
+    const countWaiting = async (): Promise<number> =>
+      (
+        await service.sql<{ runs: number }>(
+          `select count(*)::int as runs from executions where status = 'waiting' and waiting_for::text like '%"event"%'`,
         )
-        return reached.first && reached.last && row!.waiting === 1
-      },
-      'all three to wait',
-      PATIENCE,
-    )
+      )[0]!.runs
+    await until(async () => reached.first && reached.last && (await countWaiting()) === 2, 'all four to wait', PATIENCE)
     await program.stop('SIGKILL')
+    // Nobody takes the turns over before the first workflow has ended.
+    await service.sql(`update assistant_turns set lease_until = now() + interval '1 hour' where status = 'open'`)
     killed = true
     await Promise.all(talks)
+    const send = async (key: string): Promise<void> => {
+      const sent = await world.owner.call('POST', '/api/events', { body: { key, data: {} } })
+      expect(sent.body, sent.text).toMatchObject({ woken: 1 })
+    }
+    await send('slow-unwatched')
+    await until(
+      async () =>
+        (
+          await service.sql(
+            `select from executions e join thread_executions t using (workspace_id, execution_id)
+           where t.title = 'Slow refund' and e.status = 'succeeded' and not e.tell_end`,
+          )
+        ).length === 1,
+      'the end of the workflow that nobody waits for to be told',
+      PATIENCE,
+    )
+    await service.sql(`update assistant_turns set lease_until = now() where status = 'open'`)
+    await until(
+      async () =>
+        (
+          await service.sql(
+            `select from assistant_turns a join messages m using (workspace_id, thread_id, seq)
+             where m.text = 'slow-watched' and a.attempts = 2`,
+          )
+        ).length === 1,
+      'another process to wait for the other workflow',
+      PATIENCE,
+    )
+    await send('slow-watched')
 
     const answersOf = (wish: string): Promise<string[]> =>
       service
@@ -116,15 +149,20 @@ test(
           [wish],
         )
         .then((rows) => rows.map(({ text }) => text))
-    for (const wish of ['first', 'slow', 'last'])
+    for (const wish of wishes)
       await until(async () => (await answersOf(wish)).length > 0, `an answer to ${wish}`, PATIENCE)
-    for (const wish of ['first', 'slow', 'last']) expect(await answersOf(wish)).toEqual([`Answer to ${wish}`])
+    await until(
+      async () => (await service.sql('select from executions where tell_end')).length === 0,
+      'every end to be told',
+      PATIENCE,
+    )
+    for (const wish of wishes) expect(await answersOf(wish)).toEqual([`Answer to ${wish}`])
     const runs = await service.sql<{ title: string; runs: number }>(
       'select title, count(*)::int as runs from thread_executions group by title order by title',
     )
     expect(runs).toEqual([
       { title: 'Quick refund', runs: 2 },
-      { title: 'Slow refund', runs: 1 },
+      { title: 'Slow refund', runs: 2 },
     ])
     expect(model.refused).toEqual([])
   },

@@ -2,10 +2,10 @@ import { wishedModel } from '#areas/requirements/extract'
 import { runAgent } from '#engine/agents/loop'
 import type { ChooseModel } from '#engine/credentials'
 import { type NodeCall, NodeFailure } from '#engine/node'
+import { platformFault } from '#engine/platform-fault'
 import type { Json } from '#model/definition'
 import { SECOND, systemClock } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { isProblem } from '#platform/errors'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { LanguageModel } from '#providers/llm/index'
@@ -68,7 +68,7 @@ export async function runTurn(
     return true
   } catch (error) {
     if (error instanceof TurnLost || lost.signal.aborted) return false
-    const counts = !stopping.aborted && !isProblem(error, 'unavailable')
+    const counts = !stopping.aborted && !platformFault(error, 'engine')
     const release = { counts, delayS: stopping.aborted ? 0 : Math.max(turn.attempts, 1) }
     await inScope((tx) => store.releaseTurn(tx, workspaceId, turnId, runner, release)).catch(() => {})
     throw error

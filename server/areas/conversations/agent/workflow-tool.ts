@@ -19,8 +19,6 @@ import type { AgentPorts, TemplateTool } from './types.ts'
 // A workflow as a tool. Its start commits together with the step that records it, so it is started once. While the assistant
 // waits for it, its end is not posted in the conversation: the assistant tells it in its own words.
 
-/** A person waits for an answer, but not for ever: what takes longer is posted when it is done. */
-const WAIT = 20 * SECOND
 const LOOK_EVERY = SECOND / 2
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
@@ -33,6 +31,8 @@ export type WorkflowToolParts = {
   ports: Pick<AgentPorts, 'waitFor'>
   carrying: Pick<CarryOut, 'start'>
   shownResults: ShownResults
+  /** A person waits for an answer, but not for ever: what takes longer is posted when it is done. */
+  toolWaitMs: number
   countStarted(workspaceId: string, count: number): void
 }
 
@@ -62,7 +62,7 @@ export function workflowTool(
       if (started.execution_id === null)
         throw new NodeFailure('not_started', 'it cannot be started at the moment; nothing was done')
       if (began) parts.countStarted(workspaceId, 1)
-      await waitForEnd(parts.ports, workspaceId, started.execution_id, signal)
+      await waitForEnd(parts, workspaceId, started.execution_id, signal)
       const end = await journal.stepInTransaction(`end:${effectKey}`, (tx) =>
         takeEnd(parts, tx, scene, started.execution_id!, offer.name),
       )
@@ -105,12 +105,12 @@ async function startQuietly(
 }
 
 async function waitForEnd(
-  ports: Pick<AgentPorts, 'waitFor'>,
+  { ports, toolWaitMs }: WorkflowToolParts,
   workspaceId: string,
   executionId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const until = performance.now() + WAIT
+  const until = performance.now() + toolWaitMs
   while (performance.now() < until) {
     signal.throwIfAborted()
     const view = await ports.waitFor(workspaceId, executionId, LOOK_EVERY, signal)
