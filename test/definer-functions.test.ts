@@ -84,6 +84,7 @@ const reasons: [reason: string, names: string[]][] = [
       'planned_schedules',
       'stop_destinations',
       'take_alert_messages',
+      'take_deliveries',
       'unaccounted',
       'workflow_retentions',
       'workspaces_among',

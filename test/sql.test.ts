@@ -1,18 +1,20 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of programs
 import { join } from 'node:path'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anyOf, defineList, type List, type ListDeclaration, type ListSource, textsOfList } from '#platform/http/list'
 import { problemsOf, sqlProblems, statementsOf } from '../scripts/sql/problems.ts'
 import type { Field } from '../scripts/sql/row-type.ts'
 import { collectStatements } from '../scripts/sql/statements.ts'
+import { makeTestDatabase, type TestDatabase } from './harness/postgres.ts'
 
+let database: TestDatabase
 let client: pg.Client
 beforeAll(async () => {
-  client = new pg.Client({ connectionString: inject('postgres').urls.owner })
-  await client.connect()
+  database = await makeTestDatabase()
+  client = await database.superuser()
 })
-afterAll(() => client.end())
+afterAll(() => database.drop())
 
 test('the SQL of the program names what exists, and its rows are what their types say', async () => {
   const collected = statementsOf(join(import.meta.dirname, '..'))

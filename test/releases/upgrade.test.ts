@@ -1,8 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { forgetWeeks } from '#engine/weeks'
 import { migrate } from '#platform/db/migrate'
 import { type Answer, type Service, startService } from '#test/harness/service'
@@ -12,7 +11,7 @@ import { readPins } from '../../scripts/migrations.ts'
 import { restoreRows } from '../../scripts/release/rows.ts'
 import type { Names } from '../../scripts/release/world.ts'
 import { fromWebhook } from '../fakes/channels/receiver.ts'
-import { makeEmptyDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { readSchema } from './schema.ts'
 
 // The data of each release is brought along: restored as that release left it, upgraded by the present program, and used.
@@ -68,15 +67,11 @@ describe.each(releases.map(({ name }) => name))('release %s', (release) => {
     }, `the end of ${id}`)
 
   test('has the schema of a new installation afterwards', async () => {
-    const { superuserUrl, template } = inject('postgres')
-    const fresh = new pg.Client({
-      connectionString: Object.assign(new URL(superuserUrl), { pathname: `/${template}` }).href,
-    })
-    await fresh.connect()
+    const fresh = await makeTestDatabase()
     try {
-      expect(await readSchema(await database.superuser())).toEqual(await readSchema(fresh))
+      expect(await readSchema(await database.superuser())).toEqual(await readSchema(await fresh.superuser()))
     } finally {
-      await fresh.end()
+      await fresh.drop()
     }
   })
 

@@ -47,15 +47,23 @@ export const redeliver = (
 
 export type Claimed = { workspace_id: string; destination_id: string; delivery_id: string }
 
-export const claimDeliveries = async (
+export const takeDeliveries = async (
   db: Database,
-  wanted: { after: string; limit: number; ofOne: number; leaseS: number; destinations: string[]; workspaces: string[] },
+  wanted: {
+    after: string
+    limit: number
+    ofDestination: number
+    ofWorkspace: number
+    leaseS: number
+    /** The destination of every delivery that is under way, once for each. */
+    underWay: string[]
+  },
 ): Promise<Claimed[]> =>
   (
     await db.appPool.query<Claimed>({
-      name: 'claim_deliveries',
-      text: 'select workspace_id, destination_id, delivery_id from claim_deliveries($1, $2, $3, $4, $5, $6)',
-      values: [wanted.after, wanted.limit, wanted.ofOne, wanted.leaseS, wanted.destinations, wanted.workspaces],
+      name: 'take_deliveries',
+      text: 'select workspace_id, destination_id, delivery_id from take_deliveries($1, $2, $3, $4, $5, $6)',
+      values: [wanted.after, wanted.limit, wanted.ofDestination, wanted.ofWorkspace, wanted.leaseS, wanted.underWay],
     })
   ).rows
 

@@ -5,12 +5,12 @@ import type { Logger } from '#platform/log'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import {
   type Claimed,
-  claimDeliveries,
   type Loaded,
   loadDelivery,
   noteDelivered,
   noteFailed,
   noteGivenUp,
+  takeDeliveries,
 } from './deliveries-store.ts'
 import { blockAfter, GIVE_UP_AFTER_S, pauseAfter } from './pauses.ts'
 import { ANSWER_WITHIN_S, type Outcome, type SendParts, sendDelivery } from './send.ts'
@@ -49,13 +49,6 @@ export function makeEventDispatcher(options: DispatcherOptions) {
 
   const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })
 
-  /** Those with as many under way as they may have. */
-  function full(key: 'workspace_id' | 'destination_id', most: number): string[] {
-    const counts = new Map<string, number>()
-    for (const { of } of sending.values()) counts.set(of[key], (counts.get(of[key]) ?? 0) + 1)
-    return [...counts].filter(([, count]) => count >= most).map(([id]) => id)
-  }
-
   async function fanOut(): Promise<boolean> {
     for (;;) {
       if (stopping.signal.aborted) return false
@@ -72,13 +65,13 @@ export function makeEventDispatcher(options: DispatcherOptions) {
     for (;;) {
       const limit = MAX_AT_ONCE - sending.size
       if (limit <= 0 || stopping.signal.aborted) return
-      const claimed = await claimDeliveries(db, {
+      const claimed = await takeDeliveries(db, {
         after,
         limit,
-        ofOne: MAX_PER_DESTINATION,
+        ofDestination: MAX_PER_DESTINATION,
+        ofWorkspace: MAX_PER_WORKSPACE,
         leaseS: LEASE_S,
-        destinations: full('destination_id', MAX_PER_DESTINATION),
-        workspaces: full('workspace_id', MAX_PER_WORKSPACE),
+        underWay: [...sending.values()].map(({ of }) => of.destination_id),
       })
       for (const of of claimed) begin(of)
       if (claimed.length === 0) return

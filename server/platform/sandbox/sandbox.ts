@@ -79,8 +79,11 @@ const GRACE_MS = 200
 /** How long a call may run on each level before it is stopped and begun again on the next. */
 export const LEVEL_MS = [100, 2_000, MAX_LIMITS.timeMs] as const
 const TOP_LEVEL = LEVEL_MS.length - 1
-/** Long calls give way to short ones and to the service itself. */
-const NICENESS = [0, 10, 15] as const
+/**
+ * Long calls give way to short ones, and all of them to the service itself. With 0 for short calls ten tenants with endless code
+ * took a neighbour's p99 to 650–810 ms; with 6 it was 59–67 ms.
+ */
+const NICENESS = [6, 12, 19] as const
 /** How long a call waits for its turn where nobody says otherwise. */
 const WAIT_MS = 5 * 60_000
 
