@@ -1,5 +1,7 @@
 import { type Operations, operations } from './operations.generated.ts'
+import { ConnectionFailed, HeddleProblem } from './problems.ts'
 import { send } from './send.ts'
+import { type Draft, followAnswer } from './streams.ts'
 
 // A typed client without dependencies, for browsers, Node, Deno and Bun: `heddle.createTeam({ name: 'Finance' })`.
 
@@ -53,6 +55,15 @@ export type Client = Calls & {
   readonly options: ClientOptions
   /** The same calls, with status, ETag and headers of the answer. */
   readonly detailed: DetailedCalls
+  /**
+   * Calls an operation that can stream, such as `chatWithWidget` and `postThreadMessage`. `onText` is given the answer as far as it
+   * is written. A cut connection is taken up again; the promise gives the whole answer.
+   */
+  stream<Name extends keyof Operations>(
+    name: Name,
+    input: Input<Name>,
+    options: CallOptions & { onText(text: string): void },
+  ): Promise<Operations[Name]['answer']>
   with(more: ClientOptions): Client
 }
 
@@ -144,6 +155,32 @@ async function readDetailed(response: Response): Promise<Detailed<unknown>> {
   }
 }
 
+async function stream(
+  name: Name,
+  given: Given,
+  client: ClientOptions,
+  { onText, ...options }: CallOptions & { onText(text: string): void },
+): Promise<unknown> {
+  const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
+  const draft: Draft = { text: '', last: null }
+  for (let attempt = 0; ; attempt++) {
+    const headers = {
+      ...options.headers,
+      accept: 'text/event-stream',
+      ...(draft.last !== null && { 'last-event-id': draft.last }),
+    }
+    const response = await call(name, given, client, { ...options, idempotencyKey, headers })
+    const failed = (problem: unknown): never => {
+      const body = problem as { status?: number; detail?: string }
+      throw new HeddleProblem(body.status ?? 500, body, null)
+    }
+    const ended = await followAnswer(response.body!, draft, { onText, failed })
+    if (ended) return ended.answer
+    options.signal?.throwIfAborted()
+    if (attempt >= (client.retries ?? DEFAULT_RETRIES)) throw new ConnectionFailed(undefined)
+  }
+}
+
 export function makeClient(options: ClientOptions = {}): Client {
   const calls: Record<string, unknown> = {}
   const detailed: Record<string, unknown> = {}
@@ -155,6 +192,8 @@ export function makeClient(options: ClientOptions = {}): Client {
   return Object.assign(calls, {
     options,
     detailed,
+    stream: (name: Name, given: Given, more: CallOptions & { onText(text: string): void }) =>
+      stream(name, given, options, more),
     with: (more: ClientOptions) => makeClient({ ...options, ...more }),
   }) as unknown as Client
 }

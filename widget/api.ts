@@ -1,3 +1,5 @@
+import { type Draft, followAnswer } from '../sdk/streams.ts'
+
 // The embed API, as a visitor of somebody's site. The visitor's token and the conversation are kept in the browser, so that a
 // reload goes on where it was.
 
@@ -159,6 +161,27 @@ export function makeApi({ base, token, target }: Options) {
     body: JSON.stringify(body),
     ...(key !== undefined && { key }),
   })
+  async function follow(
+    request: RequestInit & { key?: string },
+    onLost: () => void,
+    onText: (text: string) => void,
+  ): Promise<Turn> {
+    const draft: Draft = { text: '', last: null }
+    for (let attempt = 0; ; attempt++) {
+      const headers = new Headers(request.headers)
+      headers.set('accept', 'text/event-stream')
+      if (draft.last) headers.set('last-event-id', draft.last)
+      const { body } = await send('/chat', { ...request, headers }, onLost)
+      const failed = (problem: unknown): never => {
+        throw new Refused((problem as { status?: number }).status ?? 500, problem as object)
+      }
+      const ended = await followAnswer<Turn>(body!, draft, { onText, failed })
+      if (ended) return ended.answer
+      if (attempt >= RETRIES) throw new TypeError('the connection was lost')
+      onLost()
+      await sleep(400 * 2 ** attempt)
+    }
+  }
   const remember = (visitor: string | undefined): void => {
     if (visitor) kept.set('visitor', visitor)
   }
@@ -181,7 +204,14 @@ export function makeApi({ base, token, target }: Options) {
           body: file,
         })
       ).json() as Promise<FileValue>,
-    async chat(thread_id: string | null, message: string, onLost: () => void, files: string[] = []): Promise<Turn> {
+    /** `onText` is given the answer as far as it is written; a cut connection is taken up again. */
+    async chat(
+      thread_id: string | null,
+      message: string,
+      onLost: () => void,
+      files: string[],
+      onText: (text: string) => void,
+    ): Promise<Turn> {
       const body = {
         ...(thread_id && { thread_id }),
         message,
@@ -189,7 +219,7 @@ export function makeApi({ base, token, target }: Options) {
         time_zone: timeZone,
         ...whereabouts(),
       }
-      const turn = (await (await send('/chat', json(body, newKey()), onLost)).json()) as Turn
+      const turn = await follow(json(body, newKey()), onLost, onText)
       remember(turn.visitor_token)
       kept.set('thread', turn.thread_id)
       return turn

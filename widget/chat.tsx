@@ -14,6 +14,7 @@ const empty: View = {
   execution: null,
   working: false,
   busy: false,
+  draft: '',
   connection: 'fine',
   problem: null,
   fieldErrors: {},
@@ -63,7 +64,7 @@ export function Chat({ api, config, onClose }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever is added at the end is scrolled to
   useEffect(() => {
     log.current?.scrollTo({ top: log.current.scrollHeight })
-  }, [view.messages.length, view.form, view.question])
+  }, [view.messages.length, view.draft, view.form, view.question])
   useEffect(() => speaker.set(spoken), [speaker, spoken])
   useEffect(() => {
     if (onClose) compose.current?.focus()
@@ -129,7 +130,12 @@ export function Chat({ api, config, onClose }: Props) {
             {message.citations ? <Sources citations={message.citations} /> : null}
           </div>
         ))}
-        {view.busy ? (
+        {view.draft !== '' ? (
+          // Read aloud once it is whole.
+          <div class="message assistant" aria-hidden="true">
+            {view.draft}
+          </div>
+        ) : view.busy ? (
           <div class="message dots">
             <span class="sr">Thinking</span>
           </div>

@@ -11,6 +11,8 @@ export type View = {
   /** It does something, rather than wait for somebody. */
   working: boolean
   busy: boolean
+  /** What the assistant has written so far. */
+  draft: string
   connection: 'fine' | 'lost'
   /** What went wrong, in words for the visitor. */
   problem: string | null
@@ -38,6 +40,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     execution: api.kept.get('execution') || null,
     working: false,
     busy: false,
+    draft: '',
     connection: 'fine',
     problem: null,
     fieldErrors: {},
@@ -84,7 +87,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       } else if (error instanceof Refused) set({ problem: error.message, fieldErrors: error.fields })
       else set({ problem: 'The connection was lost. Try again in a moment.', connection: 'lost' })
     } finally {
-      set({ busy: false })
+      set({ busy: false, draft: '' })
     }
   }
 
@@ -188,11 +191,11 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
           if (gathered.execution_id) follow(gathered.execution_id)
           return
         }
-        const turn = await api.chat(thread, text, lost, files)
+        const turn = await api.chat(thread, text, lost, files, (draft) => set({ draft, connection: 'fine' }))
         thread = turn.thread_id
         // What looks how things stand may have been faster. What was told before this turn is not in its answer: `last` stays.
         const fresh = unseen(turn.messages)
-        add(...fresh)
+        set({ draft: '', messages: [...view.messages, ...fresh] })
         for (const { role, text: said } of fresh) if (role === 'assistant') onSaid(said)
         set({ form: turn.form ?? null })
         if (turn.execution_id) follow(turn.execution_id)

@@ -4,6 +4,7 @@ import type { ChooseModel } from '#engine/credentials'
 import type { Database, Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { Logger } from '#platform/log'
+import { makeDrafts } from './agent/drafts.ts'
 import { summarize } from './agent/memory.ts'
 import { findMemory, forgetMemory, type Place } from './agent/memory-store.ts'
 import { makeAgent } from './agent/take.ts'
@@ -51,6 +52,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
   const isForPerson: Questions['isForPerson'] = (...asked) => dependencies.questions().isForPerson(...asked)
   const remembering = new Set<Promise<unknown>>()
   const agent = makeAgent({
+    drafts: makeDrafts(db),
     db,
     log,
     chooseModel,

@@ -23,6 +23,9 @@ export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
 /** The transaction that the turn is part of, where it does not open its own. A request's context is one. */
 export type Within = { tx: Tx; afterCommit(work: () => void): void }
 
+/** Where the caller watches the assistant write. `after` is the last frame that it has. */
+export type Watching = { after: string | null; send(event: 'text' | 'reset', data: object, id?: string): void }
+
 export type Incoming = {
   workspaceId: string
   /** Only without a model: no transaction stays open while a model answers. */
@@ -44,6 +47,8 @@ export type Incoming = {
   /** The page and the language of the person who writes. */
   visit?: Omit<Visit, 'time_zone'>
   signal?: AbortSignal
+  /** The author is shown the answer while it is written. */
+  stream?: Watching
 }
 
 /** The first message of a conversation that begins with it. */

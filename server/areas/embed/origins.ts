@@ -103,7 +103,8 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
   }
 }
 
-const ALLOWED = 'Authorization, Content-Type, X-Visitor-Token, Idempotency-Key, X-Request-Id, If-None-Match'
+const ALLOWED =
+  'Authorization, Content-Type, X-Visitor-Token, Idempotency-Key, X-Request-Id, If-None-Match, Last-Event-ID'
 const EXPOSED = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, ETag'
 
 export type Origins = ReturnType<typeof makeOrigins>

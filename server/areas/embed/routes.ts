@@ -76,9 +76,10 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
       chatWithWidget: {
         summary: 'Say something, and get the answer',
         description:
-          'Without `thread_id` a new conversation begins, and without a visitor token a new visitor. A `form` stands beside the conversation: values may be given in words or submitted. What comes later (questions, results) stands in the history.',
+          'Without `thread_id` a new conversation begins, and without a visitor token a new visitor. A `form` stands beside the conversation: values may be given in words or submitted. What comes later (questions, results) stands in the history. With `Accept: text/event-stream` an assistant is shown while it writes; after a cut connection the same request, with the same `Idempotency-Key` and the last id as `Last-Event-ID`, goes on.',
         body: Chat,
         answer: ChatAnswer,
+        streams: true,
         transaction: widget.answersAtOnce,
         rate: 'visitor',
         examples: { body: { message: 'I would like a refund for order 1042' } },

@@ -118,6 +118,7 @@ export function makeTemplateWidget(options: {
         ...(time_zone !== undefined && { timeZone: time_zone }),
         visit: { ...(page && { page }), ...(locale !== undefined && { locale }) },
         signal: ctx.stepAside(),
+        ...(exchange.stream && { stream: exchange.stream }),
       }
       if (thread_id !== undefined)
         return answerOf(

@@ -99,7 +99,7 @@ export function makeThreads(options: {
     },
 
     /** JSON, or a form with a clip. A clip without words is listened to, so that the others can read it. */
-    async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request }: Exchange) {
+    async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request, stream }: Exchange) {
       const said = await readSaid(ctx, request, body)
       const { audio } = said
       if (await isOutside(ctx, thread_id)) return speakUp(ctx, thread_id, said, body)
@@ -115,6 +115,7 @@ export function makeThreads(options: {
           ...(files.length > 0 && { files }),
           ...(audioId !== undefined && { audioId }),
           ...(said.time_zone !== undefined && { timeZone: said.time_zone }),
+          ...(stream && { stream }),
         })
         if (audioId !== undefined) await clips.attach(ctx, audioId, turn.message.message_id)
         return posted(turn)

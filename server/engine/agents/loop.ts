@@ -1,6 +1,14 @@
 import { type NodeCall, NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
-import { addUsage, type LanguageModel, type Message, NO_USAGE, type Turn, type Usage } from '#providers/llm/index'
+import {
+  addUsage,
+  type LanguageModel,
+  type Message,
+  NO_USAGE,
+  type TextPiece,
+  type Turn,
+  type Usage,
+} from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { asNode } from './failures.ts'
 import { runTool, type ToolOutcome } from './run-tool.ts'
@@ -25,6 +33,8 @@ export type AgentGoal = {
   maxCost?: number
   /** The answer is also wanted as a value of this schema. */
   outputSchema?: JsonObject
+  /** Is given what the model writes, as it writes it. Only a turn without tool calls is the answer. */
+  onText?(piece: TextPiece): void
 }
 
 export type AgentStep = {
@@ -110,6 +120,7 @@ export const runAgent = async (
           signal: call.signal,
           ...(goal.model !== undefined && { model: goal.model }),
           ...(goal.temperature !== undefined && { temperature: goal.temperature }),
+          ...(goal.onText !== undefined && { onText: goal.onText }),
         }),
       )
     const answer = await call

@@ -1,6 +1,7 @@
 import { asNode } from '#engine/agents/failures'
 import { modelCredentialFields } from '#engine/credentials'
-import type { NodeKind } from '#engine/node'
+import type { NodeCall, NodeKind } from '#engine/node'
+import type { TextPiece } from '#providers/llm/index'
 import { checked, fields } from './kind.ts'
 import {
   imagesField,
@@ -39,6 +40,12 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
             default: DEFAULT_TOKENS,
             description: 'Maximum number of tokens in the answer',
           },
+          stream: {
+            type: 'boolean',
+            title: 'Show while it is written',
+            description: 'Sends the text as progress of the run while the model writes it',
+            default: false,
+          },
         },
         ['prompt'],
       ),
@@ -67,7 +74,19 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
           ...(typeof args.system === 'string' && args.system !== '' && { system: args.system }),
           ...(typeof args.model === 'string' && { model: args.model }),
           ...(typeof args.temperature === 'number' && { temperature: args.temperature }),
+          ...(args.stream === true && { onText: showing(call) }),
         })
         return { output: { text, truncated: finish === 'length', usage }, usage }
       }),
   })
+
+/** Progress is lossy and bounded: the end of the text as it stands. */
+const SHOWN = 2_000
+
+function showing({ progress }: Pick<NodeCall, 'progress'>): (piece: TextPiece) => void {
+  let shown = ''
+  return ({ from, text }) => {
+    shown = (from === 0 ? text : shown + text).slice(-SHOWN)
+    progress({ text: shown.toWellFormed() })
+  }
+}

@@ -16,6 +16,7 @@ import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
+import { makeEventStream, type OpenStream, wantsStream } from './stream.ts'
 
 type Params = Record<string, string>
 
@@ -43,7 +44,7 @@ export function makeHandler(
     reply: FastifyReply,
     params: Params,
     chosen: Chosen,
-    ahead?: Promise<unknown>,
+    { ahead, stream }: { ahead?: Promise<unknown> | undefined; stream?: OpenStream | undefined },
   ): Promise<Answer | null> {
     const input = await inputOf(ctx, request, reply, params)
     if (route.current) await checkCurrent(ctx, request, params, input.echoed)
@@ -52,8 +53,8 @@ export function makeHandler(
     else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
     // The reader of an export has it before our transaction ends: its entry comes first, in a transaction of its own.
     if (audited && isRead) await auditCall(ctx, route, request, input.value, null, { ahead: true })
-    const result = await route.run(ctx, input.value as never, { request, reply, ahead })
-    const isSent = reply.sent || reply.raw.headersSent || route.produces !== undefined
+    const result = await route.run(ctx, input.value as never, { request, reply, ahead, stream })
+    const isSent = stream?.isOpen() ? false : reply.sent || reply.raw.headersSent || route.produces !== undefined
     const answer = isSent
       ? null
       : render(route, rendering, bound(result, request, params), chosen, request.url.split('?', 1)[0]!)
@@ -126,6 +127,7 @@ export function makeHandler(
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
     const hungUp = makeHungUp(reply)
+    const stream = route.streams && wantsStream(request) ? makeEventStream(request, reply, chosen.status) : undefined
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
 
@@ -142,8 +144,8 @@ export function makeHandler(
         if (!(await holds)) throw new Outdated()
         request.identity = identity
         await checking
-        const replay = replayFor(request)
-        const work = () => perform(ctx, request, reply, params, chosen, ahead)
+        const replay = stream ? undefined : replayFor(request)
+        const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream })
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
     }
@@ -152,8 +154,8 @@ export function makeHandler(
       const ctx = contextWith(null)
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
-      const replay = replayFor(request)
-      const work = () => perform(ctx, request, reply, params, chosen)
+      const replay = stream ? undefined : replayFor(request)
+      const work = () => perform(ctx, request, reply, params, chosen, { stream })
       return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
     }
 
@@ -161,9 +163,18 @@ export function makeHandler(
       afterCommit.length = 0
       if (error instanceof Outdated) request.identity = await identify(kernel, route, request, { afresh: true })
     }
-    const answer = await retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+    const performed = retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+    const answer = await performed.catch((error: unknown) => {
+      if (!stream?.isOpen()) throw error
+      stream.fail(error, request.id)
+      return null
+    })
     for (const work of afterCommit) work()
     if (answer === null) return reply
+    if (stream) {
+      stream.end(answer)
+      return reply
+    }
     const { etag } = answer.headers
     const known = isRead && etag !== undefined ? tagKnown(request.headers['if-none-match'], etag) : undefined
     if (known !== undefined) return sendUnchanged(reply, known)

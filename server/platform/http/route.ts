@@ -5,6 +5,7 @@ import { type DeclaredVerb, scopeOfRoute } from '../access/scopes.ts'
 import type { Access } from '../access/words.ts'
 import type { Context } from './context.ts'
 import type { Deprecated } from './deprecation.ts'
+import type { EventStream } from './stream.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -25,7 +26,13 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
 export type Input<Path extends string, Query, Body> = PathParameters<Path> & OutputOf<Query> & OutputOf<Body>
 
 /** What a route may read and write beyond its JSON: streams, raw bodies, cookies. */
-export type Exchange = { request: FastifyRequest; reply: FastifyReply; ahead?: Promise<unknown> | undefined }
+export type Exchange = {
+  request: FastifyRequest
+  reply: FastifyReply
+  ahead?: Promise<unknown> | undefined
+  /** Where the route `streams` and the caller wants that. */
+  stream?: EventStream | undefined
+}
 
 export type Route<Path extends string, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> = {
   summary: string
@@ -42,6 +49,11 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   answer?: Answer
   /** A route that writes its answer itself (bytes, pages); with its content types. */
   produces?: string[]
+  /**
+   * With `Accept: text/event-stream` the answer comes as events: what the verb sends, then `done`. The verb itself finds the earlier
+   * request of a key, so that a client whose connection was cut can take the stream up again.
+   */
+  streams?: true
   /** 200 unless said; a verb may choose another with `ctx.status(202)`. */
   status?: 200 | 201 | 202 | 204 | 302
   /** Other successful statuses it may choose. */

@@ -2,12 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
+  breakAfter,
   callTools,
   cut,
   cutOff,
   filtered,
   hang,
   json,
+  piecemeal,
   raw,
   redirect,
   refuse,
@@ -16,7 +18,7 @@ import {
 } from '#test/fakes/llm/answers'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { makeLanguageModel } from './configured.ts'
-import type { LanguageModel, Prompt } from './index.ts'
+import type { LanguageModel, Prompt, TextPiece } from './index.ts'
 import { ModelProblem } from './problem.ts'
 import { makeSdkModel } from './sdk.ts'
 import type { VendorSettings } from './vendors.ts'
@@ -75,6 +77,49 @@ describe.each(ways)('a language model over %s', (_name, way) => {
     expect(answer).toEqual({ text: 'Hello back', finish: 'stop', usage: { input_tokens: 12, output_tokens: 3 } })
     expect(fake.asked[0]).toMatchObject({ model: 'fake-model', system: 'Be kind', maxTokens: 100, temperature: 0.5 })
     expect(fake.asked[0]?.messages).toEqual([{ role: 'user', text: 'Hello' }])
+  })
+
+  test('shows a text while it is written, and gives the same answer', async () => {
+    const pieces: TextPiece[] = []
+    const first = Promise.withResolvers<void>()
+    // The second piece goes only once the first was shown: nothing waits for the whole answer.
+    fake.script(piecemeal(['Hello ', 'back'], (index) => (index === 1 ? first.promise : Promise.resolve())))
+    const answer = await model.generate({
+      ...hello,
+      onText: (piece) => {
+        pieces.push(piece)
+        first.resolve()
+      },
+    })
+    expect(answer).toEqual({ text: 'Hello back', finish: 'stop', usage: { input_tokens: 20, output_tokens: 10 } })
+    expect(pieces).toEqual([
+      { from: 0, text: 'Hello ' },
+      { from: 6, text: 'back' },
+    ])
+  })
+
+  test('hands back calls, a cut answer and refusals of a stream as those of a whole answer', async () => {
+    const onText = (): void => {}
+    fake.script(callTools([{ id: 'c1', name: 'weather', arguments: { city: 'Oslo' } }]))
+    const turn = await model.turn({ ...hello, tools: [weather], onText })
+    expect(turn).toMatchObject({
+      finish: 'tools',
+      tool_calls: [{ id: 'c1', name: 'weather', arguments: { city: 'Oslo' } }],
+    })
+    fake.script(cutOff('Hel'))
+    expect(await model.generate({ ...hello, onText })).toMatchObject({ text: 'Hel', finish: 'length' })
+    fake.script(filtered())
+    expect((await problemOf(model.generate({ ...hello, onText }))).code).toBe('model_refused')
+    fake.script(status(401))
+    expect((await problemOf(model.generate({ ...hello, onText }))).code).toBe('provider_refused')
+  })
+
+  test('begins the text anew where a stream broke', async () => {
+    const pieces: TextPiece[] = []
+    fake.script(breakAfter('Hal', 'f'), piecemeal(['Whole']))
+    const answer = await model.generate({ ...hello, onText: (piece) => void pieces.push(piece) })
+    expect(answer.text).toBe('Whole')
+    expect(pieces.at(-1)).toEqual({ from: 0, text: 'Whole' })
   })
 
   test('asks another model of the provider where the prompt names one', async () => {

@@ -44,7 +44,12 @@ export type Prompt = {
   signal?: AbortSignal
   /** For the whole call, tries included; the provider's usual limit when absent. */
   timeoutMs?: number
+  /** Is given the text piece by piece, as the model writes it. What the call returns is the truth: pieces are only shown. */
+  onText?(piece: TextPiece): void
 }
+
+/** `from` is where the piece stands in the text; a piece from 0 begins the text anew, because an attempt failed on the way. */
+export type TextPiece = { from: number; text: string }
 
 /** `refused`: the model, or a filter of its provider, declined. `length`: it ran into `maxTokens`. */
 export type Finish = 'stop' | 'tools' | 'length' | 'refused' | 'other'

@@ -1,4 +1,4 @@
-import { generateText, type LanguageModelUsage, type Output, type LanguageModel as SdkModel } from 'ai'
+import { generateText, type LanguageModelUsage, type Output, type LanguageModel as SdkModel, streamText } from 'ai'
 import type { JsonSchema } from '#model/node'
 import { type CallLimits, callModel, DEFAULT_LIMITS } from './calls.ts'
 import type { Finish, LanguageModel, Prompt, Tool, Turn, Usage } from './index.ts'
@@ -63,9 +63,9 @@ const formInWords = (schema: JsonSchema): string =>
   `Answer with one JSON value and nothing else. It must be valid against this JSON Schema:\n${JSON.stringify(schema)}`
 
 const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal: AbortSignal): Promise<Turn> => {
-  const { system, messages, maxTokens, temperature } = prompt
+  const { system, messages, maxTokens, temperature, onText } = prompt
   const tools = wanted.tools ?? []
-  const result = await generateText({
+  const asked = {
     model,
     messages: toSdkMessages(messages),
     maxOutputTokens: maxTokens,
@@ -75,13 +75,43 @@ const once = async (model: SdkModel, prompt: Prompt, wanted: Wanted, abortSignal
     ...(system !== undefined && { instructions: system }),
     ...(temperature !== undefined && { temperature }),
     ...(wanted.schema !== undefined && { output: jsonAsText(wanted.schema, wanted.schemaName) }),
-    ...(tools.length > 0 && { tools: toSdkTools(tools), toolChoice: wanted.toolChoice ?? 'auto' }),
-  })
+    ...(tools.length > 0 && { tools: toSdkTools(tools), toolChoice: wanted.toolChoice ?? ('auto' as const) }),
+  }
+  const result =
+    onText === undefined ? await generateText(asked) : await streamed(streamText({ ...asked, onError }), onText)
   const refused = result.finishReason === 'content-filter' || result.providerMetadata?.heddle?.refused === true
   const text = storable(result.text)
   const tool_calls = refused ? [] : result.toolCalls.map(fromSdkToolCall)
   const finish = refused ? 'refused' : finishOf(result.finishReason, tool_calls.length > 0)
   return { text, tool_calls, finish, usage: usageOf(result.usage, prompt, text, tool_calls) }
+}
+
+/** The library would write it to the console; the stream has it too. */
+const onError = (): void => {}
+
+type Streaming = Pick<
+  ReturnType<typeof streamText>,
+  'fullStream' | 'text' | 'toolCalls' | 'finishReason' | 'providerMetadata' | 'usage'
+>
+
+async function streamed(answer: Streaming, onText: NonNullable<Prompt['onText']>) {
+  let from = 0
+  for await (const part of answer.fullStream) {
+    if (part.type === 'error') throw part.error
+    if (part.type === 'abort') throw new DOMException('the call was aborted', 'AbortError')
+    const text = part.type === 'text-delta' ? storable(part.text) : ''
+    if (text === '') continue
+    onText({ from, text })
+    from += text.length
+  }
+  const [text, toolCalls, finishReason, providerMetadata, usage] = await Promise.all([
+    answer.text,
+    answer.toolCalls,
+    answer.finishReason,
+    answer.providerMetadata,
+    answer.usage,
+  ])
+  return { text, toolCalls, finishReason, providerMetadata, usage }
 }
 
 /** Nothing is kept at the provider, and a tenant's schema need not keep to the narrow form the strict modes ask for. */

@@ -64,6 +64,7 @@ export const openVendor = (settings: VendorSettings): ((model: string) => Promis
           baseURL: common.baseURL,
           ...(apiKey !== null && { apiKey }),
           supportsStructuredOutputs: true,
+          includeUsage: true,
           metadataExtractor: refusals,
         })
       }
@@ -89,11 +90,22 @@ const refusals = {
   extractMetadata: async ({ parsedBody }: { parsedBody: unknown }) => ({
     heddle: { refused: typeof refusalIn(parsedBody) === 'string' },
   }),
-  createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
+  createStreamExtractor: () => {
+    let refused = false
+    return {
+      processChunk: (chunk: unknown) => {
+        refused ||= typeof refusalIn(chunk) === 'string'
+      },
+      buildMetadata: () => ({ heddle: { refused } }),
+    }
+  },
 }
 
-const refusalIn = (body: unknown): unknown =>
-  (body as { choices?: { message?: { refusal?: unknown } }[] } | null)?.choices?.[0]?.message?.refusal
+const refusalIn = (body: unknown): unknown => {
+  const choice = (body as { choices?: { message?: Refusing; delta?: Refusing }[] } | null)?.choices?.[0]
+  return (choice?.message ?? choice?.delta)?.refusal
+}
+type Refusing = { refusal?: unknown }
 
 /** Beyond the time limit of a call, which is told in its own words. */
 const ANSWER_WITHIN = 10 * MINUTE

@@ -7,6 +7,10 @@ export type FakeAnswer =
   | { kind: 'tools'; calls: FakeToolCall[]; text?: string; usage?: FakeUsage | null }
   | { kind: 'refusal'; text: string }
   | { kind: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
+  /** Text piece by piece, where the caller wants a stream; `before` says when each piece, and at last the end, may go. */
+  | { kind: 'pieces'; pieces: string[]; before?: (index: number) => Promise<void> }
+  /** A stream that breaks after these pieces. */
+  | { kind: 'broken'; pieces: string[] }
   /** A body as it is, with status 200. */
   | { kind: 'raw'; body: string }
   /** Half a body, then the connection breaks. */
@@ -29,6 +33,12 @@ export const status = (code: number, body?: unknown, headers?: Record<string, st
   body,
   headers,
 })
+export const piecemeal = (pieces: string[], before?: (index: number) => Promise<void>): FakeAnswer => ({
+  kind: 'pieces',
+  pieces,
+  ...(before && { before }),
+})
+export const breakAfter = (...pieces: string[]): FakeAnswer => ({ kind: 'broken', pieces })
 export const raw = (body: string): FakeAnswer => ({ kind: 'raw', body })
 export const cut = (): FakeAnswer => ({ kind: 'cut' })
 export const hang = (): FakeAnswer => ({ kind: 'hang' })

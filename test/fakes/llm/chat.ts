@@ -17,13 +17,13 @@ export type Asked = {
 }
 
 const PARAMETERS = [
-  'model messages tools tool_choice response_format max_tokens max_completion_tokens temperature store user stream',
+  'model messages tools tool_choice response_format max_tokens max_completion_tokens temperature store user stream stream_options',
 ].flatMap((names) => names.split(' '))
 
 export const readChat = (body: Fields): Asked => {
   only(body, PARAMETERS, '')
   const model = textOf(body.model, 'model')
-  need(body.stream !== true, 'this server does not stream')
+  need(body.stream_options === undefined || body.stream === true, 'stream_options needs stream')
   const messages = listOf(body.messages, 'messages').map((message, index) => fieldsOf(message, `messages[${index}]`))
   need(messages.length > 0, 'messages must not be empty')
   const said = checkConversation(messages)

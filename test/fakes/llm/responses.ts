@@ -4,9 +4,8 @@ import { checkFunction, type Fields, fieldsOf, listOf, makePairing, need, only, 
 
 // POST /v1/responses: the newer of OpenAI's two protocols.
 
-const PARAMETERS = 'model input instructions tools tool_choice text max_output_tokens temperature store include'.split(
-  ' ',
-)
+const PARAMETERS =
+  'model input instructions tools tool_choice text max_output_tokens temperature store include stream'.split(' ')
 
 export const readResponses = (body: Fields): Asked => {
   only(body, PARAMETERS, '')

@@ -4,6 +4,7 @@ import { type FakeAnswer, say } from './answers.ts'
 import { type Asked, readChat, writeChat } from './chat.ts'
 import { type EmbedText, readEmbeddings, writeEmbeddings } from './embeddings.ts'
 import { readResponses, writeResponses } from './responses.ts'
+import { stream, whole } from './stream.ts'
 import { type Fields, need, Refused } from './strict.ts'
 
 // A local server that speaks OpenAI's protocols, answers as the test says and refuses what the real one refuses.
@@ -80,7 +81,8 @@ export const startFakeLlm = async (): Promise<FakeLlm> => {
         )
         return
       default:
-        send(response, 200, write(answer, count))
+        if (read.body.stream === true) await stream(response, read.protocol, answer, count)
+        else send(response, 200, write(whole(answer), count))
     }
   }
 

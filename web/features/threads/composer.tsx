@@ -14,10 +14,13 @@ const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone 
 export function Composer({
   threadId,
   onSaid,
+  onDraft,
   textOnly = false,
 }: {
   threadId: string
   onSaid(): Promise<unknown>
+  /** The answer of the assistant as far as it is written; null once it is there. */
+  onDraft(text: string | null): void
   /** People outside get no recordings. */
   textOnly?: boolean
 }) {
@@ -30,9 +33,10 @@ export function Composer({
     if (text.trim() === '' && !clip) return
     setPending('sending')
     try {
-      await api.postThreadMessage(
+      await api.stream(
+        'postThreadMessage',
         { thread_id: threadId, body: bodyOf(text.trim(), clip) },
-        { idempotencyKey: newKey() },
+        { idempotencyKey: newKey(), onText: onDraft },
       )
       setText('')
       discard()
@@ -40,6 +44,7 @@ export function Composer({
     } catch (error) {
       toast.failed('Could not send the message', error)
     } finally {
+      onDraft(null)
       setPending(null)
     }
   }

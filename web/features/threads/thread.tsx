@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ChatThread, ThreadMessage, ThreadMessages } from '#sdk/types.generated'
 import { api, invalidate } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
@@ -39,6 +39,7 @@ async function readOn(thread_id: string, known: Read | undefined, signal: AbortS
 function Conversation({ thread }: { thread: ChatThread }) {
   const { thread_id } = thread
   const end = useRef<HTMLDivElement>(null)
+  const [draft, setDraft] = useState<string | null>(null)
   const queryKey = ['listThreadMessages', { thread_id }, 'all']
   const messages = useQuery({
     queryKey,
@@ -50,7 +51,7 @@ function Conversation({ thread }: { thread: ChatThread }) {
   useEffect(() => {
     // In braces: newer browsers answer with a promise, which is no clean-up.
     end.current?.scrollIntoView({ block: 'nearest' })
-  }, [count])
+  }, [count, draft])
   const mayWrite = thread.role !== 'viewer'
   const outside = thread.kind !== 'thread'
   const said = (): Promise<unknown> => invalidate('listThreadMessages', 'listThreads', 'getThread')
@@ -70,6 +71,15 @@ function Conversation({ thread }: { thread: ChatThread }) {
                 ))}
               </ol>
             )}
+            {draft && (
+              // Read aloud once it is whole.
+              <p
+                aria-hidden="true"
+                className="max-w-[85%] self-start rounded-lg border border-line bg-surface px-3 py-2 break-words whitespace-pre-wrap"
+              >
+                {draft}
+              </p>
+            )}
             {form && mayWrite && !outside && (
               <OpenForm key={form.form_id} threadId={thread_id} form={form} onDone={said} />
             )}
@@ -78,7 +88,7 @@ function Conversation({ thread }: { thread: ChatThread }) {
       </Loaded>
       {mayWrite && outside && <Takeover thread={thread} />}
       {mayWrite ? (
-        <Composer threadId={thread_id} onSaid={said} textOnly={outside} />
+        <Composer threadId={thread_id} onSaid={said} onDraft={setDraft} textOnly={outside} />
       ) : (
         <p className="text-ink-2">
           {outside

@@ -14,6 +14,7 @@ import { findMessage, historyOf } from '../message-store.ts'
 import { offersOfPerson, readSurroundings, type Voice } from '../offer-store.ts'
 import { wishOf } from '../think.ts'
 import { readThread } from '../thread-store.ts'
+import type { Drafts } from './drafts.ts'
 import { type EndParts, endTurn, type Outcome } from './end.ts'
 import { openJournal, TurnLost } from './journal.ts'
 import { citationsOf } from './knowledge-tool.ts'
@@ -36,6 +37,7 @@ const MAX_ATTEMPTS = 5
 
 export type RunParts = ToolParts &
   EndParts & {
+    drafts: Drafts
     db: Database
     log: Logger
     chooseModel: ChooseModel
@@ -138,6 +140,7 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
     visit: seen.thread.state.visit,
     now: systemClock.now(),
   })
+  const draft = turn.asked.watched ? parts.drafts.begin(turn, runner) : undefined
   try {
     const said = await runAgent(callOf(parts, scene, signal), llm, tools, {
       goal: text,
@@ -145,6 +148,7 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
       history: historyMessages(history, seen.thread),
       maxSteps: MAX_STEPS,
       maxTokens: MAX_TOKENS,
+      ...(draft && { onText: draft.take }),
     })
     const words = said.answer.slice(0, MAX_ANSWER).toWellFormed()
     const cited = citationsOf(scene).filter(({ n }) => words.includes(`[${n}]`))
@@ -153,6 +157,8 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
     if (signal.aborted || !(error instanceof NodeFailure)) throw error
     parts.log.warn({ code: error.code, turn_id: turn.turn_id }, 'an assistant could not answer')
     return end({ kind: 'failed', code: error.code }, scene)
+  } finally {
+    await draft?.end()
   }
   parts.onAnswered(scene, llm)
 }

@@ -14,6 +14,7 @@ import { readThread } from '../thread-store.ts'
 import { begin, inWorkspace, lockForTurn, type TurnDependencies } from '../turn-frame.ts'
 import { byline, gatheredOf } from '../turn-parts.ts'
 import type { Incoming, Turn } from '../types.ts'
+import { type Draft, makeTeller } from './drafts.ts'
 import { type RunParts, runTurn } from './run.ts'
 import * as store from './turn-store.ts'
 
@@ -40,7 +41,7 @@ export function makeAgent(parts: TakeParts) {
     return one
   }
 
-  async function waitForAnswer(workspaceId: string, turnId: string): Promise<void> {
+  async function waitForAnswer(workspaceId: string, turnId: string, show: (draft: Draft) => void): Promise<void> {
     const until = performance.now() + MAX_WAIT
     while (performance.now() < until) {
       await run(workspaceId, turnId).catch((error: unknown) => {
@@ -49,8 +50,9 @@ export function makeAgent(parts: TakeParts) {
         if (!isProblem(error, 'unavailable'))
           parts.log.warn({ err: error, turn_id: turnId }, 'the answer of an assistant was interrupted')
       })
-      const turn = await parts.db.tenant(inWorkspace(workspaceId), (tx) => store.findTurn(tx, workspaceId, turnId))
+      const turn = await parts.db.tenant(inWorkspace(workspaceId), (tx) => store.findDraft(tx, workspaceId, turnId))
       if (!turn || turn.status === 'done') return
+      show(turn)
       await pause(LOOK_EVERY)
     }
   }
@@ -61,7 +63,20 @@ export function makeAgent(parts: TakeParts) {
       if (!(await mayAsk(parts, incoming))) return undefined
       const opened = await parts.db.tenant(inWorkspace(workspaceId), (tx) => openTurn(parts, tx, incoming, runner))
       if (opened === undefined || 'thread' in opened) return opened
-      await waitForAnswer(workspaceId, opened.turn_id)
+      const { stream } = incoming
+      const show = stream ? makeTeller(stream) : () => {}
+      const here = (): void => {
+        const draft = parts.drafts.read(opened.turn_id)
+        if (draft) show(draft)
+      }
+      const off = stream ? parts.drafts.onChange(opened.turn_id, here) : () => {}
+      try {
+        // What was written before this client came.
+        here()
+        await waitForAnswer(workspaceId, opened.turn_id, show)
+      } finally {
+        off()
+      }
       return parts.db.tenant(inWorkspace(workspaceId), (tx) => readTurn(tx, workspaceId, threadId, opened))
     },
 
@@ -117,7 +132,12 @@ async function openTurn(
     thread_id: threadId,
     seq: await seqOf(tx, workspaceId, threadId, saved!.message_id),
     turn: thread.turn,
-    asked: { author: incoming.author, origin: incoming.origin, time_zone: incoming.timeZone ?? null },
+    asked: {
+      author: incoming.author,
+      origin: incoming.origin,
+      time_zone: incoming.timeZone ?? null,
+      ...(incoming.stream && { watched: true }),
+    },
   }
   await store.insertTurn(tx, turn, runner)
   return { ...turn, status: 'open', attempts: 0 }

@@ -7,7 +7,8 @@ import type { Author, Origin } from '../types.ts'
 /** A process that was killed keeps a turn from the others no longer than this. */
 export const LEASE_S = 10
 
-export type Asked = { author: Author; origin: Origin; time_zone: string | null }
+/** `watched`: a client is shown the answer while it is written. */
+export type Asked = { author: Author; origin: Origin; time_zone: string | null; watched?: boolean }
 
 export type AgentTurn = {
   workspace_id: string
@@ -30,11 +31,28 @@ export const insertTurn = (tx: Tx, turn: Omit<AgentTurn, 'status' | 'attempts'>,
     [turn.workspace_id, turn.turn_id, turn.thread_id, turn.seq, turn.turn, JSON.stringify(turn.asked), runner, LEASE_S],
   )
 
-export const findTurn = (tx: Tx, workspaceId: string, turnId: string): Promise<AgentTurn | undefined> =>
-  tx.maybe<AgentTurn>(`select ${columns} from assistant_turns where workspace_id = $1 and turn_id = $2`, [
-    workspaceId,
-    turnId,
-  ])
+export const saveDraft = (
+  tx: Tx,
+  workspaceId: string,
+  turnId: string,
+  runner: string,
+  { round, text }: { round: number; text: string },
+): Promise<number> =>
+  tx.count(
+    `update assistant_turns set draft = $4, draft_round = $5
+     where workspace_id = $1 and turn_id = $2 and runner = $3 and status = 'open'`,
+    [workspaceId, turnId, runner, text, round],
+  )
+
+export const findDraft = (
+  tx: Tx,
+  workspaceId: string,
+  turnId: string,
+): Promise<{ status: AgentTurn['status']; round: number; text: string } | undefined> =>
+  tx.maybe(
+    'select status, draft_round as round, draft as text from assistant_turns where workspace_id = $1 and turn_id = $2',
+    [workspaceId, turnId],
+  )
 
 export const findTurnOfMessage = (
   tx: Tx,
@@ -88,7 +106,7 @@ export const releaseTurn = (
 
 export const endTurn = (tx: Tx, workspaceId: string, turnId: string, runner: string): Promise<number> =>
   tx.count(
-    `update assistant_turns set status = 'done', done_at = now()
+    `update assistant_turns set status = 'done', done_at = now(), draft = ''
      where workspace_id = $1 and turn_id = $2 and runner = $3 and status = 'open'`,
     [workspaceId, turnId, runner],
   )

@@ -112,7 +112,18 @@ function contentOf(route: AnyRoute, components: Components): Schema | undefined 
   if (!route.answer) return undefined
   const schema = toJsonSchema(route.answer, 'output', components, route.operation)
   const example = exampleAnswer(route, schema, components)
-  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+  return {
+    'application/json': { schema, ...(example !== undefined && { example }) },
+    ...(route.streams && {
+      'text/event-stream': {
+        schema: {
+          type: 'string',
+          description:
+            'Frames of server-sent events: `text` with `{delta}`, `reset` where what was shown so far was not the answer, and at last `done` with the answer as JSON, or `error` with a problem',
+        },
+      },
+    }),
+  }
 }
 
 export function responsesOf(route: AnyRoute, components: Components, tagged: boolean): Schema {

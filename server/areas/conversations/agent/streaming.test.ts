@@ -1,0 +1,186 @@
+import { expect, test } from 'vitest'
+import { piecemeal, say } from '#test/fakes/llm/answers'
+import { useServiceWithModel } from '#test/harness/model'
+import { until } from '#test/harness/until'
+import { makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
+
+// Clients that watch an assistant write. The model streams as a provider does, and the test says when each piece goes.
+
+const { model, service, world } = await useServiceWithModel('fake-model')
+
+type Frame = { id: string | null; event: string; data: Record<string, unknown> }
+
+/** A request whose answer is read frame by frame. */
+async function watch(path: string, headers: Record<string, string>, body: object) {
+  const stop = new AbortController()
+  const response = await fetch(service().base + path, {
+    method: 'POST',
+    headers: { accept: 'text/event-stream', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    signal: stop.signal,
+  })
+  async function* read(): AsyncGenerator<Frame> {
+    let text = ''
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const lines = text.slice(0, end).split('\n')
+        text = text.slice(end + 2)
+        const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+        const event = field('event')
+        if (event !== undefined) yield { id: field('id') ?? null, event, data: JSON.parse(field('data')!) }
+      }
+    }
+  }
+  const frames = read()
+  return {
+    response,
+    next: async (): Promise<Frame> => (await frames.next()).value as Frame,
+    rest: async (): Promise<Frame[]> => {
+      const all: Frame[] = []
+      for await (const frame of frames) all.push(frame)
+      return all
+    },
+    cut: () => stop.abort(),
+  }
+}
+
+async function open(
+  workflows: string[] = [],
+): Promise<Visitor & { watch: (message: string, more?: object) => ReturnType<typeof watch> }> {
+  const template = await makeTemplate(world().owner, workflows, { mode: 'agent' })
+  const { token } = await makeToken(world().owner, `/api/templates/${template}`)
+  const visitor = await visit(service(), template, token)
+  return {
+    ...visitor,
+    watch: (message, more = {}) =>
+      watch(
+        `/api/embed/template/${template}/chat`,
+        { authorization: `Bearer ${token}`, origin: SITE, 'x-visitor-token': visitor.visitorToken, ...more },
+        { message },
+      ),
+  }
+}
+
+/** Pieces that go one at a time, when the test says so. */
+function gated(pieces: string[]) {
+  const gates = [...pieces, ''].map(() => Promise.withResolvers<void>())
+  return { answer: piecemeal(pieces, (index) => gates[index]!.promise), go: (index: number) => gates[index]!.resolve() }
+}
+
+test('each piece is shown as soon as the model gives it, and the answer is stored at the end', async () => {
+  const visitor = await open()
+  const { answer, go } = gated(['We open ', 'at nine.'])
+  model.script(answer)
+  go(0)
+  const stream = await visitor.watch('When do you open?')
+  expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(stream.response.headers.get('access-control-allow-origin')).toBe(SITE)
+  expect(await stream.next()).toMatchObject({ event: 'text', data: { delta: 'We open ' } })
+  // The model has not said more: only what it said can have come.
+  go(1)
+  expect(await stream.next()).toMatchObject({ event: 'text', data: { delta: 'at nine.' } })
+  go(2)
+  const [done, ...more] = await stream.rest()
+  expect(done).toMatchObject({ event: 'done', data: { messages: [{ role: 'assistant', text: 'We open at nine.' }] } })
+  expect(more).toEqual([])
+  const texts = (await visitor.history(done!.data.thread_id as string)).map(({ text }) => text)
+  expect(texts.slice(1)).toEqual(['When do you open?', 'We open at nine.'])
+})
+
+test('a client whose connection was cut goes on after its last frame; nothing is said or done twice', async () => {
+  const visitor = await open()
+  const { answer, go } = gated(['One ', 'two ', 'three.'])
+  model.script(answer, say('never'))
+  go(0)
+  const key = { 'idempotency-key': 'count-for-me' }
+  const before = model.count()
+  const first = await visitor.watch('Count', key)
+  const seen = await first.next()
+  expect(seen).toMatchObject({ event: 'text', data: { delta: 'One ' } })
+  first.cut()
+  go(1)
+  const again = await visitor.watch('Count', { ...key, 'last-event-id': seen.id! })
+  expect(await again.next()).toMatchObject({ event: 'text', data: { delta: 'two ' } })
+  go(2)
+  go(3)
+  const frames = await again.rest()
+  expect(frames.filter(({ event }) => event === 'text').map(({ data }) => data.delta)).toEqual(['three.'])
+  expect(frames.at(-1)).toMatchObject({ event: 'done', data: { messages: [{ text: 'One two three.' }] } })
+  // Later it is the stored answer, as JSON too.
+  const late = await (await visitor.watch('Count', { ...key, 'last-event-id': seen.id! })).rest()
+  expect(late).toMatchObject([{ event: 'done', data: frames.at(-1)!.data }])
+  expect(model.count()).toBe(before + 1)
+})
+
+test('what the model says before a tool is taken back when it goes on', async () => {
+  const workflow = await makeWorkflow(world().owner, 'Request a refund', refund)
+  const visitor = await open([workflow])
+  model.script(
+    (asked) => ({
+      kind: 'tools',
+      text: 'I look. ',
+      calls: [
+        { name: asked.tools.find((name) => name.startsWith('request'))!, arguments: { order: 7, reason: 'late' } },
+      ],
+    }),
+    say('Done.'),
+  )
+  const frames = await (await visitor.watch('Refund order 7')).rest()
+  expect(frames.map(({ event, data }) => [event, data.delta])).toEqual([
+    ['text', 'I look. '],
+    ['reset', undefined],
+    ['text', 'Done.'],
+    ['done', undefined],
+  ])
+})
+
+test('another process shows what is stored, and the turn of a killed one begins its text anew', async () => {
+  const visitor = await open()
+  const { answer, go } = gated(['Half'])
+  model.script(answer, say('Whole.'))
+  go(0)
+  const key = { 'idempotency-key': 'half-of-it' }
+  const first = await visitor.watch('Say it', key)
+  const seen = await first.next()
+  await until(
+    async () => (await service().sql(`select from assistant_turns where draft = 'Half'`)).length === 1,
+    'the draft to be stored',
+  )
+  first.cut()
+  // As if the process that holds the turn were another one, which is dead.
+  await service().sql(`update assistant_turns set runner = gen_random_uuid(), lease_until = now() where draft = 'Half'`)
+  go(1)
+  const frames = await (await visitor.watch('Say it', { ...key, 'last-event-id': seen.id! })).rest()
+  expect(frames.map(({ event, data }) => [event, data.delta])).toEqual([
+    ['reset', undefined],
+    ['text', 'Whole.'],
+    ['done', undefined],
+  ])
+})
+
+test('a refusal before the first frame is an ordinary answer, and the menu answers with one frame', async () => {
+  const visitor = await open()
+  const refused = await visitor.watch('')
+  expect(refused.response.status).toBe(422)
+  const template = await makeTemplate(world().owner, [], { mode: 'menu' })
+  const { token } = await makeToken(world().owner, `/api/templates/${template}`)
+  const headers = { authorization: `Bearer ${token}`, origin: SITE }
+  const menu = await (await watch(`/api/embed/template/${template}/chat`, headers, { message: 'Hello' })).rest()
+  expect(menu).toMatchObject([{ event: 'done', data: { messages: expect.any(Array) } }])
+})
+
+test('a thread of colleagues streams as well', async () => {
+  const { owner } = world()
+  const template = await makeTemplate(owner, [], { mode: 'agent' })
+  const thread = await owner.call('POST', '/api/chat-thread', { body: { title: 'T', template_id: template } })
+  const path = `/api/chat-thread/${thread.body.thread_id}/messages`
+  model.script(say('Good morning.'))
+  const answered = await owner.call('POST', path, { body: { text: 'Hello' }, headers: { accept: 'text/event-stream' } })
+  expect(answered.text.split('\n').filter((line) => line.startsWith('event'))).toEqual([
+    'event: text',
+    'event: text',
+    'event: done',
+  ])
+  expect(answered.text).toContain('"text":"Good morning."')
+})
