@@ -136,6 +136,8 @@ import type {
   ServiceInList,
   ServiceOptions,
   ServiceOptionsRequest,
+  ServiceTest,
+  ServiceTestRequest,
   ServiceTrigger,
   Session,
   SetupConfirmation,
@@ -830,12 +832,14 @@ export type Operations = {
   getService: { input: { service: string; action?: string }; answer: ServiceDetail; required: true }
   /** Delete an imported service */
   deleteService: { input: { service: string }; answer: undefined; required: true }
-  /** Import an OpenAPI document or an MCP server as a service of the workspace */
+  /** Import an OpenAPI document, an MCP server or a piece as a service of the workspace */
   importService: { input: ServiceImportRequest; answer: ServiceImport; required: true }
   /** What importing a document or an MCP server would give */
   previewServiceImport: { input: ServiceImportRequest; answer: ServiceImport; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
+  /** Ask an imported piece whether a credential works */
+  testServiceCredential: { input: { service: string } & ServiceTestRequest; answer: ServiceTest; required: true }
   /** The triggers of a workflow, the newest first */
   listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "next_poll_at" | "-next_poll_at" | "service" | "-service"; created_after?: string; created_before?: string; service?: string; enabled?: "true" | "false" }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
   /** Start the workflow with what a service lists anew */
@@ -1267,6 +1271,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   importService: ["POST", "/api/services/import"],
   previewServiceImport: ["POST", "/api/services/import/preview"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
+  testServiceCredential: ["POST", "/api/services/{service}/test"],
   listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
   getTrigger: ["GET", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],

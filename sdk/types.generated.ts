@@ -332,11 +332,11 @@ export type ChannelConfig = { config_id: string; channel: "slack" | "telegram" |
 
 export type ChannelTestOutcome = { state: "sent" | "failed"; problem: string | null }
 
-export type Credential = { credential_id: string; name: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; service: string | null; hosts: Array<string>; config: Record<string, unknown>; state: "ready" | "needs_authorization" | "needs_reconnect" | "revoked"; problem: string | null; owner_id: string | null; shared: Array<{ kind: "user" | "team" | "workspace"; id?: string; role: "use" | "edit" }>; role: "owner" | "edit" | "use" | "see" | "manage"; expires_at: string | null; last_used_at: string | null; last_test: CredentialTest | null; created_at: string; updated_at: string }
+export type Credential = { credential_id: string; name: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service" | "piece"; service: string | null; hosts: Array<string>; config: Record<string, unknown>; state: "ready" | "needs_authorization" | "needs_reconnect" | "revoked"; problem: string | null; owner_id: string | null; shared: Array<{ kind: "user" | "team" | "workspace"; id?: string; role: "use" | "edit" }>; role: "owner" | "edit" | "use" | "see" | "manage"; expires_at: string | null; last_used_at: string | null; last_test: CredentialTest | null; created_at: string; updated_at: string }
 
 export type CredentialTest = { ok: boolean; message: string; tested_at: string }
 
-export type NewCredential = { name: string; kind?: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; service?: string; hosts?: Array<string>; config?: Record<string, unknown>; secrets?: Record<string, string>; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; expires_at?: string | null }
+export type NewCredential = { name: string; kind?: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service" | "piece"; service?: string; hosts?: Array<string>; config?: Record<string, unknown>; secrets?: Record<string, string>; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; expires_at?: string | null }
 
 export type CredentialPatch = { name?: string; hosts?: Array<string>; config?: Record<string, unknown>; secrets?: Record<string, string>; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; owner_id?: string; expires_at?: string | null }
 
@@ -352,21 +352,27 @@ export type WorkspaceModel = { credential_id: string | null; fallback_credential
 
 export type NewWorkspaceModel = { credential_id: string | null; fallback_credential_id?: string | null }
 
-export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }
+export type CredentialKinds = { kinds: Array<{ kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service" | "piece"; title: string; description: string; config_schema: Record<string, unknown>; secret_schema: Record<string, unknown> }>; services: Array<{ service: string; title: string; kind: "bearer" | "header" | "query" | "basic" | "oauth2_client" | "oauth2_code" | "aws_sigv4" | "tls_client" | "llm" | "service" | "piece"; hosts: Array<string>; config: Record<string, unknown>; secret_schema: Record<string, unknown>; help: string | null }> }
 
-export type ServiceInList = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp"; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write" }> }
+export type ServiceInList = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp" | "piece" | "mcp_program"; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write" }> }
 
-export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp"; base_url: string | null; auth: Array<ServiceAuth>; version: string | null; updated_at: string | null; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; triggers: Array<{ name: string; title: string; description: string; args_schema: Record<string, unknown> }>; options: Record<string, { args: Array<string> }> }
+export type ServiceDetail = { service: string; title: string; description: string; keywords: Array<string>; credentials: Array<string>; credential_required: boolean; reference: string; source: "built_in" | "openapi" | "mcp" | "piece" | "mcp_program"; base_url: string | null; auth: Array<ServiceAuth>; version: string | null; package: ServicePackage | null; updated_at: string | null; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; args_schema: Record<string, unknown>; paginated: boolean }>; triggers: Array<{ name: string; title: string; description: string; kind: "polling" | "webhook"; args_schema: Record<string, unknown> }>; options: Record<string, { args: Array<string> }> }
 
-export type ServiceAuth = { kind: string; title: string; config: Record<string, unknown> }
+export type ServiceAuth = { kind: string; title: string; config: Record<string, unknown>; fields?: Array<{ name: string; title: string; description: string; secret: boolean; required: boolean; default?: unknown; options?: Array<{ label: string; value: unknown }> }>; can_test?: boolean }
 
-export type ServiceImportRequest = { name: string; title?: string; document?: string | Record<string, unknown>; url?: string; mcp_url?: string; credential_id?: string; base_url?: string; replace?: boolean }
+export type ServicePackage = { name: string; version: string; integrity: string; holds_secret: boolean }
 
-export type ServiceImport = { service: string; title: string; description: string; version: string; base_url: string | null; auth: Array<ServiceAuth>; credential_required: boolean; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; method: string; path: string }>; notes: Array<{ path: string; message: string }>; skipped: number; changes: { added: Array<string>; removed: Array<string>; changed: Array<string> } | null }
+export type ServiceImportRequest = { name?: string; title?: string; document?: string | Record<string, unknown>; url?: string; mcp_url?: string; piece?: string; piece_version?: string; credential_id?: string; base_url?: string; replace?: boolean }
+
+export type ServiceImport = { service: string; title: string; description: string; version: string; base_url: string | null; auth: Array<ServiceAuth>; credential_required: boolean; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; method: string; path: string }>; triggers: Array<{ name: string; title: string; description: string; kind: "polling" | "webhook" }>; package: ServicePackage | null; notes: Array<{ path: string; message: string }>; skipped: number; changes: { added: Array<string>; removed: Array<string>; changed: Array<string> } | null }
 
 export type ServiceOptionsRequest = { options: string; args?: Record<string, unknown>; credential_id?: string }
 
-export type ServiceOptions = { options: Array<{ value: unknown; label: string }>; more: boolean }
+export type ServiceOptions = { options: Array<{ value: unknown; label: string }>; more: boolean; args_schema?: Record<string, unknown> }
+
+export type ServiceTestRequest = { credential_id: string }
+
+export type ServiceTest = { ok: boolean | null; message: string }
 
 export type ServiceTrigger = { trigger_id: string; workflow_id: string; service: string; trigger: string; args: Record<string, unknown>; credential_id: string | null; every_s: number; enabled: boolean; next_poll_at: string; last_polled_at: string | null; last_execution_id: string | null; last_error: string | null; created_at: string }
 

@@ -223,6 +223,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     ]),
     checkMore: services.checkDefinition,
     findImported: services.findImported,
+    pieces: services.pieces,
     onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),

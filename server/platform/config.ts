@@ -269,6 +269,27 @@ export const settings = {
   TELEGRAM_API_BASE: setting(webAddress, 'https://api.telegram.org', 'Address of the Telegram bot API'),
   WHATSAPP_API_BASE: setting(webAddress, 'https://graph.facebook.com', 'Address of the WhatsApp Cloud API'),
   DISCORD_API_BASE: setting(webAddress, 'https://discord.com/api', 'Address of the Discord API'),
+  HEDDLE_PIECES: setting(
+    list,
+    ['*'],
+    'Pieces that workspaces may import, by name with commas between them; `*` allows all, `none` allows none',
+    '*',
+  ),
+  HEDDLE_PIECES_MIRROR: optional(
+    text,
+    'Folder with packages of pieces as `npm pack` writes them; then nothing is fetched from the package registry',
+    'none: the registry that npm is set up with',
+  ),
+  HEDDLE_WALL: setting(
+    oneOf('namespaces', 'node'),
+    'namespaces',
+    'What code of others runs behind. `namespaces` needs Linux with user namespaces, and nothing runs where they are forbidden. `node` is weaker: such code can open connections past the service',
+  ),
+  HEDDLE_WALL_PROCESSES: setting(
+    integer(1, 64),
+    8,
+    'How many processes run code of others at once; a workspace has a quarter of them at most',
+  ),
   S3_BUCKET: optional(text, 'Bucket for blobs', 'none: disk'),
   S3_ENDPOINT: optional(webAddress, 'Address of the S3 service'),
   S3_REGION: setting(text, 'us-east-1', 'Region of the bucket'),

@@ -68,6 +68,7 @@ import { makeRateLimiter } from '#platform/http/limits'
 import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
+import type { PieceRunner } from '#providers/services/pieces/runner'
 import type { Providers } from './providers.ts'
 
 export type WorkflowWiringOptions = {
@@ -87,6 +88,7 @@ export type WorkflowWiringOptions = {
   references: ReadonlyMap<string, ReferenceCheck>
   checkMore: NonNullable<WorkflowDependencies['checkMore']>
   findImported: FindImported
+  pieces: PieceRunner
   files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
@@ -105,8 +107,15 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
   const { files } = options
-  const { findImported } = options
-  const tools = { openCredential, findImported, notify: makeNotifier(db), takeRate: makeTakeRate(db), files: files.use }
+  const { findImported, pieces } = options
+  const tools = {
+    openCredential,
+    findImported,
+    pieces,
+    notify: makeNotifier(db),
+    takeRate: makeTakeRate(db),
+    files: files.use,
+  }
   const made = makeNodes({ ...providers, ...tools }, [
     makeUsageNode(db),
     ...stateNodes(db),

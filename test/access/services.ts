@@ -5,6 +5,11 @@ const asking = Object.fromEntries(
   Object.entries(rows.selectedWrite).map(([kind, expected]) => [kind, expected === 'ok' ? 422 : expected]),
 ) as typeof rows.selectedWrite
 
+/** Only pieces can say whether a credential works. */
+const nothingToTry = Object.fromEntries(
+  Object.entries(rows.selectedWrite).map(([kind, expected]) => [kind, expected === 'ok' ? 404 : expected]),
+) as typeof rows.selectedWrite
+
 const service = async () => ({ params: { service: 'rss' } })
 
 const document = {
@@ -40,6 +45,11 @@ export const serviceCases: Cases = {
   listServiceOptions: {
     expect: asking,
     prepare: async () => ({ params: { service: 'rss' }, body: { options: 'nothing' } }),
+    plainParameters: ['service'],
+  },
+  testServiceCredential: {
+    expect: nothingToTry,
+    prepare: async () => ({ params: { service: 'rss' }, body: { credential_id: 'cred_01kf3v6h2he3wtpk1fw5c0wz9d' } }),
     plainParameters: ['service'],
   },
 }

@@ -1,10 +1,12 @@
 import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { OutgoingFailure } from '#platform/outgoing/failure'
 import { checkHeader, type Hop } from '#platform/outgoing/hops'
 import { makeMask } from '#platform/outgoing/mask'
+import { makeVeil } from '#platform/wall/veil'
 import type { Secrets } from './box.ts'
 import { hostAllowed } from './hosts.ts'
-import type { CredentialKind } from './kinds.ts'
+import { type CredentialKind, isOAuth } from './kinds.ts'
 import { findPreset } from './presets.ts'
 import { signAws } from './sigv4.ts'
 
@@ -97,6 +99,8 @@ function applyTo(hop: Hop, opened: Opened): Hop {
       return applyModelKey(hop, config, of('api_key'))
     case 'service':
       return applyService(hop, opened)
+    case 'piece':
+      throw new OutgoingFailure('credential_refused', `the credential "${opened.name}" is for actions of a piece`)
   }
 }
 
@@ -116,17 +120,31 @@ function valuesOf({ kind, config, secrets, tokens }: Opened): string[] {
   return values
 }
 
+/** Of OAuth2 the token alone: what renews it stays here. */
+const veiledValues = ({ kind, secrets, tokens }: Opened): Record<string, string> =>
+  isOAuth(kind) ? { access_token: tokens?.access_token ?? '' } : { ...secrets }
+
 export function makeOutgoingCredential(
   opened: Opened,
   renew?: () => Promise<OutgoingCredential | undefined>,
 ): OutgoingCredential {
   const { certificate, private_key } = opened.secrets
-  return {
+  const base = {
     name: opened.name,
     hosts: opened.hosts,
-    allows: (url) => hostAllowed(opened.hosts, url),
-    apply: (hop) => applyTo(hop, opened),
+    allows: (url: URL) => hostAllowed(opened.hosts, url),
     mask: makeMask(valuesOf(opened)),
+  }
+  const newer =
+    renew &&
+    (async () => {
+      const renewed = await renew()
+      return renewed?.veiled && { secrets: renewed.veiled().reveal(), base: renewed }
+    })
+  return {
+    ...base,
+    apply: (hop) => applyTo(hop, opened),
+    veiled: () => makeVeil({ ...opened, secrets: veiledValues(opened) }, base, newer),
     ...(opened.kind === 'tls_client' && { clientCertificate: { cert: certificate ?? '', key: private_key ?? '' } }),
     ...(renew && { renew }),
   }

@@ -1,4 +1,5 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { type FieldError, invalid, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
@@ -59,8 +60,16 @@ export function completeDraft(input: NewCredential): Draft {
 function usualHosts(kind: CredentialKind, config: JsonObject, preset: Preset | undefined): string[] {
   const address = kind === 'llm' ? addressOfModel(config) : null
   if (address !== null && URL.canParse(address)) return [canonicalHost(new URL(address).host) ?? '']
+  if (kind === 'piece' && isObject(config.values)) return hostsIn(Object.values(config.values))
   return preset?.hosts ?? []
 }
+
+/** The hosts of the addresses among the values. */
+const hostsIn = (values: Json[]): string[] =>
+  values.flatMap((value) => {
+    if (typeof value !== 'string' || !/^https?:\/\//.test(value) || !URL.canParse(value)) return []
+    return canonicalHost(new URL(value).host) ?? []
+  })
 
 export function checkConfig({ kind, config }: Draft): void {
   const errors = fieldErrors(kindForms[kind].config_schema, config, '/config')

@@ -13,6 +13,7 @@ export const credentialKinds = [
   'tls_client',
   'llm',
   'service',
+  'piece',
 ] as const
 export type CredentialKind = (typeof credentialKinds)[number]
 
@@ -202,6 +203,21 @@ export const kindForms: Record<CredentialKind, KindForm> = {
     description: 'A service that wants several values at once; `GET /api/credential-kinds` lists them',
     config_schema: form({ service: text('Service', { maxLength: 60 }) }),
     secret_schema: { type: 'object', additionalProperties: secret('Value'), minProperties: 1, maxProperties: 10 },
+  },
+  piece: {
+    kind: 'piece',
+    title: 'Piece',
+    description:
+      'For an imported piece, which says in `auth` what it asks for. Its code gets placeholders, not the secrets',
+    config_schema: form(
+      {
+        service: text('Service', { maxLength: 80, pattern: '^piece\\.[a-z0-9_]+$' }),
+        auth: { enum: ['SECRET_TEXT', 'BASIC_AUTH', 'CUSTOM_AUTH'], title: 'What the piece calls it' },
+        values: parameters('Values that are not secret'),
+      },
+      ['service', 'auth'],
+    ),
+    secret_schema: { type: 'object', additionalProperties: password('Value'), minProperties: 1, maxProperties: 20 },
   },
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { jsonObject, name, reference } from '#platform/http/schema'
-import { ActionSummary, Auth } from './schema.ts'
+import { PIECE_NAME, PIECE_VERSION } from '#providers/services/pieces/source'
+import { ActionSummary, Auth, Package, TriggerSummary } from './schema.ts'
 
 const address = () =>
   z
@@ -18,7 +19,8 @@ export const ImportRequest = z
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,39}$/, 'holds lower case letters, digits and "_", and begins with a letter')
-      .describe('The service is called `custom.` and this name'),
+      .optional()
+      .describe('The service is called `custom.` and this name; a piece is called `piece.` and its own'),
     title: name(100).optional().describe('Shown to people; that of the document where it is absent'),
     document: z
       .union([z.string().min(1), jsonObject()])
@@ -28,17 +30,38 @@ export const ImportRequest = z
     mcp_url: address()
       .optional()
       .describe('An MCP server (streamable HTTP), instead of a document: its tools become actions'),
+    piece: z
+      .string()
+      .regex(PIECE_NAME, 'is the name of a piece, such as slack or google-sheets')
+      .optional()
+      .describe(
+        'A piece of the Activepieces project, instead of a document: the part of its package name after `piece-`',
+      ),
+    piece_version: z
+      .string()
+      .regex(PIECE_VERSION, 'is a version such as 1.2.3')
+      .optional()
+      .describe('A release of the piece; the newest where absent'),
     credential_id: reference('cred').optional().describe('The credential with which the tools of `mcp_url` are listed'),
     base_url: baseUrl().optional().describe('The address of the vendor, instead of that in the document'),
     replace: z.boolean().optional().describe('Replaces the service that has this name'),
   })
-  .refine((given) => [given.document, given.url, given.mcp_url].filter((one) => one !== undefined).length === 1, {
-    message: 'give one of document, url and mcp_url',
-    path: ['document'],
-  })
+  .refine(
+    ({ document, url, mcp_url, piece }) =>
+      [document, url, mcp_url, piece].filter((one) => one !== undefined).length === 1,
+    { message: 'give one of document, url, mcp_url and piece', path: ['document'] },
+  )
   .refine(({ mcp_url, credential_id, base_url }) => (mcp_url === undefined ? !credential_id : !base_url), {
     message: 'credential_id is for mcp_url, and base_url for documents',
     path: ['mcp_url'],
+  })
+  .refine(({ name, piece }) => (name === undefined) === (piece !== undefined), {
+    message: 'is required, except for a piece, which has a name of its own',
+    path: ['name'],
+  })
+  .refine(({ piece, piece_version, base_url }) => (piece !== undefined ? !base_url : !piece_version), {
+    message: 'piece_version is for pieces, and base_url for documents',
+    path: ['piece'],
   })
   .meta({ id: 'ServiceImportRequest' })
 export type ImportRequest = z.output<typeof ImportRequest>
@@ -57,6 +80,8 @@ export const ServiceImport = z
     actions: z
       .array(ActionSummary.extend({ method: z.string(), path: z.string().describe('As the document has it') }))
       .describe('What can be called'),
+    triggers: z.array(TriggerSummary).describe('Of a piece: what can start a workflow'),
+    package: Package.nullable().describe('Of a piece: the code that runs'),
     notes: z
       .array(z.object({ path: z.string().describe('The operation'), message: z.string() }))
       .describe('Operations that were left out, and why; the first 50'),

@@ -2,11 +2,12 @@ import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { ServiceEffect } from '#providers/services/manifest'
 import type { AuthHint, CompiledDocument } from '#providers/services/openapi/index'
+import type { PiecePackage, PieceTrigger } from '#providers/services/pieces/index'
 
 export type ImportedRow = {
   service_id: string
   service: string
-  kind: 'openapi' | 'mcp'
+  kind: 'openapi' | 'mcp' | 'piece' | 'mcp_program'
   title: string
   description: string
   version: string
@@ -15,6 +16,7 @@ export type ImportedRow = {
   source_url: string | null
   auth: AuthHint[]
   credential_required: boolean
+  package: PiecePackage | null
   created_by: string | null
   created_at: Date
   updated_at: Date
@@ -30,7 +32,7 @@ export type ActionRow = {
 }
 
 const columns = `s.service_id, s.service, s.kind, s.title, s.description, s.version, s.base_url, s.reference, s.source_url, s.auth,
-  s.credential_required, s.created_by, s.created_at, s.updated_at`
+  s.credential_required, s.package, s.created_by, s.created_at, s.updated_at`
 
 export const listImported = (tx: Tx, workspaceId: string): Promise<ImportedRow[]> =>
   tx.rows<ImportedRow>(`select ${columns} from imported_services s where s.workspace_id = $1 order by s.service`, [
@@ -42,6 +44,14 @@ export const findImported = (tx: Tx, workspaceId: string, service: string): Prom
     workspaceId,
     service,
   ])
+
+export const listPieceTriggers = async (tx: Tx, workspaceId: string, serviceId: string): Promise<PieceTrigger[]> =>
+  (
+    await tx.maybe<{ triggers: PieceTrigger[] }>(
+      'select triggers from imported_services where workspace_id = $1 and service_id = $2',
+      [workspaceId, serviceId],
+    )
+  )?.triggers ?? []
 
 /** Of one service, or of all. */
 export const listActionHeads = (
@@ -87,18 +97,19 @@ export const lockImports = (tx: Tx, workspaceId: string): Promise<unknown> =>
 export type SavedService = Omit<ImportedRow, 'created_at' | 'updated_at' | 'created_by'> & {
   sha256: string
   actions: CompiledDocument['actions']
+  triggers: PieceTrigger[]
 }
 
 /** A service of the same name keeps its id and who made it; its actions are those of the new document alone. */
 export async function saveImported(tx: Tx, workspaceId: string, userId: string, row: SavedService): Promise<string> {
   const { service_id } = await tx.row<{ service_id: string }>(
     `insert into imported_services (workspace_id, service_id, service, kind, title, description, version, base_url, reference, source_url,
-       sha256, auth, credential_required, action_count, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $15)
+       sha256, auth, credential_required, action_count, created_by, package, triggers)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $15, $16::jsonb, $17::jsonb)
      on conflict (workspace_id, service) do update set kind = excluded.kind, title = excluded.title, description = excluded.description,
        version = excluded.version, base_url = excluded.base_url, reference = excluded.reference, source_url = excluded.source_url,
        sha256 = excluded.sha256, auth = excluded.auth, credential_required = excluded.credential_required,
-       action_count = excluded.action_count, updated_at = now()
+       action_count = excluded.action_count, package = excluded.package, triggers = excluded.triggers, updated_at = now()
      returning service_id`,
     [
       workspaceId,
@@ -116,6 +127,8 @@ export async function saveImported(tx: Tx, workspaceId: string, userId: string, 
       row.credential_required,
       row.actions.length,
       userId,
+      row.package && JSON.stringify(row.package),
+      JSON.stringify(row.triggers),
     ],
   )
   await tx.count('delete from imported_actions where workspace_id = $1 and service_id = $2', [workspaceId, service_id])

@@ -8,7 +8,7 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { CompiledDocument } from '#providers/services/openapi/index'
 import { asWords } from '#providers/services/openapi/names'
 import { formSchema, shortText } from '#providers/services/openapi/schema'
-import { type OpenFor, openedFor } from './options.ts'
+import { type OpenFor, openedFor } from './opened.ts'
 
 // The tools of an MCP server as actions of a service.
 

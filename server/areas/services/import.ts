@@ -15,9 +15,11 @@ import {
   MAX_DOCUMENT_BYTES,
   type OpenApiCompiler,
 } from '#providers/services/openapi/index'
+import { type PieceParts, pieceService, type ReadPiece, readPiece } from './import-piece.ts'
 import type { ImportRequest, ServiceImport } from './import-schema.ts'
 import * as store from './import-store.ts'
 import { readTools, type ToolParts } from './import-tools.ts'
+import { packageOf } from './service.ts'
 
 // An OpenAPI document, or an MCP server, becomes a service of the workspace. Nothing is held while the document is fetched and read.
 
@@ -25,9 +27,10 @@ const FETCH_WITHIN = 30 * SECOND
 const MAX_SERVICES = 50
 const MAX_ACTIONS = 10_000
 
-export type ImportParts = ToolParts & { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
+export type ImportParts = ToolParts &
+  PieceParts & { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
 
-type Read = { document: CompiledDocument; sha256: string; baseUrl: string | null }
+type Read = { document: CompiledDocument; sha256: string; baseUrl: string | null } & Partial<ReadPiece>
 
 async function bytesOf({ outgoing }: ImportParts, ctx: Context, input: ImportRequest): Promise<Buffer> {
   if (input.document !== undefined)
@@ -49,6 +52,10 @@ async function bytesOf({ outgoing }: ImportParts, ctx: Context, input: ImportReq
 }
 
 async function readSource(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<Read> {
+  if (input.piece !== undefined) {
+    const read = await readPiece(parts, ctx, { name: input.piece, version: input.piece_version })
+    return { ...read, sha256: read.package.integrity, baseUrl: '' }
+  }
   if (input.mcp_url === undefined) return readDocument(parts, ctx, input)
   const document = await readTools(parts, ctx, { url: input.mcp_url, credentialId: input.credential_id })
   const sha256 = createHash('sha256').update(JSON.stringify(document.actions)).digest('hex')
@@ -101,18 +108,29 @@ async function changesOf(
   }
 }
 
-const shown = (service: string, { document: { summary, actions } }: Read, input: ImportRequest) => ({
-  service,
-  title: input.title ?? summary.title,
-  description: summary.description,
-  version: summary.version,
-  base_url: summary.base_url,
-  auth: summary.auth,
-  credential_required: summary.credential_required,
-  actions: actions.map(({ head }) => head),
-  notes: summary.notes,
-  skipped: summary.skipped,
-})
+const serviceOf = ({ name, piece }: ImportRequest): string =>
+  piece === undefined ? IMPORTED + name : pieceService(piece)
+
+const kindOf = ({ piece, mcp_url }: ImportRequest): store.ImportedRow['kind'] =>
+  piece !== undefined ? 'piece' : mcp_url !== undefined ? 'mcp' : 'openapi'
+
+const shown = (service: string, read: Read, input: ImportRequest): Omit<ServiceImport, 'changes'> => {
+  const { summary, actions } = read.document
+  return {
+    service,
+    title: input.title ?? summary.title,
+    description: summary.description,
+    version: summary.version,
+    base_url: summary.base_url,
+    auth: summary.auth,
+    credential_required: summary.credential_required,
+    actions: actions.map(({ head }) => head),
+    notes: summary.notes,
+    skipped: summary.skipped,
+    triggers: (read.triggers ?? []).map(({ name, title, description, kind }) => ({ name, title, description, kind })),
+    package: packageOf(read.package ?? null),
+  }
+}
 
 /** What importing would give, without keeping anything. */
 export async function previewServiceImport(
@@ -122,7 +140,7 @@ export async function previewServiceImport(
 ): Promise<ServiceImport> {
   const read = await readSource(parts, ctx, input)
   const { workspace_id } = ctx.workspace
-  const service = IMPORTED + input.name
+  const service = serviceOf(input)
   const changes = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
     const present = await store.findImported(tx, workspace_id, service)
     return present ? changesOf(tx, workspace_id, present, read.document) : null
@@ -132,7 +150,7 @@ export async function previewServiceImport(
 
 export async function importService(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<ServiceImport> {
   const { workspace_id } = ctx.workspace
-  const service = IMPORTED + input.name
+  const service = serviceOf(input)
   // Refused before a document is fetched and read in vain.
   await ctx.db.tenant(scopeOf(ctx), (tx) => requireRoom(tx, ctx, service, input, 0))
   const read = await readSource(parts, ctx, input)
@@ -147,7 +165,7 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
     const serviceId = await store.saveImported(tx, workspace_id, ctx.person.user_id, {
       service_id: newId(),
       service,
-      kind: input.mcp_url === undefined ? 'openapi' : 'mcp',
+      kind: kindOf(input),
       title: input.title ?? summary.title,
       description: summary.description,
       version: summary.version,
@@ -158,6 +176,8 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
       auth: summary.auth,
       credential_required: summary.credential_required,
       actions: document.actions,
+      package: read.package ?? null,
+      triggers: read.triggers ?? [],
     })
     const data = { service, actions: document.actions.length, sha256 }
     await recordAudit(ctx, tx, { action: 'service.imported', subject: toWire('svc', serviceId), data })

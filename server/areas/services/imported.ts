@@ -9,7 +9,10 @@ import * as store from './import-store.ts'
 
 // Services of a workspace as the executor and the checks know them.
 
-type WithSchema = Pick<ServiceAction, 'args_schema' | 'operation' | 'tool' | 'base_url' | 'headers' | 'response'>
+type WithSchema = Pick<
+  ServiceAction,
+  'args_schema' | 'operation' | 'tool' | 'part' | 'base_url' | 'headers' | 'response'
+>
 
 export const actionOfRow = ({ action, ...head }: store.ActionRow & { action: JsonObject }): ServiceAction => ({
   ...(action as unknown as WithSchema),
@@ -31,6 +34,7 @@ export const serviceOfRow = (row: store.ImportedRow, actions: readonly ServiceAc
   actions: new Map(actions.map((action) => [action.name, action])),
   triggers: new Map(),
   imported: { auth: row.auth, credential_required: row.credential_required },
+  ...(row.kind === 'piece' && row.package && { piece: row.package }),
 })
 
 /** A service with the one action that is wanted, or without it where it has no such action. */

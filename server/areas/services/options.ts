@@ -1,17 +1,18 @@
-import { CredentialRefused } from '#areas/credentials/use'
 import { NodeFailure } from '#engine/node'
-import { needsCredential } from '#engine/nodes/service-call'
+import { needsCredential, PIECES } from '#engine/nodes/service-call'
 import { callService, type ServiceDeps } from '#engine/services/call'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
-import { invalid, problem, unknownReference } from '#platform/errors'
+import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { NOWHERE } from '#platform/ids'
-import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Catalogue } from '#providers/services/catalogue'
 import { valueAt } from '#providers/services/paths'
+import type { PieceRunner } from '#providers/services/pieces/runner'
 import { fillValues } from '#providers/services/template'
+import { type OpenFor, openedFor } from './opened.ts'
+import { listPieceOptions } from './piece-options.ts'
 import type { OptionsAnswer, OptionsRequest } from './schema.ts'
 import { findService } from './service.ts'
 
@@ -20,21 +21,16 @@ import { findService } from './service.ts'
 const ANSWER_WITHIN = 20 * SECOND
 const MAX_OPTIONS = 500
 
-export type OpenFor = (wanted: {
-  workspaceId: string
-  credentialId: string
-  userId: string | null
-}) => Promise<OutgoingCredential>
-
-export type OptionParts = { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor }
+export type OptionParts = { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor; pieces: PieceRunner }
 
 const NO_FILES = { base64: async () => '', mime: async () => '' }
 
 export async function listServiceOptions(
-  { catalogue, deps, openFor }: OptionParts,
+  { catalogue, deps, openFor, pieces }: OptionParts,
   ctx: Context,
   input: { service: string } & OptionsRequest,
 ): Promise<OptionsAnswer> {
+  if (input.service.startsWith(PIECES)) return listPieceOptions({ pieces, openFor }, ctx, input)
   const service = findService(catalogue, input.service)
   const options = Object.hasOwn(service.options ?? {}, input.options) ? service.options?.[input.options] : undefined
   const action = options && service.actions.get(options.action)
@@ -61,17 +57,6 @@ export async function listServiceOptions(
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error
     throw problem('probe_failed', error.message)
-  }
-}
-
-export async function openedFor(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
-  const { workspace, person } = ctx
-  try {
-    return await openFor({ workspaceId: workspace.workspace_id, credentialId, userId: person.user_id })
-  } catch (error) {
-    if (!(error instanceof CredentialRefused)) throw error
-    if (error.code === 'credential_not_allowed') throw unknownReference('/credential_id')
-    throw problem('credential_unusable', error.message)
   }
 }
 

@@ -6,12 +6,15 @@ import { page } from '#platform/http/schema'
 import { deleteService, type ImportParts, importService, previewServiceImport, requireMayDelete } from './import.ts'
 import { type ImportRequest as ImportInput, ImportRequest, ServiceImport } from './import-schema.ts'
 import { listServiceOptions, type OptionParts } from './options.ts'
+import { testServiceCredential } from './piece-options.ts'
 import {
   OptionsAnswer,
   OptionsRequest,
   type OptionsRequest as Request,
   ServiceDetail,
   ServiceInList,
+  ServiceTest,
+  ServiceTestRequest,
   serviceQuery,
   servicesQuery,
 } from './schema.ts'
@@ -31,6 +34,7 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
       previewServiceImport: ['POST', '/api/services/import/preview', member('workspace')],
       deleteService: ['DELETE', '/api/services/:service', member('workspace')],
       listServiceOptions: ['POST', '/api/services/:service/options', member('workspace'), 'run'],
+      testServiceCredential: ['POST', '/api/services/:service/test', member('workspace'), 'run'],
     },
     {
       listServices: {
@@ -48,9 +52,9 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         run: readService,
       },
       importService: {
-        summary: 'Import an OpenAPI document or an MCP server as a service of the workspace',
+        summary: 'Import an OpenAPI document, an MCP server or a piece as a service of the workspace',
         description:
-          'Every operation or tool becomes an action of `custom.` and the name, for `service.call`. The name of an action begins with the method of the operation, or with `call` or `get` for tools. References to other documents are not followed.',
+          'Every operation or tool becomes an action of `custom.` and the name, for `service.call`. The name of an action begins with the method of the operation, or with `call` or `get` for tools, and with `get`, `put` or `call` for pieces. References to other documents are not followed.',
         extension: true,
         body: ImportRequest,
         bodyLimit: 'document',
@@ -95,6 +99,18 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         alsoRefuses: [409],
         examples: { body: { options: 'channels', args: {} } },
         run: (ctx: Context, input: { service: string } & Request) => listServiceOptions(parts, ctx, input),
+      },
+      testServiceCredential: {
+        summary: 'Ask an imported piece whether a credential works',
+        extension: true,
+        body: ServiceTestRequest,
+        answer: ServiceTest,
+        transaction: false,
+        idempotency: 'none',
+        alsoRefuses: [409],
+        examples: { body: { credential_id: 'cred_01kf3v6h2he3wtpk1fw5c0wz9d' } },
+        run: (ctx: Context, input: { service: string; credential_id: string }) =>
+          testServiceCredential(parts, ctx, input),
       },
     },
   )

@@ -18,8 +18,44 @@ export const Auth = z
     kind: z.string().describe('A kind of `GET /api/credential-kinds`'),
     title: z.string(),
     config: jsonObject().describe('What the document says of it: the name of a header, addresses of OAuth2'),
+    fields: z
+      .array(
+        z.object({
+          name: z.string(),
+          title: z.string(),
+          description: z.string(),
+          secret: z.boolean().describe('Goes into `secrets` of the credential; the others into `config.values`'),
+          required: z.boolean(),
+          default: z.unknown().optional().describe('What the piece suggests'),
+          options: z
+            .array(z.object({ label: z.string().describe('For people'), value: z.unknown().describe('The value') }))
+            .optional()
+            .describe('What can be chosen'),
+        }),
+      )
+      .optional()
+      .describe('Of a piece: what a person fills in'),
+    can_test: z.boolean().optional().describe('Of a piece: whether `POST …/test` can try the credential'),
   })
   .meta({ id: 'ServiceAuth' })
+
+export const Package = z
+  .object({
+    name: z.string().describe('The name of the piece'),
+    version: z.string().describe('The release'),
+    integrity: z.string().describe('The hash of the package: other code is not run under this release'),
+    holds_secret: z
+      .boolean()
+      .describe('True: the code is given the secret itself, because it cannot work with a placeholder'),
+  })
+  .meta({ id: 'ServicePackage' })
+
+export const TriggerSummary = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  kind: z.enum(['polling', 'webhook']).describe('`polling`: asked every few minutes; `webhook`: the vendor calls'),
+})
 
 const ServiceSummary = z.object({
   service: z.string(),
@@ -30,7 +66,7 @@ const ServiceSummary = z.object({
   credential_required: z.boolean().describe('Whether its actions need a `credential_id`'),
   reference: z.string().describe('The reference of the vendor; empty where an imported document names none'),
   source: z
-    .enum(['built_in', 'openapi', 'mcp'])
+    .enum(['built_in', 'openapi', 'mcp', 'piece', 'mcp_program'])
     .describe(
       '`built_in` comes with Heddle; the others were imported by the workspace, and take any credential for their host',
     ),
@@ -45,6 +81,7 @@ export const ServiceDetail = ServiceSummary.extend({
   base_url: z.string().nullable().describe('Of an imported service: the address that its requests begin with'),
   auth: z.array(Auth).describe('Of an imported service: the ways of its document to prove who is calling'),
   version: z.string().nullable().describe('Of an imported service: the version of its document'),
+  package: Package.nullable().describe('Of a piece: the code that runs'),
   updated_at: timestamp().nullable().describe('Of an imported service: when its document was imported last'),
   actions: z
     .array(
@@ -57,14 +94,7 @@ export const ServiceDetail = ServiceSummary.extend({
     )
     .describe('What can be called'),
   triggers: z
-    .array(
-      z.object({
-        name: z.string(),
-        title: z.string(),
-        description: z.string(),
-        args_schema: jsonObject().describe('A JSON Schema, as for actions'),
-      }),
-    )
+    .array(TriggerSummary.extend({ args_schema: jsonObject().describe('A JSON Schema, as for actions') }))
     .describe('What can start a workflow: `POST /api/workflows/{workflow_id}/triggers`'),
   options: z
     .record(z.string(), z.object({ args: z.array(z.string()).describe('The arguments that must be chosen before') }))
@@ -104,6 +134,21 @@ export const OptionsAnswer = z
       .array(z.object({ value: z.unknown().describe('A text or a number'), label: z.string().describe('For people') }))
       .describe('The choices'),
     more: z.boolean().describe('Whether there are more than were listed'),
+    args_schema: jsonObject()
+      .optional()
+      .describe('Of a piece: the form of a field that depends on what was chosen before'),
   })
   .meta({ id: 'ServiceOptions' })
 export type OptionsAnswer = z.input<typeof OptionsAnswer>
+
+export const ServiceTestRequest = z
+  .strictObject({ credential_id: reference('cred').describe('The credential that is tried') })
+  .meta({ id: 'ServiceTestRequest' })
+
+export const ServiceTest = z
+  .object({
+    ok: z.boolean().nullable().describe('Null: the piece cannot tell'),
+    message: z.string().describe('In the words of the piece'),
+  })
+  .meta({ id: 'ServiceTest' })
+export type ServiceTest = z.input<typeof ServiceTest>

@@ -1,10 +1,14 @@
 import type { z } from 'zod'
 import { needsCredential } from '#engine/nodes/service-call'
+import type { JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, notACursor, toPage } from '#platform/http/page'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction } from '#providers/services/manifest'
+import { holdsSecret } from '#providers/services/pieces/holders'
+import type { PiecePackage } from '#providers/services/pieces/index'
 import * as store from './import-store.ts'
 import { actionOfRow, serviceOfRow } from './imported.ts'
 import type { ServiceDetail, ServiceInList, servicesQuery } from './schema.ts'
@@ -99,8 +103,26 @@ async function importedDetail(
     base_url: row.base_url,
     auth: row.auth,
     version: row.version,
+    package: packageOf(row.package),
+    triggers: (await store.listPieceTriggers(ctx.tx, workspace_id, row.service_id)).map(
+      ({ name, title, description, kind, args_schema }) => ({ name, title, description, kind, args_schema }),
+    ),
+    options: pieceOptions(actions.map(({ action }) => action.args_schema as JsonObject)),
     updated_at: row.updated_at,
   }
+}
+
+export const packageOf = (piece: PiecePackage | null): ServiceDetail['package'] =>
+  piece && { ...piece, holds_secret: holdsSecret(piece.name) }
+
+/** The choices of a piece, with the fields that must be chosen before. */
+function pieceOptions(schemas: readonly JsonObject[]): ServiceDetail['options'] {
+  const options: ServiceDetail['options'] = {}
+  for (const { properties } of schemas)
+    for (const field of isObject(properties) ? Object.values(properties) : [])
+      if (isObject(field) && typeof field['x-options'] === 'string')
+        options[field['x-options']] = { args: Array.isArray(field['x-after']) ? field['x-after'].map(String) : [] }
+  return options
 }
 
 function detailOf(service: Service, only: string | undefined): ServiceDetail {
@@ -113,6 +135,7 @@ function detailOf(service: Service, only: string | undefined): ServiceDetail {
     base_url: null,
     auth: [],
     version: null,
+    package: null,
     updated_at: null,
     actions: shownActions(service)
       .filter(({ name }) => only === undefined || name === only)
@@ -125,6 +148,7 @@ function detailOf(service: Service, only: string | undefined): ServiceDetail {
       name,
       title,
       description,
+      kind: 'polling' as const,
       args_schema,
     })),
     options: Object.fromEntries(options),

@@ -1,6 +1,6 @@
 import { CredentialRefused } from '#areas/credentials/use'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
-import type { OpenFor } from '#areas/services/options'
+import type { OpenFor } from '#areas/services/opened'
 import { enqueue } from '#engine/enqueue'
 import { NodeFailure } from '#engine/node'
 import { callService, type ServiceDeps } from '#engine/services/call'

@@ -66,6 +66,7 @@ beforeAll(async () => {
       throw new Error('no credential is named here')
     },
     findImported: async () => undefined,
+    pieces: { call: async () => expect.unreachable('no piece is called here') },
     takeRate: async (wanted) => {
       rates.push(wanted)
       return rates.length > 5 ? undefined : 0

@@ -2,6 +2,7 @@ import { credentialField, type OpenCredential, openNamed } from '#engine/credent
 import { NodeFailure, type NodeKind } from '#engine/node'
 import { callService, checkServiceArgs, type ServiceDeps } from '#engine/services/call'
 import { callMcpTool } from '#engine/services/call-mcp'
+import { callPieceAction } from '#engine/services/call-piece'
 import type { JsonObject } from '#model/definition'
 import { standsForValue } from '#model/graph-expressions'
 import type { Issue } from '#model/issue'
@@ -11,13 +12,16 @@ import type { Effect } from '#model/node'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
+import type { PieceRunner } from '#providers/services/pieces/runner'
 import { checked, fields } from './kind.ts'
 
 const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 120, 'x-value': 'literal' })
 
 /** Begins the names of services that a workspace imported: none that comes with the program ever has it. */
 export const IMPORTED = 'custom.'
-export const isImportedName = (service: string): boolean => service.startsWith(IMPORTED)
+/** Begins the names of pieces, which a workspace imports as well. */
+export const PIECES = 'piece.'
+export const isImportedName = (service: string): boolean => service.startsWith(IMPORTED) || service.startsWith(PIECES)
 
 export const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent: 'idempotent', write: 'at_most_once' }
 
@@ -30,6 +34,7 @@ export type ServiceCallDeps = ServiceDeps & {
   outgoing: Pick<Outgoing, 'request' | 'fetch' | 'fetchWith'>
   openCredential: OpenCredential
   findImported: FindImported
+  pieces: PieceRunner
 }
 
 const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
@@ -140,6 +145,14 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
         })
       const given = isObject(args.args) ? args.args : {}
       const { tool } = found.action
+      if (found.service.piece)
+        return {
+          output: await callPieceAction(
+            deps,
+            { ...found, args: given, credential, credentialId: args.credential_id },
+            call,
+          ),
+        }
       if (tool === undefined) return { output: await callService(deps, { ...found, args: given, credential }, call) }
       checkServiceArgs(found, given)
       return { output: await callMcpTool(deps, { url: found.service.base_url, tool, args: given, credential }, call) }

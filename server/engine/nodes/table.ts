@@ -9,6 +9,7 @@ import type { Sandbox } from '#platform/sandbox/sandbox'
 import type { Conversion } from '#providers/conversion/index'
 import type { Mail } from '#providers/mail/index'
 import type { Odds } from '#providers/odds/index'
+import type { PieceRunner } from '#providers/services/pieces/runner'
 import { approval } from './approval.ts'
 import { branch } from './branch.ts'
 import { clarification } from './clarification.ts'
@@ -41,6 +42,7 @@ export type NodeDeps = {
   odds: Odds
   openCredential: OpenCredential
   findImported: FindImported
+  pieces: PieceRunner
   takeRate: TakeRate
   files: Files
   conversion: Pick<Conversion, 'convert'>

@@ -25,7 +25,7 @@ export type ChildPool<C> = {
 
 type PoolOptions<C> = {
   size: number
-  start(): C
+  start(key: string): C
   idleMs?: number
   usesPerChild?: number
 }
@@ -59,13 +59,13 @@ export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): C
     const at = idle.indexOf(entry)
     if (at !== -1) idle.splice(at, 1)
   }
-  const begin = (): C => {
+  const begin = (key: string): C => {
     const oldest = idle[0]
     if (live.size >= size && oldest) {
       leaveIdle(oldest)
       oldest.child.end()
     }
-    const child = start()
+    const child = start(key)
     live.add(child)
     child.onEnd(() => {
       live.delete(child)
@@ -96,7 +96,7 @@ export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): C
       if ('refused' in taken) return undefined
       const known = idle.find((entry) => entry.key === key && entry.child.usable)
       if (known) leaveIdle(known)
-      const child = known?.child ?? begin()
+      const child = known?.child ?? begin(key)
       const uses = (known?.uses ?? 0) + 1
       const since = performance.now()
       let given = false

@@ -20,6 +20,20 @@ export type OutgoingCredential = {
    * the service will give none.
    */
   renew?(): Promise<OutgoingCredential | undefined>
+  /** For code of others, which never holds the secret. */
+  veiled?(): Veiled
+}
+
+/** A credential as code behind the wall gets it. */
+export type Veiled = {
+  kind: string
+  config: Record<string, unknown>
+  /** By the names of the credential's values: the text that stands for each. */
+  placeholders: Record<string, string>
+  /** Puts the values in where their placeholders stand. */
+  credential: OutgoingCredential
+  /** The values themselves, for the few programs that cannot work without them. */
+  reveal(): Record<string, string>
 }
 
 /** Refused before anything is sent: a host that the secret was not stored for, and a connection that others can read. */

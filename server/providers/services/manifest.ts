@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '#model/definition'
 import type { AuthHint, Operation } from './openapi/index.ts'
+import type { PiecePackage } from './pieces/index.ts'
 
 // A service as data: what it offers, and the request that each action is. docs/services.md says how one is written. Nothing in
 // a manifest is code: values stand in requests through the small mapping of template.ts.
@@ -151,6 +152,8 @@ export type ServiceAction = Omit<ActionSource, 'args' | 'request' | 'effect' | '
   operation?: Operation
   /** Of an MCP server: the tool that is called instead of a request that is sent. */
   tool?: string
+  /** Of a piece: the action that its code knows. */
+  part?: string
 }
 
 export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'description'> & {
@@ -163,4 +166,6 @@ export type Service = Omit<Manifest, 'actions' | 'triggers'> & {
   triggers: ReadonlyMap<string, ServiceTrigger>
   /** Of a service that the workspace imported: any credential may be used, and its hosts decide. */
   imported?: { auth: AuthHint[]; credential_required: boolean }
+  /** Of a piece: the code that runs behind the wall. */
+  piece?: PiecePackage
 }

@@ -10,7 +10,7 @@ import { ListPage } from '#web/ui/list-page.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { ImportDialog } from './import.tsx'
 
-const SOURCES = { built_in: 'Built in', openapi: 'OpenAPI', mcp: 'MCP' } as const
+const SOURCES = { built_in: 'Built in', openapi: 'OpenAPI', mcp: 'MCP', piece: 'Piece', mcp_program: 'MCP' } as const
 
 export function ServicesPage() {
   const { canWrite } = useRole()

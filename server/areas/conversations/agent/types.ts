@@ -1,5 +1,5 @@
 import type { Passages } from '#areas/knowledge/schema'
-import type { OpenFor } from '#areas/services/options'
+import type { OpenFor } from '#areas/services/opened'
 import type { ServiceDeps } from '#engine/services/call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'

@@ -57,7 +57,18 @@ export type CompiledAction = {
 }
 
 /** How a caller proves itself, as the document says: a kind of credential, and what can be filled in already. */
-export type AuthHint = { kind: string; title: string; config: JsonObject }
+export type AuthHint = { kind: string; title: string; config: JsonObject; fields?: AuthField[]; can_test?: boolean }
+
+/** Of a piece: what a person fills in. */
+export type AuthField = {
+  name: string
+  title: string
+  description: string
+  secret: boolean
+  required: boolean
+  default?: Json
+  options?: { label: string; value: Json }[]
+}
 
 export type Note = { path: string; message: string }
 

@@ -1,0 +1,384 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
+import { makeWall } from '#platform/wall/wall'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { packPiece } from '#test/pieces/pack'
+
+// A piece through the HTTP surface: imported from a mirror, filled in, saved in a workflow, and run behind the wall against a vendor on
+// this machine.
+
+const TOKEN = 'depot-token-"81f2+c'
+
+type Asked = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
+
+let vendor: Server
+let site: string
+let mirror: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let service: Service
+let world: World
+let stored: string
+let asked: Asked[] = []
+let answer: { status: number; body: unknown } = { status: 200, body: {} }
+
+const known = ({ headers }: Asked): boolean => headers.authorization === `Token ${TOKEN}`
+
+function replyTo(request: Asked): { status: number; body: unknown } {
+  if (!known(request)) return { status: 401, body: { message: 'Who are you?' } }
+  if (request.url === '/me') return { status: 200, body: {} }
+  if (request.url.startsWith('/shelves'))
+    return { status: 200, body: [{ id: 'a', title: `Shelf A ${new URL(request.url, site).search}` }] }
+  return answer
+}
+
+beforeAll(async () => {
+  vendor = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { method = '', url = '', headers } = request
+    const one = { method, url, headers, body: Buffer.concat(chunks).toString() }
+    asked.push(one)
+    const { status, body } = replyTo(one)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  const { port } = vendor.address() as AddressInfo
+  site = `http://127.0.0.1:${port}`
+  mirror = await makeTemporaryDirectory()
+  packPiece('depot', '1.0.0', mirror.path)
+  packPiece('depot', '1.1.0', mirror.path)
+  packPiece('hostile', '1.0.0', mirror.path)
+  const wall = makeWall({ outgoing: makeOutgoing({ allowTargets: [] }), level: 'namespaces', processes: 1 })
+  service = await startService({
+    env: {
+      // What the wall keeps inside is tested beside it; here any will do.
+      HEDDLE_WALL: (await wall.problem()) === undefined ? 'namespaces' : 'node',
+      HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}`,
+      HEDDLE_PIECES_MIRROR: mirror.path,
+      HEDDLE_PIECES: 'depot, broken, absent',
+      HEDDLE_WALL_PROCESSES: '4',
+    },
+  })
+})
+beforeEach(() => {
+  asked = []
+  answer = { status: 200, body: {} }
+})
+afterAll(async () => {
+  await service?.stop()
+  await mirror?.remove()
+  vendor.close()
+})
+
+const take = (body: object, who = world.owner): Promise<Answer> => who.call('POST', '/api/services/import', { body })
+const preview = (body: object): Promise<Answer> => world.owner.call('POST', '/api/services/import/preview', { body })
+
+async function imported(piece_version = '1.0.0'): Promise<Answer['body']> {
+  const made = await take({ piece: 'depot', piece_version })
+  expect(made.status, made.text).toBe(201)
+  return made.body
+}
+
+async function credential(more: object = {}): Promise<string> {
+  const made = await world.owner.call('POST', '/api/credentials', {
+    body: {
+      name: 'Depot',
+      kind: 'piece',
+      config: { service: 'piece.depot', auth: 'CUSTOM_AUTH', values: { base_url: site } },
+      secrets: { token: TOKEN },
+      ...more,
+    },
+  })
+  expect(made.status, made.text).toBe(201)
+  return made.body.credential_id
+}
+
+const save = (args: object): Promise<Answer> =>
+  world.owner.call('POST', '/api/workflows', {
+    body: { name: 'W', definition: { nodes: [{ id: 'call', type: 'service.call', args }], edges: [] } },
+  })
+async function run(args: object, input: object = {}): Promise<Answer['body']> {
+  const made = await save(args)
+  expect(made.status, made.text).toBe(201)
+  const started = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: { input } })
+  return until(async () => {
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${started.body.execution_id}`)
+    return body.finished_at !== null && body
+  }, 'the end of the run')
+}
+
+describe('importing a piece', () => {
+  beforeEach(async () => {
+    world = await makeWorld(service)
+  })
+
+  test('describes it as forms, with its ways to sign in', async () => {
+    const shown = await preview({ piece: 'depot' })
+    expect(shown.status, shown.text).toBe(200)
+    expect(shown.body).toMatchObject({
+      service: 'piece.depot',
+      title: 'Depot',
+      version: '1.1.0',
+      package: { name: 'depot', version: '1.1.0', holds_secret: false },
+      credential_required: true,
+      skipped: 1,
+      changes: null,
+    })
+    expect(shown.body.package.integrity).toMatch(/^sha512-/)
+    expect((await world.owner.call('GET', '/api/services/piece.depot')).status).toBe(404)
+
+    await imported()
+    const { body } = await world.owner.call('GET', '/api/services/piece.depot')
+    expect(body.source).toBe('piece')
+    expect(body.auth).toEqual([
+      {
+        kind: 'piece',
+        title: 'Token of the depot',
+        config: { service: 'piece.depot', auth: 'CUSTOM_AUTH' },
+        can_test: true,
+        fields: [
+          {
+            name: 'base_url',
+            title: 'Address',
+            description: '',
+            secret: false,
+            required: true,
+            default: 'https://depot.example.com',
+          },
+          { name: 'token', title: 'Token', description: '', secret: true, required: true },
+        ],
+      },
+      {
+        kind: 'oauth2_code',
+        title: 'Depot account',
+        config: {
+          authorize_url: 'https://depot.example.com/authorize',
+          token_url: 'https://depot.example.com/token',
+          scopes: ['items:read', 'items:write'],
+          client_auth: 'basic',
+        },
+        fields: [],
+        can_test: false,
+      },
+    ])
+    const names = body.actions.map(({ name, effect }: { name: string; effect: string }) => `${name} ${effect}`)
+    expect(names).toEqual([
+      'call_create_item write',
+      'call_elsewhere write',
+      'get_download read',
+      'get_list_items read',
+      'put_rename_item idempotent',
+    ])
+    const create = body.actions[0].args_schema
+    expect(create.required).toEqual(['name'])
+    expect(create.properties.note).toBeUndefined()
+    expect(create.properties.count).toMatchObject({ type: 'number', default: 1 })
+    expect(create.properties.size).toMatchObject({ enum: ['s', 'l'] })
+    expect(create.properties.shelf).toMatchObject({ 'x-options': 'createItem.shelf' })
+    expect(body.options['createItem.shelf']).toEqual({ args: ['size'] })
+    expect(body.triggers.map(({ name, kind }: { name: string; kind: string }) => `${name} ${kind}`)).toEqual([
+      'new_item polling',
+      'item_sold webhook',
+    ])
+    const found = await world.owner.call('GET', '/api/services?q=shelf')
+    expect(found.status).toBe(200)
+    const palette = await world.owner.call('GET', '/api/services?q=depot')
+    expect(palette.body.items[0]).toMatchObject({ service: 'piece.depot', source: 'piece' })
+  })
+
+  test('shows what an update changes, and takes it only when it is asked to', async () => {
+    await imported('1.0.0')
+    const again = await take({ piece: 'depot' })
+    expect(again.status).toBe(409)
+    const shown = await preview({ piece: 'depot' })
+    expect(shown.body.changes).toEqual({ added: ['get_count_items'], removed: ['put_rename_item'], changed: [] })
+    const replaced = await take({ piece: 'depot', replace: true })
+    expect(replaced.status, replaced.text).toBe(201)
+    const { body } = await world.owner.call('GET', '/api/services/piece.depot')
+    expect(body.version).toBe('1.1.0')
+  })
+
+  test('is refused with a reason', async () => {
+    const messageOf = async (body: object): Promise<string> => {
+      const refused = await take(body)
+      expect(refused.status, refused.text).toBe(422)
+      return refused.body.errors[0].message
+    }
+    expect(await messageOf({ piece: 'hostile' })).toBe('the operator of this installation does not allow this piece')
+    expect(await messageOf({ piece: 'absent' })).toContain('has no package @activepieces/piece-absent')
+    expect(await messageOf({ piece: 'depot', piece_version: '9.9.9' })).toContain('9.9.9')
+    expect(await messageOf({ piece: '../depot' })).toContain('is the name of a piece')
+    expect(await messageOf({ piece: 'depot', name: 'x' })).toContain('a name of its own')
+    expect(await messageOf({ piece: 'depot', base_url: 'https://x.example' })).toContain('base_url')
+    writeFileSync(join(mirror.path, 'activepieces-piece-broken-1.0.0.tgz'), 'no archive')
+    expect(await messageOf({ piece: 'broken' })).toContain('is no archive')
+    packPiece('depot', '1.0.0', mirror.path, { 'index.cjs': 'throw new Error("a broken release")' })
+    rmSync(join(mirror.path, 'activepieces-piece-broken-1.0.0.tgz'))
+    packPiece('depot', '1.0.0', mirror.path)
+  })
+
+  test('runs no other code under a release that was imported', async () => {
+    await imported('1.0.0')
+    await service.sql(
+      `update imported_services set package = package || '{"integrity": "sha512-other"}' where service = 'piece.depot'`,
+    )
+    const ended = await run({
+      service: 'piece.depot',
+      action: 'get_list_items',
+      credential_id: await credential(),
+      args: {},
+    })
+    expect(ended.error).toMatchObject({ code: 'piece_unavailable' })
+    expect(asked).toEqual([])
+  })
+})
+
+/** One workspace with the piece for all tests: its process stays warm. */
+const useDepot = (): void => {
+  beforeAll(async () => {
+    world = await makeWorld(service)
+    await imported()
+    stored = await credential()
+  })
+}
+
+describe('an action of a piece', () => {
+  useDepot()
+
+  test('runs with a secret that its code never holds', async () => {
+    answer = { status: 200, body: { id: 7, echoed: TOKEN } }
+    const ended = await run({
+      service: 'piece.depot',
+      action: 'call_create_item',
+      credential_id: stored,
+      args: { name: 'Lamp', size: 'l', more: { weight: 2 } },
+    })
+    expect(ended.status, JSON.stringify(ended.error)).toBe('succeeded')
+    expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /items'])
+    expect(known(asked[0]!)).toBe(true)
+    expect(JSON.parse(asked[0]!.body)).toEqual({ name: 'Lamp', count: 1, size: 'l', more: { weight: 2 } })
+    expect(JSON.stringify(ended)).not.toContain(TOKEN)
+    expect(JSON.stringify(ended)).toContain('•••')
+  })
+
+  test('checks its arguments and its credential when a definition is saved', async () => {
+    const credential_id = stored
+    const issues = async (args: object): Promise<string> => {
+      const refused = await save(args)
+      expect(refused.status, refused.text).toBe(422)
+      return refused.text
+    }
+    const call = { service: 'piece.depot', action: 'call_create_item', credential_id, args: { name: 'x' } }
+    expect(await issues({ ...call, args: {} })).toContain('/args/name')
+    expect(await issues({ ...call, args: { name: 'x', size: 'huge' } })).toContain('size')
+    expect(await issues({ ...call, action: 'call_nothing' })).toContain('has no action')
+    expect(await issues({ ...call, credential_id: undefined })).toContain('credential')
+    expect(await issues({ ...call, service: 'piece.absent' })).toContain('there is no service')
+  })
+
+  test('fails in the words of other services', async () => {
+    const credential_id = stored
+    const failing = async (status: number, body: object, action = 'call_create_item'): Promise<unknown> => {
+      answer = { status, body }
+      const ended = await run({ service: 'piece.depot', action, credential_id, args: { name: 'x' } })
+      return ended.error
+    }
+    expect(await failing(422, { message: 'No room' })).toMatchObject({
+      code: 'service_refused',
+      message: 'No room',
+    })
+    expect(await failing(429, { message: 'Wait' })).toMatchObject({ code: 'rate_limited' })
+    expect(await failing(503, { message: 'Away' })).toMatchObject({ code: 'service_unavailable' })
+    const wrong = await credential({ secrets: { token: 'another token' } })
+    const ended = await run({ service: 'piece.depot', action: 'get_list_items', credential_id: wrong, args: {} })
+    expect(ended.error).toMatchObject({ code: 'credential_rejected' })
+  })
+
+  test('reaches the hosts of its credential and no others', async () => {
+    const ended = await run({
+      service: 'piece.depot',
+      action: 'call_elsewhere',
+      credential_id: stored,
+      args: { url: 'https://elsewhere.example.com/' },
+    })
+    expect(ended.error).toMatchObject({ code: 'credential_refused' })
+    const other = await credential({
+      config: { service: 'piece.other', auth: 'CUSTOM_AUTH', values: { base_url: site } },
+    })
+    const refused = await run({ service: 'piece.depot', action: 'get_list_items', credential_id: other, args: {} })
+    expect(refused.error).toMatchObject({ code: 'piece_unavailable' })
+    expect(asked).toEqual([])
+  })
+
+  test('takes files and makes files', async () => {
+    const credential_id = stored
+    const made = await run({ service: 'piece.depot', action: 'get_download', credential_id, args: {} })
+    expect(made.status, JSON.stringify(made.error)).toBe('succeeded')
+    const file = JSON.stringify(made).match(/"\$file":\{[^}]*"name":"label\.txt"[^}]*\}/)
+    expect(file).not.toBeNull()
+    const definition = {
+      nodes: [
+        { id: 'label', type: 'service.call', args: { service: 'piece.depot', action: 'get_download', credential_id } },
+        {
+          id: 'create',
+          type: 'service.call',
+          args: {
+            service: 'piece.depot',
+            action: 'call_create_item',
+            credential_id,
+            args: { name: 'x', photo: { $ref: 'nodes.label.output.label' } },
+          },
+        },
+      ],
+      edges: [{ from: { node: 'label' }, to: 'create' }],
+    }
+    const saved = await world.owner.call('POST', '/api/workflows', { body: { name: 'F', definition } })
+    expect(saved.status, saved.text).toBe(201)
+    const started = await world.owner.call('POST', `/api/workflows/${saved.body.workflow_id}/run`, { body: {} })
+    await until(async () => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${started.body.execution_id}`)
+      return body.finished_at !== null
+    }, 'the end of the run')
+    const posted = asked.find(({ method }) => method === 'POST')
+    expect(JSON.parse(posted?.body ?? '{}').photo).toEqual({ name: 'label.txt', text: 'a label' })
+  })
+})
+
+describe('a form of a piece', () => {
+  useDepot()
+
+  test('lists choices and fields that depend on others', async () => {
+    const credential_id = stored
+    const options = (body: object): Promise<Answer> =>
+      world.owner.call('POST', '/api/services/piece.depot/options', { body: { credential_id, ...body } })
+    const shelves = await options({ options: 'createItem.shelf', args: { size: 'l' } })
+    expect(shelves.status, shelves.text).toBe(200)
+    expect(shelves.body).toEqual({ options: [{ value: 'a', label: 'Shelf A ?size=l' }], more: false })
+    const more = await options({ options: 'createItem.more', args: { shelf: 'a' } })
+    expect(more.body.args_schema).toMatchObject({
+      properties: { weight: { type: 'number', title: 'Weight on a' } },
+      required: ['weight'],
+    })
+    expect((await options({ options: 'createItem.name' })).body.code).toBe('probe_failed')
+    expect((await options({ options: 'nothing' })).status).toBe(422)
+  })
+
+  test('tries a credential as the piece itself does', async () => {
+    const attempt = (credential_id: string): Promise<Answer> =>
+      world.owner.call('POST', '/api/services/piece.depot/test', { body: { credential_id } })
+    const good = await attempt(stored)
+    expect(good.status, good.text).toBe(200)
+    expect(good.body).toEqual({ ok: true, message: 'The service takes this credential.' })
+    const wrong = await attempt(await credential({ secrets: { token: 'another token' } }))
+    expect(wrong.body).toEqual({ ok: false, message: 'The depot does not know this token.' })
+    expect((await world.owner.call('POST', '/api/services/rss/test', { body: { credential_id: stored } })).status).toBe(
+      404,
+    )
+  })
+})

@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, createServer as listen, type Socket } from 'node:net'
+import { SECOND } from '#platform/clock'
+import { checkDestination, type OutgoingCredential } from '#platform/outgoing/credential'
+import { asOutgoingFailure, OutgoingFailure } from '#platform/outgoing/failure'
+import type { Outgoing } from '#platform/outgoing/outgoing'
+
+// The way out of the wall. Requests of the process inside end here, as plain HTTP, and are sent by the one guarded client: it refuses
+// targets that are not public, sends to the hosts of the credential alone where there is one, puts the secret in and masks what comes back.
+
+export type WallOutgoing = Pick<Outgoing, 'request' | 'lookupFor' | 'checkLiteral' | 'isExempt'>
+
+/** What one call may do. Between calls nothing leaves. */
+export type Passage = {
+  credential: OutgoingCredential | undefined
+  signal: AbortSignal
+  /** How many requests or connections were handed to the network. */
+  sent: number
+  /** What was not let out, the first first. */
+  refused: OutgoingFailure[]
+}
+
+export type Egress = {
+  open(passage: Passage): void
+  /** Ends what is still under way. */
+  shut(): void
+  close(): Promise<void>
+}
+
+const MAX_BYTES = 25 * 1024 * 1024
+const MAX_CONNECTIONS = 64
+const MAX_REQUESTS = 1_000
+const MAX_CARRIED = 256 * 1024 * 1024
+const TIMEOUT = 120 * SECOND
+const FIRST_LINE = /^(https?|tcp) ([A-Za-z0-9_.:[\]-]{1,255}) (\d{1,5})$/
+const MAX_LINE = 300
+
+/** Set anew by the client that sends the request. */
+const NOT_FORWARDED = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'proxy-authorization',
+  'proxy-connection',
+  'http2-settings',
+])
+/** The body arrives here decoded and whole. */
+const NOT_RETURNED = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'])
+
+type Target = { scheme: string; host: string; port: number }
+
+const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
+
+export function openEgress(outgoing: WallOutgoing, socket: string): Promise<Egress> {
+  let passage: Passage | undefined
+  const sockets = new Set<Socket>()
+  const targets = new WeakMap<object, Target>()
+
+  const http = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+    const target = targets.get(request.socket)
+    if (!target || !passage) request.socket.destroy()
+    else void forward(outgoing, passage, target, request, response)
+  })
+  http.on('clientError', (_error, inner) => inner.destroy())
+
+  const front = listen((inner) => {
+    inner.on('error', () => inner.destroy())
+    inner.on('close', () => sockets.delete(inner))
+    if (!passage || sockets.size >= MAX_CONNECTIONS) {
+      inner.destroy()
+      return
+    }
+    sockets.add(inner)
+    readTarget(inner, (target) => {
+      if (!passage) inner.destroy()
+      else if (target.scheme === 'tcp') carry(outgoing, passage, target, inner)
+      else {
+        targets.set(inner, target)
+        http.emit('connection', inner)
+      }
+    })
+  })
+
+  const shut = (): void => {
+    passage = undefined
+    for (const inner of sockets) inner.destroy()
+  }
+  return new Promise((resolve, reject) => {
+    front.once('error', reject)
+    front.listen(socket, () => {
+      front.unref()
+      resolve({
+        open: (next) => {
+          passage = next
+        },
+        shut,
+        close: () =>
+          new Promise((done) => {
+            shut()
+            http.closeAllConnections()
+            front.close(() => done())
+          }),
+      })
+    })
+  })
+}
+
+function readTarget(inner: Socket, then: (target: Target) => void): void {
+  let held = Buffer.alloc(0)
+  const take = (chunk: Buffer): void => {
+    held = Buffer.concat([held, chunk])
+    const end = held.indexOf(10)
+    if (end === -1 && held.length <= MAX_LINE) return
+    inner.off('data', take)
+    inner.pause()
+    const [, scheme, host, port] = FIRST_LINE.exec(held.toString('latin1', 0, Math.max(end, 0))) ?? []
+    if (scheme === undefined || host === undefined || Number(port) > 65_535) {
+      inner.destroy()
+      return
+    }
+    const rest = held.subarray(end + 1)
+    if (rest.length > 0) inner.unshift(rest)
+    then({ scheme, host: host.toLowerCase(), port: Number(port) })
+    inner.resume()
+  }
+  inner.on('data', take)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new OutgoingFailure('request_invalid', `a request has at most ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined && !NOT_FORWARDED.has(name)) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  return headers
+}
+
+async function forward(
+  outgoing: WallOutgoing,
+  passage: Passage,
+  { scheme, host, port }: Target,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let counted = 0
+  try {
+    if (!request.url?.startsWith('/')) throw new OutgoingFailure('request_invalid', 'a request names a path')
+    if (passage.sent >= MAX_REQUESTS)
+      throw new OutgoingFailure('request_invalid', `a call sends at most ${MAX_REQUESTS} requests`)
+    const body = await bodyOf(request)
+    counted = 1
+    passage.sent += counted
+    const answer = await outgoing.request({
+      method: request.method ?? 'GET',
+      url: `${scheme}://${bracketed(host)}:${port}${request.url}`,
+      headers: headersOf(request),
+      body: body.length === 0 ? null : body,
+      signal: passage.signal,
+      timeoutMs: TIMEOUT,
+      maxBytes: MAX_BYTES,
+      // Followed inside, where each hop comes by here again.
+      redirects: false,
+      ...(passage.credential && { credential: passage.credential }),
+    })
+    const headers = Object.entries(answer.headers).filter(([name]) => !NOT_RETURNED.has(name))
+    response.writeHead(answer.status, Object.fromEntries(headers.map(([name, value]) => [name, latin(value)])))
+    response.end(request.method === 'HEAD' ? undefined : answer.body)
+  } catch (error) {
+    const failure = asOutgoingFailure(error)
+    if (NOT_SENT.has(failure.code)) {
+      passage.refused.push(failure)
+      passage.sent -= counted
+    }
+    if (response.headersSent) response.destroy()
+    else {
+      response.writeHead(502, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: failure.code, message: failure.message }))
+    }
+  }
+}
+
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'target_refused',
+  'target_unresolved',
+  'credential_refused',
+  'request_invalid',
+])
+
+/** The mask is a character that no header can hold. */
+const latin = (value: string): string => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '*')
+
+/** A connection as it is, for drivers that hold the secret themselves. It goes to the hosts of the credential and nowhere else. */
+function carry(outgoing: WallOutgoing, passage: Passage, { host, port }: Target, inner: Socket): void {
+  try {
+    const { credential } = passage
+    if (!credential)
+      throw new OutgoingFailure(
+        'credential_refused',
+        'a connection to a database needs a credential that names its host',
+      )
+    checkDestination(credential, new URL(`https://${bracketed(host)}:${port}`), outgoing)
+    outgoing.checkLiteral(host, port)
+  } catch (error) {
+    passage.refused.push(asOutgoingFailure(error))
+    inner.destroy()
+    return
+  }
+  passage.sent += 1
+  const outer = connect({ host, port, lookup: outgoing.lookupFor(host, port) })
+  let carried = 0
+  const count = (chunk: Buffer): void => {
+    carried += chunk.length
+    if (carried > MAX_CARRIED) inner.destroy()
+  }
+  outer.on('data', count)
+  inner.on('data', count)
+  outer.on('error', (error) => {
+    if (error instanceof OutgoingFailure) passage.refused.push(error)
+    inner.destroy()
+  })
+  outer.on('close', () => inner.destroy())
+  inner.on('close', () => outer.destroy())
+  inner.pipe(outer).pipe(inner)
+}

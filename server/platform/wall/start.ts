@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+// The wall around code of others: a process with a network, a file system, processes and a user of its own (Linux namespaces), without
+// capabilities and environment, in which Node's permission model allows reading two folders and nothing else.
+
+export const wallLevels = ['namespaces', 'node'] as const
+/** `node`: only Node's own permission model, which does not stop connections. */
+export type WallLevel = (typeof wallLevels)[number]
+
+export type WallLimits = { heapMb: number; dataMb: number; cpuSeconds: number }
+
+export type WalledProgram = {
+  /** The file that runs first, and the folder that it may read besides its own. */
+  entry: string
+  code: string
+  /** `tcp`: connections are carried as they are, for drivers of databases. */
+  transport: 'http' | 'tcp'
+  /** Where `entry` lies in `code`: then nothing of ours is needed but the preload. */
+  inCode?: true
+  environment?: Record<string, string>
+  /** Answers come over standard output instead of the fourth pipe. */
+  answersOnOutput?: true
+  limits?: WallLimits
+}
+
+export type WalledChild = {
+  process: ChildProcess
+  input: Writable
+  answers: Readable
+  errors: Readable
+  /** Where the service listens for the connections of this process. */
+  socket: string
+  /** The folder as the process sees it. */
+  code: string
+  remove(): void
+}
+
+const LIMITS: WallLimits = { heapMb: 256, dataMb: 900, cpuSeconds: 300 }
+const PRELOAD = join(import.meta.dirname, 'inside/preload.ts')
+
+/**
+ * Builds a root with the system's libraries, Node, the two folders and the socket, and nothing else: connections to sockets of other
+ * programs need their files, and there are none. The capabilities for this are gone before Node starts.
+ */
+const SCRIPT = `set -e
+root="$1" node="$2" wall="$3" ours="$4" code="$5" io="$6"
+shift 6
+mount -t tmpfs -o mode=755,size=256k none "$root"
+for one in /usr /lib /lib64 /lib32 /libx32 /bin /sbin; do
+  if [ -L "$one" ]; then ln -s "$(readlink "$one")" "$root$one"
+  elif [ -d "$one" ]; then mkdir "$root$one"; mount --rbind "$one" "$root$one"; fi
+done
+mkdir "$root/wall" "$root/ours" "$root/code"
+mount --bind "$wall" "$root/wall"
+mount --bind "$ours" "$root/ours"
+mount --bind "$code" "$root/code"
+: > "$root/node"
+: > "$root/io"
+mount --bind "$node" "$root/node"
+mount --bind "$io" "$root/io"
+cd "$root"
+exec chroot "$root" /usr/bin/env -i "$@"`
+
+const UNSHARE = ['--user', '--map-root-user', '--mount', '--net', '--ipc', '--pid', '--fork', '--kill-child']
+const SETPRIV = ['/usr/bin/setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all']
+
+export function makeSocketFolder(): { folder: string; socket: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'hdl-'))
+  mkdirSync(join(folder, 'root'))
+  return { folder, socket: join(folder, 's') }
+}
+
+/** The socket must be listening already. */
+export function startBehindWall(
+  level: WallLevel,
+  program: WalledProgram,
+  { folder, socket }: { folder: string; socket: string },
+): WalledChild {
+  const { heapMb, dataMb, cpuSeconds } = program.limits ?? LIMITS
+  const inside = level === 'namespaces'
+  const at = inside
+    ? { node: '/node', wall: '/wall', ours: '/ours', code: '/code', io: '/io' }
+    : {
+        node: process.execPath,
+        wall: dirname(PRELOAD),
+        ours: dirname(program.entry),
+        code: program.code,
+        io: socket,
+      }
+  const entry = program.inCode
+    ? join(at.code, program.entry.slice(program.code.length))
+    : join(at.ours, basename(program.entry))
+  const node = [
+    at.node,
+    '--permission',
+    ...[at.wall, at.ours, at.code].map((path) => `--allow-fs-read=${path}`),
+    '--no-warnings',
+    `--max-old-space-size=${heapMb}`,
+    '--import',
+    join(at.wall, basename(PRELOAD)),
+    entry,
+    at.io,
+    program.transport,
+  ]
+  const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; ulimit -f 0; ulimit -d ${dataMb * 1024} 2>/dev/null; exec "$0" "$@"`
+  const values = Object.entries(program.environment ?? {}).map(([name, value]) => `${name}=${value}`)
+  const ours = program.inCode ? dirname(PRELOAD) : dirname(program.entry)
+  const command = inside
+    ? [
+        ...['unshare', ...UNSHARE, 'sh', '-c', SCRIPT, 'sh'],
+        ...[join(folder, 'root'), process.execPath, dirname(PRELOAD), ours, program.code, socket],
+        ...[...values, ...SETPRIV, ...node],
+      ]
+    : ['env', '-i', ...values, ...node]
+  const child = spawn('/bin/sh', ['-c', limits, ...command], {
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+    cwd: inside ? '/' : program.code,
+    stdio: ['pipe', program.answersOnOutput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+  })
+  const [input, output, errors, fourth] = child.stdio as unknown as [Writable, Readable, Readable, Readable]
+  for (const pipe of [input, output, errors, fourth]) pipe?.on('error', () => {})
+  child.unref()
+  return {
+    process: child,
+    input,
+    answers: program.answersOnOutput ? output : fourth,
+    errors,
+    socket,
+    code: at.code,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,308 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { makeChildPool, type PooledChild } from '#platform/children/pool'
+import { SECOND } from '#platform/clock'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import type { OutgoingFailure } from '#platform/outgoing/failure'
+import { type Egress, openEgress, type Passage, type WallOutgoing } from './egress.ts'
+import { WallFailure } from './failure.ts'
+import { makeSocketFolder, startBehindWall, type WalledChild, type WalledProgram, type WallLevel } from './start.ts'
+
+// Calls of code of others. A process serves one call at a time and, while it is warm, only callers with the same key, which begins with
+// the workspace. What it says is a line of JSON; it is killed when it takes too long or says too much.
+
+export type WallCall = {
+  workspaceId: string
+  /** Calls with the same program and key may use the same process one after the other. */
+  key: string
+  program: WalledProgram
+  request: object
+  credential: OutgoingCredential | undefined
+  signal: AbortSignal
+  timeoutMs?: number
+  maxBytes?: number
+}
+
+export type WallAnswer = { answer: JsonObject; sent: number; refused: readonly OutgoingFailure[] }
+
+export type Wall = {
+  /** Throws WallFailure. */
+  call(call: WallCall): Promise<WallAnswer>
+  /** Why the wall cannot be built here; undefined where it can. */
+  problem(): Promise<string | undefined>
+  readonly live: number
+  close(): Promise<void>
+}
+
+export type WallOptions = {
+  outgoing: WallOutgoing
+  level: WallLevel
+  processes: number
+  idleMs?: number
+  /** The program that makes namespaces. */
+  unshare?: string
+}
+
+const READY_WITHIN = 60 * SECOND
+const TIMEOUT = 120 * SECOND
+const MAX_ANSWER = 48 * 1024 * 1024
+const MAX_NOISE = 1024 * 1024
+const KEPT_NOISE = 2_000
+const IDLE_MS = 60_000
+
+type Child = PooledChild & {
+  ready: Promise<void>
+  talk(request: object, passage: Passage, limits: { timeoutMs: number; maxBytes: number }): Promise<JsonObject>
+}
+
+const UNAVAILABLE =
+  'code of others cannot run on this machine: it does not allow user namespaces with mounts. See HEDDLE_WALL in docs/settings.md'
+
+export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare = 'unshare' }: WallOptions): Wall {
+  const problem = (): Promise<string | undefined> => problemOf(level, unshare)
+  /** Of the calls that wait or run. */
+  const programs = new Map<string, { program: WalledProgram; calls: number }>()
+  const pool = makeChildPool<Child>({
+    size: processes,
+    idleMs,
+    start: (key) => startChild(outgoing, level, programs.get(key)!.program, problem),
+  })
+  return {
+    get live() {
+      return pool.live
+    },
+    async call({ workspaceId, key, program, request, credential, signal, timeoutMs = TIMEOUT, maxBytes = MAX_ANSWER }) {
+      const own = `${workspaceId} ${program.code} ${program.entry} ${program.transport} ${key}`
+      const named = programs.get(own) ?? { program, calls: 0 }
+      programs.set(own, named)
+      named.calls += 1
+      const lease = await pool.lease(workspaceId, own, signal).finally(() => {
+        named.calls -= 1
+        if (named.calls === 0) programs.delete(own)
+      })
+      if (!lease) throw new WallFailure('busy', 'too many calls wait; try again later')
+      const stop = new AbortController()
+      const passage: Passage = { credential, signal: AbortSignal.any([signal, stop.signal]), sent: 0, refused: [] }
+      let clean = false
+      const kill = (): void => lease.child.end()
+      signal.addEventListener('abort', kill, { once: true })
+      try {
+        signal.throwIfAborted()
+        await lease.child.ready
+        const answer = await lease.child.talk(request, passage, { timeoutMs, maxBytes })
+        clean = true
+        return { answer, sent: passage.sent, refused: passage.refused }
+      } catch (error) {
+        signal.throwIfAborted()
+        throw error
+      } finally {
+        stop.abort()
+        signal.removeEventListener('abort', kill)
+        lease.giveBack({ clean })
+      }
+    },
+    problem,
+    close: () => pool.close(),
+  }
+}
+
+const known = new Map<string, Promise<string | undefined>>()
+
+/** Whether `unshare` with all that the wall needs works here. Asked once. */
+function problemOf(level: WallLevel, unshare: string): Promise<string | undefined> {
+  if (level === 'node') return Promise.resolve(undefined)
+  const found = known.get(unshare) ?? tryOut(unshare)
+  known.set(unshare, found)
+  return found
+}
+
+function tryOut(unshare: string): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'hdl-'))
+  const flags = ['--user', '--map-root-user', '--mount', '--net', '--ipc', '--pid', '--fork']
+  const script = 'mount -t tmpfs none "$1" && command -v chroot && test -x /usr/bin/setpriv'
+  return new Promise((resolve) => {
+    const child = spawn(unshare, [...flags, 'sh', '-c', script, 'sh', folder], {
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      stdio: 'ignore',
+    })
+    const end = (code: number | null): void => {
+      rmSync(folder, { recursive: true, force: true })
+      resolve(code === 0 ? undefined : UNAVAILABLE)
+    }
+    child.once('error', () => end(1))
+    child.once('exit', end)
+  })
+}
+
+function startChild(
+  outgoing: WallOutgoing,
+  level: WallLevel,
+  program: WalledProgram,
+  problemHere: () => Promise<string | undefined>,
+): Child {
+  const place = makeSocketFolder()
+  let gone = false
+  let started: WalledChild | undefined
+  let egress: Egress | undefined
+  let noise = ''
+  let heard = 0
+  const listeners: (() => void)[] = []
+  const lines = makeLines()
+
+  const over = (): void => {
+    if (gone) return
+    gone = true
+    void (egress?.close() ?? Promise.resolve()).finally(() => {
+      started?.remove()
+      lines.end()
+      for (const listener of listeners.splice(0)) listener()
+    })
+  }
+  const end = (): void => {
+    if (started) {
+      started.process.ref()
+      started.process.kill('SIGKILL')
+    } else over()
+  }
+  const begin = async (): Promise<void> => {
+    const problem = await problemHere()
+    if (problem !== undefined) {
+      over()
+      throw new WallFailure('wall_unavailable', problem)
+    }
+    egress = await openEgress(outgoing, place.socket)
+    if (gone) {
+      await egress.close()
+      throw new WallFailure('ended', 'the process was ended before it began')
+    }
+    started = startBehindWall(level, program, place)
+    started.process.once('error', over)
+    started.process.once('close', over)
+    started.errors.on('data', (chunk: Buffer) => {
+      heard += chunk.length
+      if (noise.length < KEPT_NOISE) noise += chunk.toString('utf8').slice(0, KEPT_NOISE)
+      if (heard > MAX_NOISE) end()
+    })
+    lines.read(started.answers, end)
+    const ready = await lines.next(READY_WITHIN, MAX_ANSWER)
+    if (ready !== '{"ready":true}') {
+      end()
+      throw new WallFailure('ended', `the process did not start: ${noise.slice(0, 300) || 'it gave no reason'}`)
+    }
+  }
+  const ready = begin().catch((error: unknown) => {
+    end()
+    throw error
+  })
+  ready.catch(() => undefined)
+
+  return {
+    ready,
+    get usable() {
+      return !gone
+    },
+    end,
+    onEnd: (listener) => void (gone ? listener() : listeners.push(listener)),
+    async talk(request, passage, { timeoutMs, maxBytes }) {
+      const sent = (): { sent: boolean } => ({ sent: passage.sent > 0 })
+      const id = randomUUID()
+      const until = performance.now() + timeoutMs
+      egress!.open(passage)
+      lines.forget()
+      try {
+        started!.input.write(`${JSON.stringify({ ...request, id, code: started!.code })}\n`)
+        for (;;) {
+          const line = await lines.next(Math.max(1, until - performance.now()), maxBytes)
+          if (line === 'timeout') throw new WallFailure('timeout', 'the program did not answer in time', sent())
+          if (line === 'too_large') throw new WallFailure('output_too_large', 'the program answered too much', sent())
+          if (line === 'end') throw new WallFailure('ended', 'the program ended without an answer', sent())
+          const answer = parsed(line)
+          // Anything else was said by what an earlier call left running.
+          if (isObject(answer) && answer.id === id) return answer
+        }
+      } finally {
+        egress!.shut()
+      }
+    },
+  }
+}
+
+function parsed(line: string): Json {
+  try {
+    return JSON.parse(line) as Json
+  } catch {
+    throw new WallFailure('unreadable', 'the program gave an answer that cannot be read')
+  }
+}
+
+/** Lines as they come, one asked for at a time. */
+function makeLines() {
+  let held: Buffer[] = []
+  let size = 0
+  let most = MAX_NOISE
+  let waiting: ((line: string) => void) | undefined
+  let ended = false
+  let stop = (): void => {}
+  const answer = (line: string): void => {
+    const take = waiting
+    waiting = undefined
+    take?.(line)
+  }
+  /** Takes the first whole line of what is held; the rest waits for who asks next. */
+  const look = (from: number): void => {
+    if (!waiting) {
+      // Said between two calls: whoever says so much is ended.
+      if (size > MAX_NOISE) stop()
+      return
+    }
+    const at = held.findIndex((chunk, index) => index >= from && chunk.includes(10))
+    const length = at === -1 ? size : 0
+    if (length > most) {
+      stop()
+      answer('too_large')
+    }
+    if (at === -1) return
+    const all = Buffer.concat(held)
+    const end = all.indexOf(10)
+    held = [all.subarray(end + 1)]
+    size = all.length - end - 1
+    answer(end > most ? 'too_large' : all.toString('utf8', 0, end))
+  }
+  return {
+    read(source: Readable, end: () => void): void {
+      stop = end
+      source.on('data', (chunk: Buffer) => {
+        held.push(chunk)
+        size += chunk.length
+        look(held.length - 1)
+      })
+    },
+    /** What was said before a call is no answer to it. */
+    forget(): void {
+      held = []
+      size = 0
+    },
+    next(timeoutMs: number, maxBytes: number): Promise<string> {
+      if (ended) return Promise.resolve('end')
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => answer('timeout'), timeoutMs)
+        most = maxBytes
+        waiting = (line) => {
+          clearTimeout(timer)
+          resolve(line)
+        }
+        look(0)
+      })
+    },
+    end(): void {
+      ended = true
+      answer('end')
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { OutgoingCredential, Veiled } from '#platform/outgoing/credential'
+import type { Wall } from '#platform/wall/wall'
+import { holdsSecret, transportOf } from './holders.ts'
+import {
+  type PieceAnswer,
+  type PieceCredential,
+  type PieceError,
+  PieceFailure,
+  type PieceFile,
+  type PiecePackage,
+  type PieceRequest,
+} from './index.ts'
+import type { PieceSource } from './source.ts'
+
+// Calls of pieces behind the wall. A warm process serves one piece of one workspace, with one credential.
+
+const ENTRY = join(import.meta.dirname, 'inside/child-main.ts')
+
+export type PieceCall = {
+  workspaceId: string
+  piece: PiecePackage
+  /** `piece.` and its name: a credential that was stored for another service is not taken. */
+  service: string
+  request: PieceRequest
+  credential: OutgoingCredential | undefined
+  /** Which credential it is, so that what a process remembers of one is not used with another. */
+  credentialKey?: string | undefined
+  signal: AbortSignal
+  timeoutMs?: number
+}
+
+export type PieceRunner = {
+  /** Throws PieceFailure where the piece cannot be had, and WallFailure. */
+  call(call: PieceCall): Promise<PieceAnswer>
+}
+
+export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; source: PieceSource }): PieceRunner {
+  return {
+    async call({ workspaceId, piece, service, request, credential, credentialKey = '', signal, timeoutMs }) {
+      const folder = await source.folderOf(piece)
+      const { part, ...rest } = request
+      const veiled = credential && veilOf(credential, service)
+      const { answer, sent, refused } = await wall.call({
+        workspaceId,
+        key: credentialKey,
+        program: { entry: ENTRY, code: folder, transport: transportOf(piece.name) },
+        request: { ...rest, name: part, auth: veiled && authOf(piece, veiled) },
+        credential: veiled?.credential,
+        signal,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      })
+      return { ...readAnswer(answer), sent, refused }
+    },
+  }
+}
+
+function veilOf(credential: OutgoingCredential, service: string): Veiled {
+  const veiled = credential.veiled?.()
+  if (!veiled) throw new PieceFailure(`the credential "${credential.name}" cannot be used with a piece`)
+  if (veiled.kind === 'piece' && veiled.config.service !== service)
+    throw new PieceFailure(`the credential "${credential.name}" is for ${String(veiled.config.service)}`)
+  return veiled
+}
+
+const textsOf = (values: unknown): Record<string, string> =>
+  isObject(values as Json)
+    ? Object.fromEntries(Object.entries(values as JsonObject).map(([name, value]) => [name, String(value)]))
+    : {}
+
+/** The credential in the form that pieces know. */
+export function authOf({ name }: PiecePackage, veiled: Veiled): PieceCredential {
+  const { kind, config } = veiled
+  const given = holdsSecret(name) ? veiled.reveal() : veiled.placeholders
+  switch (kind) {
+    case 'piece':
+      return { type: String(config.auth ?? 'CUSTOM_AUTH'), values: { ...textsOf(config.values), ...given } }
+    case 'oauth2_client':
+    case 'oauth2_code':
+      return { type: 'OAUTH2', values: { access_token: given.access_token ?? '' } }
+    case 'basic':
+      return { type: 'BASIC_AUTH', values: { username: String(config.username), password: given.password ?? '' } }
+    case 'bearer':
+      return { type: 'SECRET_TEXT', values: { value: given.token ?? '' } }
+    case 'header':
+    case 'query':
+      return { type: 'SECRET_TEXT', values: { value: given.value ?? '' } }
+    default:
+      return { type: 'CUSTOM_AUTH', values: given }
+  }
+}
+
+const isFile = (value: Json): value is PieceFile =>
+  isObject(value) && typeof value.name === 'string' && typeof value.base64 === 'string'
+
+const isText = (value: Json | undefined): value is string => typeof value === 'string'
+
+function readAnswer(answer: JsonObject): Pick<PieceAnswer, 'result' | 'written'> {
+  const written = isObject(answer.written) ? answer.written : {}
+  if (answer.ok === true) {
+    const files = (Array.isArray(answer.files) ? answer.files : []).filter(isFile)
+    return { result: { output: answer.output ?? null, files }, written }
+  }
+  const told = isObject(answer.error) ? answer.error : {}
+  const error: PieceError = {
+    message: isText(told.message) ? told.message.slice(0, 1_000) : 'the piece does not say why',
+    status: typeof told.status === 'number' ? told.status : undefined,
+    body: isText(told.body) && told.body !== 'null' ? told.body.slice(0, 1_000) : undefined,
+  }
+  return { result: { error }, written }
+}
