@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, percentile } from './database.ts'
+import { openLine } from './line.ts'
 import { post } from './world.ts'
 
 const QUIET_MS = 25
@@ -19,6 +20,7 @@ export async function eventToResumed(
   const headers = { authorization: `Bearer ${key}` }
   const { workflow_id } = await post(base, '/api/workflows', key, { name: 'Waits', definition: waiting })
   const took: number[] = []
+  const line = openLine(base, key)
   for (let n = -WARM_UP; n < times; n += 1) {
     const input = { key: `bench ${workflow_id} ${n}` }
     const { execution_id } = await post(base, `/api/workflows/${workflow_id}/run`, key, { input })
@@ -27,8 +29,7 @@ export async function eventToResumed(
       ((await (await fetch(at, { headers })).json()) as { status: string }).status
     while ((await status()) !== 'waiting') await sleep(2)
     await sleep(QUIET_MS)
-    const sentAt = performance.timeOrigin + performance.now()
-    await post(base, '/api/events', key, { key: input.key, data: n })
+    const sentAt = performance.timeOrigin + (await line.post('/api/events', { key: input.key, data: n }))
     let received: { type: string; at: string } | undefined
     while (!received) {
       await sleep(QUIET_MS)
@@ -39,5 +40,6 @@ export async function eventToResumed(
     }
     if (n >= 0) took.push(Date.parse(received.at) - sentAt)
   }
+  line.close()
   return { p50_ms: Number(median(took).toFixed(1)), p99_ms: Number(percentile(took, 99).toFixed(1)) }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, percentile, startBenchDatabase } from './database.ts'
+import { openLine } from './line.ts'
 import { makeBenchPerson, post, startBenchService } from './world.ts'
 
 // From the answer to a question until the execution has gone on: on an idle system, in the process that took the answer, and
@@ -21,24 +20,10 @@ const database = await startBenchDatabase()
 const { key } = await makeBenchPerson(database)
 const headers = { authorization: `Bearer ${key}` }
 
-/** Written to an open connection as it stands: what a client spends on making a request is not the service's. */
-async function sendAnswer(line: Socket, executionId: string, response: number): Promise<number> {
-  const body = JSON.stringify({ response })
-  const request = Buffer.from(
-    `POST /api/workflows/executions/${executionId}/respond HTTP/1.1\r\nhost: ${line.remoteAddress}:${line.remotePort}\r\n` +
-      `authorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  )
-  const sentAt = performance.now()
-  line.write(request)
-  const [answer] = (await once(line, 'data')) as [Buffer]
-  if (!/^HTTP\/1.1 202 /.test(answer.toString('latin1'))) throw new Error(answer.toString())
-  return sentAt
-}
-
 async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }> {
   const { workflow_id } = await post(api, '/api/workflows', key, { name: 'Asks', definition: asking })
   const took: number[] = []
-  const line = connect(Number(new URL(api).port), new URL(api).hostname)
+  const line = openLine(api, key)
   for (let n = -WARM_UP; n < TIMES; n++) {
     const { execution_id } = await post(api, `/api/workflows/${workflow_id}/run`, key, {})
     const read = async () =>
@@ -46,7 +31,7 @@ async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }>
     while ((await read()).status !== 'waiting') await sleep(2)
     // What parking leaves to be done is over when a person answers.
     await sleep(QUIET_MS)
-    const answered = await sendAnswer(line, execution_id!, n)
+    const answered = await line.post(`/api/workflows/executions/${execution_id}/respond`, { response: n })
     // Anyone who asks at once how it went keeps the process busy that is to resume it.
     await sleep(QUIET_MS)
     // The time the journal gives the resumption, on this machine's one clock, less the moment the answer was sent.
@@ -60,7 +45,7 @@ async function measure(api: string): Promise<{ p50_ms: number; p99_ms: number }>
     }
     if (n >= 0) took.push(Date.parse(resumed.at) - sentAt)
   }
-  line.destroy()
+  line.close()
   return { p50_ms: Number(median(took).toFixed(1)), p99_ms: Number(percentile(took, 99).toFixed(1)) }
 }
 

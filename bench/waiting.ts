@@ -26,7 +26,13 @@ const transactions = async (): Promise<number> =>
       .rows[0].n,
   )
 
+/** Each wait is compared once with what it names, 20 s after it began. That is the cost of beginning to wait, not of waiting. */
+const settled = async (): Promise<void> => {
+  while ((await observer.query('select from wait_checks limit 1')).rows.length > 0) await sleep(500)
+}
+
 const idle = async () => {
+  await settled()
   // Backends report what they did up to ten seconds later.
   await sleep(15_000)
   const before = { service: cpuMs(service.child.pid!), database: cpuMs(database.postmaster()), n: await transactions() }
@@ -57,7 +63,13 @@ for (const table of ['executions', 'event_waits']) await observer.query(`vacuum 
 await observer.query('checkpoint')
 const many = await measure()
 
-console.log(JSON.stringify({ waiting: WAITING, none, many }, null, 2))
+const more = (figure: 'service_cpu_ms_s' | 'database_cpu_ms_s' | 'transactions_s'): number =>
+  Number((many.idle[figure] - none.idle[figure]).toFixed(1))
+const waiting_costs = {
+  cpu_ms_s: Number((more('service_cpu_ms_s') + more('database_cpu_ms_s')).toFixed(1)),
+  transactions_s: more('transactions_s'),
+}
+console.log(JSON.stringify({ waiting: WAITING, none, many, waiting_costs }, null, 2))
 service.stop()
 await new Promise((resolve) => service.child.once('exit', resolve))
 await observer.end()

@@ -33,6 +33,7 @@ import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
 import { forgetTriggers } from '#areas/triggers/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { addWidget } from '#areas/widget/routes'
+import { makeCodeCheck } from '#areas/workflows/code-check'
 import { systemDefinitionSha256 } from '#areas/workflows/system'
 import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
@@ -202,6 +203,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     maxBytes: config.HEDDLE_MAX_JSON_BYTES,
     files: files.sent,
   })
+  const checkCode = makeCodeCheck(providers.sandbox)
   const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
     config,
     db,
@@ -221,7 +223,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
       ...credentials.references,
       ...knowledge.references,
     ]),
-    checkMore: services.checkDefinition,
+    checkMore: async (tx, workspaceId, definition) => [
+      ...(await services.checkDefinition(tx, workspaceId, definition)),
+      ...(await checkCode(workspaceId, definition)),
+    ],
     findImported: services.findImported,
     pieces: services.pieces,
     onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],

@@ -190,6 +190,7 @@ export function makeApi({ base, token, target }: Options) {
   return {
     target,
     kept,
+    origin: new URL(base, location.href).origin,
     async config(): Promise<Config> {
       const config = (await (await send('/config')).json()) as Config
       remember(config.visitor_token)

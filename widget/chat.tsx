@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { piecesOf } from '#model/addresses'
 import type { Api, Config, Message } from './api.ts'
 import { makeConversation, type View } from './conversation.ts'
 import { AnswerForm, SchemaForm } from './form.tsx'
@@ -37,6 +38,23 @@ const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }
       </li>
     ))}
   </ul>
+)
+
+/** What a visitor writes stays as it was written. */
+const Said = ({ message: { role, text }, origin }: { message: Message; origin: string }) => (
+  <>
+    {role === 'visitor'
+      ? text
+      : piecesOf(text, origin).map((piece) =>
+          piece.url === undefined ? (
+            piece.text
+          ) : (
+            <a key={piece.url} href={piece.url} target="_blank" rel="noopener noreferrer">
+              {piece.text}
+            </a>
+          ),
+        )}
+  </>
 )
 
 export function Chat({ api, config, onClose }: Props) {
@@ -126,7 +144,7 @@ export function Chat({ api, config, onClose }: Props) {
                 {message.role === 'visitor' ? 'You: ' : message.role === 'assistant' ? `${config.name}: ` : ''}
               </span>
             )}
-            {message.text}
+            <Said message={message} origin={api.origin} />
             {message.citations ? <Sources citations={message.citations} /> : null}
           </div>
         ))}

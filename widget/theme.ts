@@ -24,6 +24,7 @@ font:15px/1.5 var(--heddle-font,system-ui,sans-serif);color:var(--tx)}
 *{box-sizing:border-box;margin:0}
 svg{display:block;margin:auto}
 button,input,select,textarea{font:inherit;color:inherit}
+a{color:inherit}
 button{cursor:pointer;border:1px solid color-mix(in srgb,var(--tx) 25%,transparent);background:var(--bg);border-radius:calc(var(--r)*.6);padding:.45em .9em;min-height:40px}
 button:disabled{opacity:.55;cursor:default}
 button.primary{background:var(--p);color:var(--op);border-color:var(--p)}

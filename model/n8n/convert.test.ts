@@ -318,6 +318,8 @@ describe('each kind of node', () => {
       ["await fetch('https://x')", 'requests'],
       ['return DateTime.now()', 'Luxon'],
       ['return $(name).all()', 'name of a node'],
+      ['return moment()', '"moment", which is not there'],
+      ['return [', 'no JavaScript'],
     ] as const) {
       const converted = convert([{ name: 'It', type: base('code'), parameters: { jsCode } }])
       expect([outcome(converted, 'It'), why(converted, 'It')]).toEqual(['by_hand', expect.stringContaining(told)])

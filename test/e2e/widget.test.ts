@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
@@ -58,6 +59,35 @@ const hello = {
 async function makeWorkflow(): Promise<string> {
   return (await world.owner.call('POST', '/api/workflows', { body: { name: 'Greeting card', definition: hello } })).body
     .workflow_id
+}
+
+/** Reads a letter aloud, and gives it back with a copy in capitals. */
+const reading = {
+  inputs: {
+    type: 'object',
+    properties: { letter: { type: 'object', title: 'Your letter', required: ['$file'] } },
+    required: ['letter'],
+  },
+  nodes: [
+    { id: 'read', type: 'file.read', args: { file: { $ref: 'input.letter' } } },
+    {
+      id: 'copy',
+      type: 'file.write',
+      args: { name: 'copy.txt', text: { $cel: 'nodes.read.output.content.upperAscii()' } },
+    },
+  ],
+  edges: [{ from: { node: 'read' }, to: 'copy' }],
+  output: { said: { $ref: 'nodes.read.output.content' }, copy: { $ref: 'nodes.copy.output' } },
+}
+const letter = (text: string) => ({ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
+
+/** What a click on the newest address of a file brings. The new tab that it opens becomes the download. */
+async function download(page: Page): Promise<{ name: string; text: string }> {
+  const opened = page.context().waitForEvent('page')
+  const begun = Promise.any([page.waitForEvent('download'), opened.then((tab) => tab.waitForEvent('download'))])
+  await page.getByRole('log').getByRole('link', { name: 'Download' }).last().click()
+  const file = await begun
+  return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') }
 }
 
 async function openPage(): Promise<Page> {
@@ -228,6 +258,42 @@ describe.skipIf(!executable)('the widget on another site', () => {
       )
       .toBe('This chat is not available any more.')
     await page.close()
+  })
+
+  test('a visitor sends a file in a form and with a message, and downloads what the run made of it', async () => {
+    const made = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'Read a letter', definition: reading },
+    })
+    const workflow = made.body.workflow_id
+    const template = (
+      await world.owner.call('POST', '/api/templates', {
+        body: { name: 'Reader', workflow_ids: [workflow], allowed_origins: [origin] },
+      })
+    ).body.template_id
+    const { token } = (await world.owner.call('POST', `/api/templates/${template}/embed-tokens`, { body: {} })).body
+    html = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><main><h1>Shop</h1><heddle-chat template="${template}" token="${token}" base="${service.base}"></heddle-chat></main><script src="${service.base}/widget/v1.js"></script></body></html>`
+    const page = await openPage()
+    const log = page.getByRole('log')
+    await page.getByRole('button', { name: 'Read a letter' }).click()
+    const form = page.getByRole('form')
+    await form.getByLabel('Your letter').setInputFiles(letter('Dear Ada'))
+    await form.getByRole('status').getByText('letter.txt').waitFor()
+    await form.getByRole('button', { name: 'Send' }).click()
+    await log.getByText('said: Dear Ada').waitFor()
+    expect(await download(page)).toEqual({ name: 'copy.txt', text: 'DEAR ADA' })
+    expect(await severeFindings(page)).toEqual([])
+    await page.close()
+
+    const guided = (
+      await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, { body: { allowed_origins: [origin] } })
+    ).body
+    html = `<!doctype html><html lang="en"><body><heddle-workflow workflow="${workflow}" token="${guided.token}" base="${service.base}"></heddle-workflow><script src="${service.base}/widget/v1.js"></script></body></html>`
+    const other = await openPage()
+    await other.getByRole('log').getByText('I need').waitFor()
+    await other.getByLabel('File to send').setInputFiles(letter('Dear Bob'))
+    await other.getByRole('log').getByText('"said": "Dear Bob"').waitFor()
+    expect(await download(other)).toEqual({ name: 'copy.txt', text: 'DEAR BOB' })
+    await other.close()
   })
 
   test('the first message is there soon, and Escape goes back to where one came from', async () => {

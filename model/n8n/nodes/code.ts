@@ -1,3 +1,4 @@
+import { unknownNames } from '#model/code-names'
 import type { JsonObject } from '#model/definition'
 import { type Exit, orEmpty } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
@@ -65,9 +66,14 @@ export function convertCode(step: Step): Exit[] {
     input.nodes = others
   }
   const isEach = p.mode === 'runOnceForEachItem' || step.node.type.endsWith('.functionItem')
+  const whole = isEach ? eachSource(source, names.length > 0, step) : allSource(source, names.length > 0)
+  // A workflow with such code would be refused when it is saved.
+  const unknown = unknownNames(`export default async function (input) { ${whole}\n}`)
+  if (!unknown) throw new NotConvertible('the code is no JavaScript that can be read')
+  if (unknown[0]) throw new NotConvertible(`the code uses "${unknown[0].name.slice(0, 64)}", which is not there`)
   step.add('code', {
     input,
-    source: isEach ? eachSource(source, names.length > 0, step) : allSource(source, names.length > 0),
+    source: whole,
     limits: { time_ms: 10_000 },
   })
   const list = celOut(`[nodes.${step.id}.output].flatten()`, 'list')

@@ -4,7 +4,8 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { type CallbackParts, callBack } from './callback.ts'
 import { CallbackTaken, EventTaken, NewEvent, type NewEvent as NewEventInput } from './schema.ts'
-import { type EventParts, sendEvent } from './send.ts'
+import { type EventParts, lockFirstWaits, sendEvent } from './send.ts'
+import type { OpenWait } from './store.ts'
 
 const called = {
   description:
@@ -35,7 +36,9 @@ export const eventRoutes = (parts: EventParts & CallbackParts): AnyRoute[] => {
         status: 202,
         extension: true,
         examples: { body: { key: 'order-7', name: 'order.paid', data: { amount: 12 }, event_id: 'evt-2026-0001' } },
-        run: (ctx: Context, input: NewEventInput) => sendEvent(parts, ctx, input),
+        aheadWithInput: (ctx: Context, input: NewEventInput) => lockFirstWaits(ctx, input),
+        run: (ctx: Context, input: NewEventInput, { ahead }: Exchange) =>
+          sendEvent(parts, ctx, input, ahead as Promise<OpenWait[]> | undefined),
       },
       callBackByPost: {
         summary: 'Where the outside answers a node that waits',

@@ -40,7 +40,7 @@ function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json)
   return async (wait: store.OpenWait): Promise<boolean> => {
     const before = known.get(wait.schema_hash)
     if (before !== undefined) return before
-    const schema = await store.readSchema(tx, wait)
+    const schema = wait.small_schema ?? (await store.readSchema(tx, wait))
     if (isHeavyCheck(schema, data)) await parts.turns.next(workspaceId)
     const fits = validateJson(schema, data, { shared }).length === 0
     if (shared.steps < 0)
@@ -53,12 +53,25 @@ function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json)
   }
 }
 
+/**
+ * What an event wakes, asked for together with whether its sender may send it: a round trip less until they go on. One that may have
+ * come before is looked up first.
+ */
+export function lockFirstWaits(
+  { maybeTx, maybeWorkspace }: Pick<Context, 'maybeTx' | 'maybeWorkspace'>,
+  { key, event_id, keep_s }: NewEvent,
+): Promise<store.OpenWait[]> | undefined {
+  if (!maybeTx || !maybeWorkspace || key === undefined || event_id !== undefined || keep_s > 0) return undefined
+  return store.lockWaits(maybeTx, maybeWorkspace.workspace_id, key, store.FIRST_ID, PORTION)
+}
+
 async function wake(
   parts: EventParts,
   tx: Tx,
   workspaceId: string,
   eventId: string,
   event: NewEvent & { key: string },
+  first: Promise<store.OpenWait[]> | undefined,
 ) {
   const data = (event.data ?? null) as Json
   const size = jsonSize(data, MAX_WRITTEN_BYTES)
@@ -66,9 +79,8 @@ async function wake(
   const fits = makeFitting(parts, tx, workspaceId, data)
   let woken = 0
   let unfit = 0
-  let after = store.FIRST_ID
+  let waits = await (first ?? store.lockWaits(tx, workspaceId, event.key, store.FIRST_ID, PORTION))
   for (;;) {
-    const waits = await store.lockWaits(tx, workspaceId, event.key, after, PORTION)
     for (const wait of waits) {
       if (!(await fits(wait))) unfit += 1
       else {
@@ -81,7 +93,7 @@ async function wake(
     if (waits.length < PORTION) return { woken, unfit }
     if (woken + unfit >= MAX_WOKEN)
       throw problem('too_large', `More than ${MAX_WOKEN} executions wait for this key. Use keys that fewer share.`)
-    after = waits.at(-1)!.wait_id
+    waits = await store.lockWaits(tx, workspaceId, event.key, waits.at(-1)!.wait_id, PORTION)
   }
 }
 
@@ -139,7 +151,13 @@ async function startSubscribers(
   return { started, not_started }
 }
 
-async function take(parts: EventParts, ctx: Context, event: NewEvent, taken: { count: number }): Promise<EventTaken> {
+async function take(
+  parts: EventParts,
+  ctx: Context,
+  event: NewEvent,
+  taken: { count: number },
+  first: Promise<store.OpenWait[]> | undefined,
+): Promise<EventTaken> {
   const { tx } = ctx
   const { workspace_id } = ctx.workspace
   const { key, name, data, event_id, keep_s } = event
@@ -164,7 +182,9 @@ async function take(parts: EventParts, ctx: Context, event: NewEvent, taken: { c
   }
   const answer: EventTaken = {
     event_id: eventId,
-    ...(key === undefined ? { woken: 0, unfit: 0 } : await wake(parts, tx, workspace_id, eventId, { ...event, key })),
+    ...(key === undefined
+      ? { woken: 0, unfit: 0 }
+      : await wake(parts, tx, workspace_id, eventId, { ...event, key }, first)),
     ...(name === undefined ? { started: [], not_started: [] } : await startSubscribers(parts, ctx, name, input, taken)),
     kept_until: keep_s > 0 && key !== undefined ? new Date(Date.now() + keep_s * 1000) : null,
     duplicate: false,
@@ -173,10 +193,16 @@ async function take(parts: EventParts, ctx: Context, event: NewEvent, taken: { c
   return answer
 }
 
-export async function sendEvent(parts: EventParts, ctx: Context, event: NewEvent): Promise<EventTaken> {
+/** `first`: the first portion of what it wakes, where that was asked for already. */
+export async function sendEvent(
+  parts: EventParts,
+  ctx: Context,
+  event: NewEvent,
+  first?: Promise<store.OpenWait[]>,
+): Promise<EventTaken> {
   const taken = { count: 0 }
   try {
-    const answer = await take(parts, ctx, event, taken)
+    const answer = await take(parts, ctx, event, taken, first)
     for (let n = answer.duplicate ? 0 : answer.started.length; n < taken.count; n++)
       parts.quota.giveBack(ctx.workspace.workspace_id)
     return answer

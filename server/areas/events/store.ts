@@ -62,8 +62,8 @@ export const insertWait = (tx: Tx, { args, ...wait }: PeopleWait, callbackHash: 
     ],
   )
 
-/** Schemas have up to a megabyte each, and are mostly the same: each is read once. */
-export type OpenWait = Omit<Wait, 'schema' | 'output'> & { schema_hash: string }
+/** Schemas have up to a megabyte each, and are mostly the same: each is read once. A small one comes along, which saves asking for it. */
+export type OpenWait = Omit<Wait, 'schema' | 'output'> & { schema_hash: string; small_schema: Json | null }
 
 /** Open ones for a key, oldest first, a portion at a time. */
 export const lockWaits = (
@@ -74,7 +74,8 @@ export const lockWaits = (
   limit: number,
 ): Promise<OpenWait[]> =>
   tx.rows<OpenWait>(
-    `select workspace_id, wait_id, execution_id, node_path, node_id, key, status, on_due, due_at, md5(schema::text) as schema_hash
+    `select workspace_id, wait_id, execution_id, node_path, node_id, key, status, on_due, due_at, md5(schema::text) as schema_hash,
+       case when length(schema::text) <= 400 then schema end as small_schema
      from event_waits where workspace_id = $1 and key = $2 and status = 'open' and wait_id > $3 order by wait_id limit $4 for update`,
     [workspaceId, key, after, limit],
   )

@@ -99,6 +99,46 @@ describe('workflows', () => {
     expect((await made(extract(computed))).status).toBe(201)
   })
 
+  test('code and JSONata that could only fail are refused when saved or tried, also inside a loop', async () => {
+    const code = (source: string) => ({ id: 'c', type: 'code', args: { source } })
+    const nodes = [
+      code('const page = input.page\nreturn fetch(page)'),
+      { id: 't', type: 'transform', args: { expression: '$nope(1)' } },
+      {
+        id: 'l',
+        type: 'loop',
+        args: {
+          body: { nodes: [{ ...code('return ('), id: 'b' }], edges: [] },
+          until: { $cel: 'turn == 1' },
+          max_iterations: 1,
+        },
+      },
+      { ...code('return input.ok'), id: 'fine' },
+    ]
+    const definition = { nodes, edges: [] }
+    const errors = [
+      {
+        path: '/definition/nodes/0/args/source',
+        message: 'line 2: "fetch" is not defined; code has no network, files, timers or packages',
+      },
+      { path: '/definition/nodes/1/args/expression', message: 'there is no function $nope' },
+      {
+        path: '/definition/nodes/2/args/body/nodes/0/args/source',
+        message: expect.stringContaining('neither JavaScript nor TypeScript'),
+      },
+    ]
+    const refused = await world.owner.call('POST', '/api/workflows', { body: { name: 'Fetches', definition } })
+    expect([refused.status, refused.body.errors], refused.text).toEqual([422, errors])
+    const id = await make({ nodes: [code('return input.ok')], edges: [] })
+    for (const path of ['try', 'versions']) {
+      const { status, body, text } = await world.owner.call('POST', `/api/workflows/${id}/${path}`, {
+        body: { definition },
+      })
+      expect([status, body.errors], text).toEqual([422, errors])
+    }
+    expect((await get(`/api/workflows/${id}/versions`)).items).toHaveLength(1)
+  })
+
   test('an id of another workspace inside a definition is refused exactly as a random one', async () => {
     const foreign = await world.stranger.call('POST', '/api/workflows', {
       body: { name: 'Theirs', definition: constant(1) },

@@ -80,7 +80,7 @@ const live = (status: string, more = ''): string =>
 const unstopped = ` and not exists (select from inbox i where i.execution_id = e.execution_id and i.key = 'cancel')`
 
 // A beat that a crash of the database loses is no loss: its commit need not wait for the disk.
-const TICK = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
+export const TICK = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
   beat as (update heartbeats set beat = beat + 1, seen_at = now() from quick where worker_id = $1)
   select (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
     exists (select from workers where worker_id = $1 and not dead) as alive,

@@ -44,9 +44,13 @@ export function makeHandler(
     reply: FastifyReply,
     params: Params,
     chosen: Chosen,
-    { ahead, stream }: { ahead?: Promise<unknown> | undefined; stream?: OpenStream | undefined },
+    {
+      ahead,
+      stream,
+      read = () => inputFrom(request, params),
+    }: { ahead?: Promise<unknown> | undefined; stream?: OpenStream | undefined; read?: (() => ReadInput) | undefined },
   ): Promise<Answer | null> {
-    const input = await inputOf(ctx, request, reply, params)
+    const input = await inputOf(ctx, request, reply, params, read)
     if (route.current) await checkCurrent(ctx, request, params, input.echoed)
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
     // What is never shown alone has no ETag to be meant.
@@ -70,15 +74,33 @@ export function makeHandler(
     return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
   }
 
+  const inputFrom = (request: FastifyRequest, params: Params): ReadInput =>
+    readInput(route, request, kernel.config, params, serverOwned)
+
+  /** Reads the input now; what is wrong with it is thrown when it is asked for. */
+  function inputAhead(request: FastifyRequest, params: Params): { value?: ReadInput['value']; read(): ReadInput } {
+    try {
+      const input = inputFrom(request, params)
+      return { value: input.value, read: () => input }
+    } catch (refusal) {
+      return {
+        read: () => {
+          throw refusal
+        },
+      }
+    }
+  }
+
   /** Anyone who may not do it, or names what is not there, hears that before anything about the input. */
   async function inputOf(
     ctx: Context,
     request: FastifyRequest,
     reply: FastifyReply,
     params: Params,
+    read: () => ReadInput,
   ): Promise<ReadInput> {
     try {
-      return readInput(route, request, kernel.config, params, serverOwned)
+      return read()
     } catch (refusal) {
       await (route.allowed ?? route.current)?.(ctx, params as never, { request, reply })
       throw refusal
@@ -137,7 +159,10 @@ export function makeHandler(
         const { stillHolds, ...identity } = request.identity!
         const holds = stillHolds?.(tx) ?? true
         const checking = check(ctx)
-        const ahead = route.ahead?.(ctx, params as never)
+        const early = route.aheadWithInput && inputAhead(request, params)
+        const ahead = early
+          ? early.value && route.aheadWithInput?.(ctx, early.value as never)
+          : route.ahead?.(ctx, params as never)
         // Nothing of them is told before it is known that the caller still is who they were.
         checking.catch(ignored)
         ahead?.catch(ignored)
@@ -145,7 +170,7 @@ export function makeHandler(
         request.identity = identity
         await checking
         const replay = stream ? undefined : replayFor(request)
-        const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream })
+        const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream, read: early?.read })
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
     }

@@ -74,6 +74,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   allowed?: (ctx: Context, input: PathParameters<Path>, exchange: Exchange) => Promise<unknown>
   /** Statements that travel with those of the access check: the verb has them in `exchange.ahead`, nobody else sees them. */
   ahead?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
+  /** The same for statements that need the body. It is read first then; what is wrong with it is still said last. */
+  aheadWithInput?(ctx: Context, input: Input<Path, Query, Body>): Promise<unknown> | undefined
   /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
   transaction?: false | (() => boolean)
   /**
@@ -100,11 +102,15 @@ export type AnyRoute = {
   access: Access
   /** What a scoped API key needs; null where no key is asked for. */
   scope: Scope | null
-} & Omit<Route<string, z.ZodType, z.ZodType, z.ZodType>, 'run' | 'current' | 'allowed' | 'location' | 'ahead'> & {
+} & Omit<
+  Route<string, z.ZodType, z.ZodType, z.ZodType>,
+  'run' | 'current' | 'allowed' | 'location' | 'ahead' | 'aheadWithInput'
+> & {
     run(ctx: Context, input: never, exchange: Exchange): Promise<unknown>
     current?: (ctx: Context, input: never) => Promise<unknown>
     allowed?: (ctx: Context, input: never, exchange: Exchange) => Promise<unknown>
     ahead?: (ctx: Context, input: never) => Promise<unknown>
+    aheadWithInput?(ctx: Context, input: never): Promise<unknown> | undefined
     location?: (answer: never, path: string) => string
   }
 

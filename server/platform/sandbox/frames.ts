@@ -2,12 +2,16 @@
 // JSON text. Plain bytes and JSON only, so that a process that has been taken over can send nothing but data.
 
 export type SandboxRequest = {
-  kind: 'transform' | 'code'
-  /** The JSONata expression, or the JavaScript or TypeScript source. */
+  kind: 'transform' | 'code' | 'check'
+  /** The JSONata expression, or the JavaScript or TypeScript source. Those to be checked are in the body. */
   source: string
   timeMs: number
   memoryMb: number
 }
+
+/** A text that would be run, and what a run of it would surely end with. */
+export type Source = { language: 'code' | 'transform'; source: string }
+export type SourceProblem = { line: number | null; message: string }
 
 export type SandboxReply = { ok: true; logs: string[] } | { ok: false; code: string; message: string; logs: string[] }
 

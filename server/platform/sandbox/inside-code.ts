@@ -19,6 +19,7 @@ const MAX_SOURCE = 256 * 1024
 const MAX_LOG_LINES = 100
 const MAX_LOG_LINE = 1_000
 const STACK_BYTES = 256 * 1024
+const COMPILE_MB = 64
 
 const wasmFile = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')
 const wasmModule = new WebAssembly.Module(readFileSync(wasmFile))
@@ -59,6 +60,16 @@ export async function runCode(source: string, inputText: string, limits: CodeLim
     if (error instanceof Refused) throw error
     throw new Refused('code_failed', error instanceof Error ? error.message : 'the code failed')
   }
+}
+
+/** As it would be run, or the reason why it cannot be. Nothing of it runs. */
+export async function compileCode(source: string): Promise<string> {
+  if (source.length > MAX_SOURCE) throw new Refused('code_failed', 'the source is too long')
+  const engine = await takeEngine()
+  const runtime = engine.newRuntime()
+  runtime.setMemoryLimit(COMPILE_MB * 1024 * 1024)
+  runtime.setMaxStackSize(STACK_BYTES)
+  return toScript(runtime.newContext(), source)
 }
 
 /** Mostly processor time, so that a busy machine does not count against the code. */

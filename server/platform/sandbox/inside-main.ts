@@ -1,6 +1,7 @@
 // A sandbox process: reads one request at a time, answers it, and ends when its parent goes.
 
 import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
+import { checkSources } from './inside-check.ts'
 import { prepareEngine, prepareTypeScript, runCode } from './inside-code.ts'
 import { freezeBuiltIns, harden } from './inside-harden.ts'
 import { lockFunctions } from './inside-jsonata.ts'
@@ -11,14 +12,16 @@ import { prepareLibrary } from './inside-web.ts'
 const { stdin, stdout, exit } = process
 const MAX_FRAME = 32 * 1024 * 1024
 
+function resultOf(request: SandboxRequest, body: string, logs: string[]): Promise<string> {
+  if (request.kind === 'check') return checkSources(body)
+  if (request.kind === 'transform') return runTransform(request.source, body)
+  return runCode(request.source, body, request, logs)
+}
+
 async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
   const logs: string[] = []
   try {
-    const result =
-      request.kind === 'transform'
-        ? await runTransform(request.source, body)
-        : await runCode(request.source, body, request, logs)
-    return encodeFrame({ ok: true, logs } satisfies SandboxReply, result)
+    return encodeFrame({ ok: true, logs } satisfies SandboxReply, await resultOf(request, body, logs))
   } catch (error) {
     const refused = error instanceof Refused ? error : new Refused('sandbox_failed', String(error))
     return encodeFrame({ ok: false, code: refused.code, message: refused.message, logs } satisfies SandboxReply, '')

@@ -2,7 +2,7 @@ import jsonata from 'jsonata'
 import { Refused, withinSize } from './inside-refused.ts'
 
 const MAX_DEPTH = 2_000
-const MAX_EXPRESSION = 64 * 1024
+export const MAX_EXPRESSION = 64 * 1024
 
 /** JSONata over plain JSON. The process that started this one keeps the time, with SIGKILL. */
 export async function runTransform(source: string, inputText: string): Promise<string> {
@@ -37,7 +37,7 @@ function limitDepth(expression: jsonata.Expression): void {
   })
 }
 
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   const { message, position } = (error ?? {}) as { message?: unknown; position?: unknown }
   const text = typeof message === 'string' ? message : 'the expression failed'
   return typeof position === 'number' ? `${text} (at character ${position})` : text

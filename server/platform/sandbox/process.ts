@@ -39,21 +39,26 @@ const CPU_SECONDS = 600
 const require = createRequire(import.meta.url)
 const directoryOf = (name: string): string => dirname(require.resolve(`${name}/package.json`))
 
+const ROOT = join(import.meta.dirname, '..', '..', '..')
 /** Where an installed package would have libraries of its own; looking there must not be refused. */
-const NESTED = join(import.meta.dirname, '..', '..', '..', 'node_modules')
+const NESTED = join(ROOT, 'node_modules')
+
+/** Of the program's own code it uses what checks a source, by the name that the package gives it. */
+const OWN = [import.meta.dirname, join(ROOT, 'model'), join(ROOT, 'package.json')]
 
 /** The process may read its own code and the libraries it runs, nothing else. */
 function readable(): string[] {
   const emscripten = dirname(dirname(require.resolve('quickjs-emscripten')))
   const modules = dirname(emscripten)
   const libraries = [
+    directoryOf('acorn'),
     directoryOf('jsonata'),
     emscripten,
     join(modules, 'quickjs-emscripten-core'),
     join(modules, '@jitl'),
-    ...['jsonata', 'quickjs-emscripten', 'quickjs-emscripten-core', '@jitl'].map((name) => join(NESTED, name)),
+    ...['acorn', 'jsonata', 'quickjs-emscripten', 'quickjs-emscripten-core', '@jitl'].map((name) => join(NESTED, name)),
   ]
-  return [import.meta.dirname, ...new Set(libraries)]
+  return [...OWN, ...new Set(libraries)]
 }
 
 /** Tenant text can neither become code, nor read files, start programs or threads; the environment is empty. */

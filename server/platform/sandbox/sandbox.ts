@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import type { Json } from '#model/definition'
 import { measureJson } from '#model/json'
 import { makeBudgets } from './budget.ts'
-import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
+import type { Frame, SandboxReply, SandboxRequest, Source, SourceProblem } from './frames.ts'
 import { makeLengths } from './lengths.ts'
 import { Ended, type SandboxProcess, startProcess as startRealProcess } from './process.ts'
 import { makeFairQueue, type Refusal } from './queue.ts'
@@ -29,11 +29,14 @@ export type CodeCall = {
   waitMs?: number | undefined
   signal?: AbortSignal
 }
+export type CheckCall = { workspaceId: string; sources: Source[]; waitMs?: number | undefined }
 export type SandboxResult = { output: Json; logs: string[] }
 
 export type Sandbox = {
   transform(call: TransformCall): Promise<SandboxResult>
   code(call: CodeCall): Promise<SandboxResult>
+  /** What is wrong with each source, without running it. */
+  check(call: CheckCall): Promise<SourceProblem[][]>
   close(): Promise<void>
 }
 
@@ -69,6 +72,7 @@ const MAX_INPUT = 4 * 1024 * 1024
 const RESULT_LIMITS = { depth: 64, nodes: 1_000_000 }
 const TRANSFORM = { timeMs: 250, memoryMb: 64 }
 const CODE = { timeMs: 1_000, memoryMb: 64 }
+const CHECK = { timeMs: 2_000, memoryMb: 64 }
 export const MAX_LIMITS = { timeMs: 60_000, memoryMb: 256 }
 /** A process is replaced after so many calls, so that nothing in it can grow for ever. */
 const CALLS_PER_PROCESS = 1_000
@@ -222,6 +226,9 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     transform: ({ expression, limits, ...call }) =>
       run(call, { kind: 'transform', source: expression, ...within(TRANSFORM, limits) }),
     code: ({ source, limits, ...call }) => run(call, { kind: 'code', source, ...within(CODE, limits) }),
+    check: async ({ sources, ...call }) =>
+      (await run({ ...call, input: sources }, { kind: 'check', source: '', ...CHECK }))
+        .output as unknown as SourceProblem[][],
     async close() {
       closed = true
       queue.close()

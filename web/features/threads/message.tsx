@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Play, Volume2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { piecesOf } from '#model/addresses'
 import type { ThreadMessage } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
@@ -34,7 +35,11 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
           own ? 'bg-accent-soft' : message.role === 'assistant' ? 'border border-line bg-surface' : 'bg-sunken',
         )}
       >
-        {message.text !== '' && <p className="break-words whitespace-pre-wrap">{message.text}</p>}
+        {message.text !== '' && (
+          <p className="break-words whitespace-pre-wrap">
+            <Said text={message.text} />
+          </p>
+        )}
         {message.audio_id && <Clip threadId={threadId} audioId={message.audio_id} />}
       </div>
       <span className="flex items-center gap-2">
@@ -48,6 +53,18 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
     </li>
   )
 }
+
+const Said = ({ text }: { text: string }) =>
+  piecesOf(text, location.origin).map(({ text: shown, url }, at) =>
+    url === undefined ? (
+      shown
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change their places
+      <a key={at} href={url} target="_blank" rel="noopener noreferrer" className="text-accent hover:underline">
+        {shown}
+      </a>
+    ),
+  )
 
 /** Fetched when it is wanted: the address it is heard under is good for five minutes. */
 function Clip({ threadId, audioId }: { threadId: string; audioId: string }) {
