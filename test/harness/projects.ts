@@ -47,8 +47,21 @@ function reachesService(file: string, seen: Set<string>): boolean {
 /** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */
 const MODELS = /^server\/providers\/(speech|transcription)\//
 
-/** Minutes each: `npm run test:slow`. */
-const SLOW = /^test\/openapi-tools\.test\.ts$/
+/**
+ * Rehearsals of seconds to minutes each, which `npm run test:slow` runs as a whole: programs that are killed or whose network falls
+ * silent, real voices, servers of vendors over TLS, other people's tools. A file with quick parts stays where it is and marks the
+ * rest with `slow`.
+ */
+const SLOW = new RegExp(
+  `^(${[
+    'test/(openapi-tools|key-rotation|never-out|never-out-ways|partition|processes)',
+    'server/areas/.*/(killed|silence)',
+    'server/platform/db/(pooler|silence)',
+    'server/providers/speech/(process|roundtrip)',
+    'server/providers/transcription/contract',
+    'server/providers/warehouse/(encryption|silence)',
+  ].join('|')})\\.test\\.ts$`,
+)
 
 function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
@@ -65,8 +78,9 @@ const isRehearsal = (file: string): boolean => readFileSync(join(root, file), 'u
 export function testFiles(): Record<Project, string[]> {
   const files: Record<Project, string[]> = { unit: [], console: [], service: [], browser: [], models: [], slow: [] }
   for (const file of globSync(TESTS, { cwd: root }).sort()) {
-    files[projectOf(file)].push(file)
-    if (isRehearsal(file)) files.slow.push(file)
+    const project = projectOf(file)
+    files[project].push(file)
+    if (project !== 'slow' && isRehearsal(file)) files.slow.push(file)
   }
   return files
 }

@@ -20,8 +20,8 @@ async function made(nodes: object[], person: TestPerson = world.owner, name = 'W
   expect(status, text).toBe(201)
   return body.workflow_id
 }
-const run = (workflowId: string, person: TestPerson = world.owner): Promise<Answer> =>
-  person.call('POST', `/api/workflows/${workflowId}/run?wait_s=20`, { body: { input: {} } })
+const run = (workflowId: string, person: TestPerson = world.owner, waitS = 20): Promise<Answer> =>
+  person.call('POST', `/api/workflows/${workflowId}/run?wait_s=${waitS}`, { body: { input: {} } })
 const read = async (query = '', person: TestPerson = world.owner): Promise<Answer['body']> => {
   const { status, body, text } = await person.call('GET', `/api/insights/executions?${query}`)
   expect(status, text).toBe(200)
@@ -74,7 +74,7 @@ describe('figures of runs', () => {
     const id = await made([
       { id: 'ask', type: 'clarification', args: { question: 'How many?', schema: { type: 'integer' } } },
     ])
-    const { body } = await run(id, world.owner)
+    const { body } = await run(id, world.owner, 0)
     const path = `/api/workflows/executions/${body.execution_id}`
     const question = await until(
       async () =>
