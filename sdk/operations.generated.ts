@@ -84,6 +84,7 @@ import type {
   KnowledgeDocument,
   KnowledgePassages,
   Ledger,
+  LogEntry,
   MarkRead,
   Me,
   ModelPrices,
@@ -125,6 +126,7 @@ import type {
   RotatedEventDestinationSecret,
   RunJobNow,
   RunReport,
+  RunSuite,
   Schedule,
   Scope,
   SecondFactorRequired,
@@ -150,6 +152,7 @@ import type {
   StepReport,
   Subscription,
   Suite,
+  SuiteCase,
   SuitePatch,
   SuiteReport,
   SuiteRun,
@@ -490,6 +493,8 @@ export type Operations = {
   retryExecution: { input: { execution_id: string } & { from?: string; version?: "same" | "active" }; answer: ExecutionAccepted; required: true }
   /** The journal of an execution, oldest first */
   listExecutionEvents: { input: { execution_id: string; after?: number; limit?: number; cursor?: string }; answer: { items: Array<ExecutionEvent>; next_cursor: string | null }; required: true }
+  /** What the nodes of an execution wrote to its log, oldest first */
+  listExecutionLogs: { input: { execution_id: string; limit?: number; cursor?: string; level?: string; node_id?: string }; answer: { items: Array<LogEntry>; next_cursor: string | null }; required: true }
   /** A ticket for the socket that shows the execution live: 30 s, single use */
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
   /** An output too large to stand in the execution itself */
@@ -687,11 +692,13 @@ export type Operations = {
   /** Delete a suite and its reports */
   deleteSuite: { input: { suite_id: string }; answer: undefined; required: true }
   /** Run the workflow over every record: its active version unless version_id is given */
-  runSuite: { input: { suite_id: string } & { version_id?: string }; answer: SuiteRun; required: true }
+  runSuite: { input: { suite_id: string } & RunSuite; answer: SuiteRun; required: true }
   /** Runs of a suite, newest first: which there are to compare */
   listSuiteRuns: { input: { suite_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "pass_rate" | "-pass_rate"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<SuiteRun>; next_cursor: string | null }; required: true }
   /** The report of a run, record by record; with `compare`, how it differs from another run */
   getSuiteRun: { input: { suite_id: string; run_id: string; limit?: number; cursor?: string; compare?: string; outcome?: "passed" | "failed" | "error" | "unjudged" }; answer: SuiteReport; required: true }
+  /** One case of a run; with `compare`, side by side with the same case of another run */
+  getSuiteCase: { input: { suite_id: string; run_id: string; position: string; compare?: string }; answer: SuiteCase; required: true }
   /** Values for several requirements out of a message */
   extractRequirements: { input: { message: string; requirements?: Array<string | { name: string; description?: string; schema?: Record<string, unknown>; required?: boolean }>; workflow_id?: string; known?: Record<string, unknown>; time_zone?: string; credential_id?: string; model?: string }; answer: ExtractedRequirements; required: true }
   /** Chat templates of the workspace */
@@ -1097,6 +1104,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
+  listExecutionLogs: ["GET", "/api/workflows/executions/{execution_id}/logs", ["limit","cursor","level","node_id"]],
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
   createReplay: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/replay"],
@@ -1198,6 +1206,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   runSuite: ["POST", "/api/suites/{suite_id}/run"],
   listSuiteRuns: ["GET", "/api/suites/{suite_id}/runs", ["limit","cursor","sort","created_after","created_before","status"]],
   getSuiteRun: ["GET", "/api/suites/{suite_id}/runs/{run_id}", ["limit","cursor","compare","outcome"]],
+  getSuiteCase: ["GET", "/api/suites/{suite_id}/runs/{run_id}/cases/{position}", ["compare"]],
   extractRequirements: ["POST", "/api/workflows/extract-requirements"],
   listTemplates: ["GET", "/api/templates", ["limit","cursor","q","sort","created_after","created_before","owner_id"]],
   createTemplate: ["POST", "/api/templates"],

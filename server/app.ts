@@ -9,6 +9,8 @@ import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companie
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
 import { forgetRunLabels } from '#areas/executions/content'
+import { tendRunIndex } from '#areas/executions/indexing'
+import { forgetRunLogs } from '#areas/executions/logs'
 import { forgetRunFigures } from '#areas/insights/rollup'
 import { insightRoutes } from '#areas/insights/routes'
 import { forgetUsage } from '#areas/insights/usage'
@@ -261,6 +263,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
     engine: workflows.engine,
     workflows: workflows.workflows,
     nodes: workflows.nodes,
+    loadDefinition: workflows.loadDefinition,
+    baseUrl: options.baseUrl,
     standingInWorkflow: workflows.standings.workflow,
     datasets: data.datasetUse,
     connections: data.connectionUse,
@@ -400,6 +404,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'replays of versions': workflows.forgetReplays,
             'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
             'labels of runs': () => forgetRunLabels(db, config.HEDDLE_RETENTION_DAYS),
+            'index of runs': () => tendRunIndex(db, config.HEDDLE_RETENTION_DAYS),
+            'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
             'figures of runs': () => forgetRunFigures(db),
             'ledger of jobs': jobs.maintain,
             'files of warehouses': data.maintain,

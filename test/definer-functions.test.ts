@@ -111,6 +111,9 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_replays',
       'forget_run_figures',
       'forget_run_labels',
+      'forget_run_logs',
+      'forget_run_terms',
+      'compact_run_terms',
       'forget_some',
       'forget_trials',
       'forget_usage',
@@ -152,6 +155,7 @@ const reasons: [reason: string, names: string[]][] = [
     'Counts or notes a use and shows nothing of any tenant but to the verb that checked its caller.',
     [
       'add_run_figures',
+      'add_run_terms',
       'add_usage',
       'mail_standing',
       'note_credentials_used',

@@ -2,6 +2,8 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Effect, NodeDescriptor } from '#model/node'
 import type { Logger } from '#platform/log'
 
+export type LogLine = { level: 'debug' | 'info' | 'warn' | 'error'; message: string }
+
 /** One attempt of one node, with its arguments already resolved to plain JSON. */
 export type NodeCall = {
   workspaceId: string
@@ -19,10 +21,19 @@ export type NodeCall = {
   readonly credentialIds: ReadonlySet<string>
   /** The person who started the execution, if a person did. */
   startedBy: string | null
+  /** What its requests carry, where runs are traced. */
+  traceparent?: string | undefined
+  /** The id of what began the execution, as the interface names it: `suite_…`, `whk_…`. */
+  triggerId?: string | null
   /** The node's own `timeout_s`: the engine ends the attempt then. */
   timeoutS?: number | undefined
   signal: AbortSignal
   log: Logger
+  /**
+   * Keeps lines in the log of the run. `key` is the same whenever the same lines are written again, on a retry or after a crash: they
+   * are kept once.
+   */
+  say?(key: string, lines: LogLine[]): Promise<void>
   /** Shown live as `node.progress`; lossy, never needed for correctness. */
   progress(data: Json): void
   /**

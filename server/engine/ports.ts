@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import type { BlobRef } from './blob-ref.ts'
 import type { Flow } from './flow/rules.ts'
-import type { NodeKind } from './node.ts'
+import type { LogLine, NodeKind } from './node.ts'
 import type { ReadNode } from './node-view.ts'
 
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
@@ -71,6 +71,8 @@ export type StartLabels = {
   /** The time of the schedule that it runs for. */
   scheduledAt?: Date | undefined
   scheduleId?: string | undefined
+  /** The trace of the caller that it belongs to, where runs are traced. */
+  traceparent?: string | undefined
 }
 
 export type Start = StartTarget & {
@@ -345,6 +347,10 @@ export type FinishedRun = {
   versionId: string | null
   trigger: { kind: TriggerKind; id: string | null }
   parentExecutionId: string | null
+  /** The trace of the caller that it belongs to. */
+  traceparent: string | null
+  input: Json
+  results: Json
   status: ExecutionStatus
   error: ExecutionError | null
   createdAt: number
@@ -384,6 +390,14 @@ export type EnginePorts = {
   askQuestion(wait: PeopleWait): Promise<Opened>
   /** For `wait.event`; likewise. */
   awaitEvent(wait: PeopleWait): Promise<Opened>
+  /** What a request of this node carries as `traceparent`; absent where runs are not traced. */
+  traceOf?(run: { executionId: string; traceparent: string | null; nodePath: string }): string
+  /** Lines that a node wrote to the log of its run. Written twice under the same `key`, they are there once. Never throws. */
+  keepLog?(
+    at: { workspaceId: string; executionId: string; nodePath: string },
+    key: string,
+    lines: LogLine[],
+  ): Promise<void>
   /** Where the outside answers a `wait.event` node; the same whenever it is asked. */
   callbackUrl(of: { workspaceId: string; executionId: string; nodePath: string }): string
   /**

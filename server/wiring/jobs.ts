@@ -18,14 +18,17 @@ import { makeReadSource } from '#areas/jobs/source'
 import { standingInJob, standingInOwnedJob, standingThroughJob } from '#areas/jobs/standing'
 import type { Quotas } from '#areas/payments/quotas'
 import { type JudgeByAgent, makeConcludeSuite } from '#areas/suites/judge'
+import { makeRecordPeople } from '#areas/suites/recording'
 import { suiteRoutes } from '#areas/suites/routes'
 import { makeStandingInSuite, makeSuites } from '#areas/suites/service'
 import { cancelRunsOfWorkflow } from '#areas/suites/store'
 import type { Workflows } from '#areas/workflows/service'
 import { reviewByAgent } from '#engine/agents/review'
 import type { ChooseModel } from '#engine/credentials'
+import type { LoadDefinition } from '#engine/definitions'
 import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
 import type { Engine } from '#engine/ports'
+import type { Kinds } from '#model/graph'
 import { isMetered } from '#model/graph-ids'
 import type { StandingIn } from '#platform/access/check'
 import type { Config } from '#platform/config'
@@ -49,6 +52,8 @@ export type JobWiringOptions = {
   providers: Pick<Providers, 'blobs' | 'llm'>
   standingInWorkflow: StandingIn
   nodes: NodeTable
+  loadDefinition: LoadDefinition
+  baseUrl(): string
 }
 
 /** What other areas must know of jobs before there can be any. */
@@ -77,17 +82,28 @@ export async function wireJobs(options: JobWiringOptions) {
     readSource: makeReadSource({ db, connections: options.connections }),
     countRuns: (workspaceId, count) => options.quotas.takeExecutions(workspaceId, count),
     concludeJob: (run, lease, versionId) => writeOutput(reader, run, lease, versionId),
-    concludeSuite: makeConcludeSuite({ reader, judge: judgeBy(modelOf) }),
+    concludeSuite: makeConcludeSuite({
+      reader,
+      judge: judgeBy(modelOf),
+      recordPeople: makeRecordPeople({
+        db,
+        blobs: providers.blobs,
+        loadDefinition: options.loadDefinition,
+        nodes: options.nodes,
+      }),
+    }),
   })
   if (config.role !== 'api') await dispatcher.start()
   const { invitations } = options.identity
   const jobs = makeJobs({ workflows, datasets, blobs: providers.blobs, engine, invitations })
   const members = makeJobMembers({ invitations })
+  const kinds = (): Kinds => descriptorsOf(options.nodes)
+  const suites = makeSuites({ datasets, modelOf, engine, kinds, baseUrl: options.baseUrl })
   options.identity.onAccepted.job = joinJob
   options.identity.onRemoved.push(passOnJobs)
   return {
     feed: jobFeed(db),
-    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(makeSuites({ datasets, modelOf, engine }))],
+    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(suites)],
     standings: {
       job: standingInJob,
       owned_job: standingInOwnedJob,

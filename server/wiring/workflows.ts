@@ -11,12 +11,14 @@ import { eventRoutes } from '#areas/events/routes'
 import { awaitEvent, cancelEventWaits, eventDue } from '#areas/events/waits'
 import { makeBulkWork } from '#areas/executions/bulk-work'
 import { executionFeed } from '#areas/executions/feed'
+import { makeRunIndex } from '#areas/executions/indexing'
+import { makeKeepLog } from '#areas/executions/logs'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
 import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
 import { makeViews } from '#areas/executions/view'
 import { makeRunFigures } from '#areas/insights/rollup'
-import { makeTelemetry } from '#areas/insights/telemetry'
+import { makeTelemetry, traceparentOf } from '#areas/insights/telemetry'
 import { oddsRoutes } from '#areas/odds/routes'
 import type { Allowances } from '#areas/payments/allowances'
 import { meterNodes } from '#areas/payments/means'
@@ -25,6 +27,7 @@ import { replayRoutes } from '#areas/replays/routes'
 import { makeReplayRunner } from '#areas/replays/runner'
 import { findReplayProof, hasPastRuns, makeStandingInReplay } from '#areas/replays/service'
 import { stateNodes } from '#areas/state/nodes'
+import { makeFindRecorded, recordNodes } from '#areas/suites/recording'
 import { findSuiteProof, hasSuite } from '#areas/suites/service'
 import { trialRoutes } from '#areas/trials/routes'
 import { loadTrial } from '#areas/trials/service'
@@ -58,7 +61,7 @@ import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
 import type { FindImported } from '#engine/nodes/service-call'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
-import { trialAnswer } from '#engine/nodes/trial-answer'
+import { makeTrialAnswer } from '#engine/nodes/trial-answer'
 import type { EndedExecution, Engine } from '#engine/ports'
 import { makeTurns } from '#engine/worker/turns'
 import type { Config } from '#platform/config'
@@ -177,6 +180,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     })
 
   const figures = makeRunFigures({ db, log })
+  const texts = makeRunIndex({ db, log })
   const telemetry = makeTelemetry({ config, log })
   const engine: Engine = await startEngine({
     db,
@@ -188,6 +192,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       openGate: gates.openGate,
       askQuestion: questions.askQuestion,
       awaitEvent: (wait) => awaitEvent(events, wait),
+      keepLog: makeKeepLog({ db, log }),
+      ...(telemetry && { traceOf: traceparentOf }),
       callbackUrl: events.addresses.urlOf,
       due: (wait) => {
         if (wait.kind === 'event') return eventDue(events, wait)
@@ -199,14 +205,13 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
         await ports.ended(execution)
         for (const alsoDo of options.onEnded) await alsoDo(execution)
       },
-      finished: telemetry
-        ? (run) => {
-            figures.note(run)
-            telemetry.note(run)
-          }
-        : figures.note,
+      finished: (run) => {
+        figures.note(run)
+        texts.note(run)
+        telemetry?.note(run)
+      },
       blobs: providers.blobs,
-      nodes: runnableOf(nodes, [trialAnswer]),
+      nodes: runnableOf(recordNodes(nodes, db), [makeTrialAnswer(makeFindRecorded(db))]),
     },
   })
 
@@ -227,11 +232,12 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
     retentionDays: config.HEDDLE_RETENTION_DAYS,
     proofs: { suite: findSuiteProof, hasSuite, replay: findReplayProof, hasRuns: hasPastRuns },
   })
+  const loadDefinition = makeDefinitions(ports)
   const replays = makeReplayRunner({
     db,
     log,
     turns,
-    loadDefinition: makeDefinitions(ports),
+    loadDefinition,
     blobs: providers.blobs,
     effectOf: (type) => nodes.get(type)?.descriptor.effect ?? 'pure',
     computing: computingOf(nodes),
@@ -253,6 +259,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   return {
     engine,
     nodes,
+    loadDefinition,
     workflows,
     executions,
     questions,
@@ -322,6 +329,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await reviews.stop()
       await engine.stop()
       await figures.stop()
+      await texts.stop()
       await telemetry?.stop()
     },
   }

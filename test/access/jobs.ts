@@ -1,3 +1,4 @@
+import { until } from '#test/harness/until'
 import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
 import { makeWorkflow } from './workflows.ts'
 
@@ -80,6 +81,13 @@ async function suiteRun(cast: Cast): Promise<Prepared> {
   return { params: { ...params, run_id: body.run_id } }
 }
 
+async function suiteCase(cast: Cast): Promise<Prepared> {
+  const { params } = await suiteRun(cast)
+  const path = `/api/suites/${params!.suite_id}/runs/${params!.run_id}`
+  await until(async () => (await cast.author.call('GET', path)).body.finished_at !== null, 'the report')
+  return { params: { ...params, position: '0' } }
+}
+
 const seen = rows.hiddenAnyMember
 const changed = rows.hiddenOwnerOrMember
 const owned = rows.hiddenOwnerOnly
@@ -118,4 +126,5 @@ export const jobCases: Cases = {
   runSuite: { expect: changed, prepare: suite },
   listSuiteRuns: { expect: seen, prepare: suite },
   getSuiteRun: { expect: seen, prepare: suiteRun },
+  getSuiteCase: { expect: seen, prepare: suiteCase, plainParameters: ['position'] },
 }

@@ -28,6 +28,7 @@ const inTheirOwnOrder = {
   getWidgetHistory: 'messages, for a visitor who reads on',
   listAgreement: 'figures by agent, workflow and node',
   listExecutionEvents: 'a journal, by its numbers',
+  listExecutionLogs: 'lines in the order in which they were written',
   listLedger: 'records of a run, by their position',
   listRecords: 'records of a dataset, by their position',
 }

@@ -428,6 +428,7 @@ export const workflowCases: Cases = {
   cancelExecution: { expect: execution.members, prepare: waiting },
   retryExecution: { expect: execution.members, prepare: ended },
   listExecutionEvents: { expect: execution.viewers, prepare: ended },
+  listExecutionLogs: { expect: execution.viewers, prepare: ended },
   getExecutionReceipt: { expect: execution.viewers, prepare: ended },
   getReceiptKey: { expect: rows.anyone },
   createWorkflowTicket: { expect: execution.viewers, prepare: ended },

@@ -59,6 +59,7 @@ export async function runBatch(
           trigger: { kind: 'user', id: toWire('usr', ctx.person.user_id) },
           startedBy: ctx.person.user_id,
           ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
+          traceparent: ctx.traceparent,
           more,
           ...(idempotency && { idempotency }),
         }),

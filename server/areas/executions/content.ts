@@ -2,15 +2,18 @@ import type { TriggerKind } from '#engine/ports'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid } from '#platform/errors'
 import { firstIdAt } from '#platform/ids'
-import { type Listing, nextId, rangeOf, readNewest } from './newest.ts'
+import { type Listing, nextId, type Range, rangeOf, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 import type { Filter } from './search.ts'
+import { searchByTerms } from './search-terms.ts'
 import { summaryColumns } from './store.ts'
+import { wantedTerms } from './terms.ts'
 
-// Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. What no table
-// knows (texts, fields of the input) is looked for in the newest runs, a few thousand for each page.
+// Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. Words, fields of the
+// input and versions are found by the index of ended runs (indexing.ts), a few hundred runs at a time. What neither knows is looked for
+// in the runs themselves, a few thousand for each page.
 
-/** Runs that a page without a label looks into. */
+/** Runs that a page looks into. */
 const MAX_LOOKED = 5_000
 /** A larger value, as it is stored, is not looked into. */
 const MAX_LOOKED_BYTES = 32 * 1024
@@ -83,6 +86,12 @@ const byLabel = (direction: Direction): string => `${MINE}, found as materialize
 const byLooking = (direction: Direction): string => `${MINE}, found as materialized (
     select e.execution_id from executions e where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
+/** Runs of these chunks of the index. */
+const byChunks = (direction: Direction): string => `${MINE}, found as materialized (
+    select e.execution_id from (select distinct i.id from run_terms t, unnest(t.ids) as i (id) where t.workspace_id = $1
+        and t.chunk_id = any ($16::uuid[])) as i join executions e on e.workspace_id = $1 and e.execution_id = i.id
+    where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
+
 /** Where a page stops looking, whatever it has found by then. */
 const lastLooked = (direction: Direction): string => `${MINE}
   select e.execution_id from executions e where ${SEEN} and $9::integer > 0 and $13::text is not distinct from $13
@@ -118,18 +127,29 @@ export async function searchByContent(
     content.labels,
   ]
   const range = rangeOf(listing)
+  const look = (within: Range): Promise<Found> => lookInto(tx, within, direction, valuesIn)
+  const terms = wantedTerms(workspaceId, content)
   if (content.labels.length > 0) {
     const rows = await readNewest(range, (from, to, wanted) =>
       tx.rows<ExecutionSummary>(byLabel(direction), valuesIn(from, to, wanted)),
     )
     return { rows, lookedUntil: null }
   }
+  if (terms.length === 0) return look(range)
+  const within = (chunkIds: string[], from: string, to: string): Promise<ExecutionSummary[]> =>
+    tx.rows<ExecutionSummary>(byChunks(direction), [...valuesIn(from, to, range.wanted), chunkIds])
+  return searchByTerms(tx, { workspaceId, terms, range, look, within })
+}
+
+type Values = (from: string, to: string, wanted: number) => unknown[]
+
+async function lookInto(tx: Tx, range: Range, direction: Direction, valuesIn: Values): Promise<Found> {
   const last = await tx.maybe<{ execution_id: string }>(
     lastLooked(direction),
     valuesIn(range.from, range.to, range.wanted),
   )
   const until = last?.execution_id ?? null
-  const within = listing.oldestFirst
+  const within = range.oldestFirst
     ? { ...range, to: until === null ? range.to : nextId(until) }
     : { ...range, from: until ?? range.from }
   const rows = await readNewest(within, (from, to, wanted) =>

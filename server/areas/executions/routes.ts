@@ -5,6 +5,7 @@ import { listQuery, page, reference, timestampIn } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import { getBulk, startBulk } from './bulk.ts'
 import { Bulk, NewBulk } from './bulk-schema.ts'
+import { LogEntry, listExecutionLogs, logQuery } from './logs.ts'
 import {
   Accepted,
   AcceptedOrEnded,
@@ -52,6 +53,7 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
       cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution'), 'run'],
       retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution'), 'run'],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
+      listExecutionLogs: ['GET', '/api/workflows/executions/:execution_id/logs', viewer('execution')],
       createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution'), 'read'],
       readExecutionBlob: ['GET', '/api/workflows/executions/:execution_id/blobs/:sha256', viewer('execution')],
     },
@@ -135,8 +137,8 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         summary: 'Executions the caller may see, by status, workflow, time, what began them and what they hold',
         description:
           'Executions for records of jobs and trials of drafts are left out, unless `trigger`, `include_jobs` or `include_trials` asks for them. ' +
-          '`metadata.KEY=value` finds runs by their metadata, `input.PATH=value` by a field of their input, such as `input.order.id=7`. `q`, `input.PATH` and ' +
-          '`version_id` without one of the others look into 5,000 runs for each page: where `next_cursor` is given, there are more to look into.',
+          '`metadata.KEY=value` finds runs by their metadata, `input.PATH=value` by a field of their input, such as `input.order.id=7`. A page looks into ' +
+          'some 5,000 runs at most: where `next_cursor` is given, there are more to look into.',
         query: executionListQuery
           .extend({
             q: z
@@ -145,7 +147,9 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
               .min(1)
               .max(200)
               .optional()
-              .describe('Only runs whose input, results or error contains this text, as JSON, in upper or lower case'),
+              .describe(
+                'Only runs whose input, results or error contains these words, one after the other, in upper or lower case',
+              ),
             error_code: z.string().min(1).max(100).optional().describe('Only runs that failed with this code'),
             node_id: z.string().min(1).max(200).optional().describe('Only runs that failed at this node'),
             tag: several(z.string().min(1).max(100))
@@ -214,6 +218,15 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         transaction: false,
         extension: true,
         run: executions.listEvents,
+      },
+      listExecutionLogs: {
+        summary: 'What the nodes of an execution wrote to its log, oldest first',
+        description:
+          '`log(...)` and `console` in code, what agents said and how they reviewed. An execution keeps 1,000 lines and 512 KiB; a last line says so where there was more.',
+        query: logQuery,
+        answer: page(LogEntry),
+        extension: true,
+        run: listExecutionLogs,
       },
       createWorkflowTicket: {
         summary: 'A ticket for the socket that shows the execution live: 30 s, single use',

@@ -135,6 +135,7 @@ export function makeExecutions(options: {
       trigger: { kind: target.systemSlug ? 'system' : 'user', id: toWire('usr', ctx.person.user_id) },
       startedBy: ctx.person.user_id,
       ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),
+      traceparent: ctx.traceparent,
       more,
       idempotency: idempotencyOf(
         ctx,

@@ -208,6 +208,7 @@ export function makeStarter(options: {
       inputPath?: string
       tellEnd?: boolean
       executionId?: string
+      traceparent?: string | null
       more?: StartOptions
     },
   ): Promise<Started> {
@@ -232,6 +233,7 @@ export function makeStarter(options: {
           ...(by.idempotency && { idempotency: by.idempotency }),
           ...(by.tellEnd && { tellEnd: true }),
           ...by.more,
+          ...(by.traceparent && { labels: { ...by.more?.labels, traceparent: by.traceparent } }),
         })
       },
     )

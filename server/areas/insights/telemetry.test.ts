@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -71,6 +72,7 @@ const spansIn = (request: Buffer) =>
 
 let collector: Server
 let service: Service
+let vendor: Vendor
 let world: World
 let answer = 200
 const received: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = []
@@ -86,17 +88,20 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   const { port } = collector.address() as AddressInfo
+  vendor = await startVendor()
   service = await startService({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme,authorization=Bearer%20abc',
       OTEL_SERVICE_NAME: 'weaver',
+      HEDDLE_ALLOW_TARGETS: vendor.host,
     },
   })
   world = await makeWorld(service)
 })
 afterAll(async () => {
   await service?.stop()
+  await vendor?.stop()
   await new Promise((resolve) => collector?.close(resolve))
 })
 
@@ -146,6 +151,78 @@ describe('a run', () => {
     })
     expect(attributesOf(one(one(body, 1), 1), 1)).toEqual({ 'service.name': 'weaver' })
     expect(Buffer.concat(received.map((request) => request.body)).includes('plum')).toBe(false)
+  })
+
+  test('is part of the trace of its caller, and passes it on with its requests and to workflows that it calls', async () => {
+    const calling = { nodes: [{ id: 'ask', type: 'http.request', args: { url: `${vendor.url}/asked` } }], edges: [] }
+    const save = async (body: object): Promise<string> => {
+      const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Traced', ...body } })
+      expect(made.status, made.text).toBe(201)
+      return made.body.workflow_id
+    }
+    const child = await save({ definition: calling })
+    const each = { items: [1], body: calling }
+    const workflow = await save({
+      definition: {
+        nodes: [
+          ...calling.nodes,
+          { id: 'each', type: 'map', args: each },
+          { id: 'sub', type: 'subworkflow', args: { workflow_id: child } },
+        ],
+        edges: [],
+      },
+    })
+    const traceOf = async (traceId: string, count: number) =>
+      until(async () => {
+        const spans = received.filter(({ path }) => path === '/v1/traces').flatMap(({ body }) => spansIn(body))
+        const its = spans.filter((span) => span.traceId === traceId)
+        return its.length === count && its
+      }, 'the trace')
+    const sent = () => vendor.seen.map(({ headers }) => headers.traceparent)
+
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, { body: {}, headers })
+    expect(ran.body.status, ran.text).toBe('succeeded')
+    const spans = await traceOf(traceId, 6)
+    const roots = spans.filter(({ name }) => name === 'execution')
+    const root = roots.find(({ attributes }) => attributes['heddle.execution_id'] === ran.body.execution_id)!
+    expect(root.parent).toBe('00f067aa0ba902b7')
+    const span = (name: string, parent = root.spanId): string =>
+      spans.find((one) => one.name === name && one.parent === parent)!.spanId
+    const called = roots.find((one) => one !== root)!
+    expect(called.parent).toBe(span('sub'))
+    expect(sent().sort()).toEqual(
+      [span('ask'), span('each'), span('ask', called.spanId)].map((id) => `00-${traceId}-${id}-01`).sort(),
+    )
+
+    // By a webhook; and a trace that the caller does not record is passed on, but not sent to the collector.
+    vendor.seen.length = 0
+    const token = await world.owner.call('POST', `/api/workflows/${child}/tokens`, { body: { name: 'Hook' } })
+    expect(token.status, token.text).toBe(201)
+    const hook = async (traceparent: string) =>
+      service.call('POST', `/api/webhooks/workflow/${child}/trigger?wait_s=20`, {
+        body: {},
+        headers: { authorization: `Bearer ${token.body.token}`, traceparent },
+      })
+    const unsampled = '11111111111111111111111111111111'
+    expect((await hook(`00-${unsampled}-00f067aa0ba902b7-00`)).status).toBe(200)
+    expect(sent()).toEqual([expect.stringMatching(`^00-${unsampled}-[0-9a-f]{16}-00$`)])
+    const hooked = '22222222222222222222222222222222'
+    expect((await hook(`00-${hooked}-00f067aa0ba902b7-01`)).status).toBe(200)
+    await traceOf(hooked, 2)
+    const all = received.flatMap(({ path, body }) => (path === '/v1/traces' ? spansIn(body) : []))
+    expect(all.filter((one) => one.traceId === unsampled)).toEqual([])
+
+    // Without one, or with one that means nothing, the run is a trace of its own.
+    vendor.seen.length = 0
+    const own = await world.owner.call('POST', `/api/workflows/${child}/run?wait_s=20`, {
+      body: {},
+      headers: { traceparent: '00-zzz' },
+    })
+    const its = await spansOf(own.body.execution_id)
+    const asked = its.find(({ name }) => name === 'ask')!
+    expect(sent()).toEqual([`00-${asked.traceId}-${asked.spanId}-01`])
   })
 
   test('is counted by status, with how long it took', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FinishedRun } from '#engine/ports'
+import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import type { Config } from '#platform/config'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -7,7 +8,7 @@ import { makeExporter } from '#platform/telemetry/exporter'
 import type { Attributes, Metrics, Span } from '#platform/telemetry/otlp'
 
 // A run is a trace and each of its nodes a span in it, made when the run ends. The id of a trace is that of the execution, so that one
-// is found by the other.
+// is found by the other, unless the caller brought a trace of its own.
 
 /** Milliseconds. */
 const BOUNDS = [10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 600_000, 3_600_000] as const
@@ -16,9 +17,38 @@ const traceIdOf = (executionId: string): Buffer => Buffer.from(executionId.repla
 const spanIdOf = (executionId: string, node: string): Buffer =>
   createHash('sha256').update(`${executionId} ${node}`).digest().subarray(0, 8)
 
+/** The trace that a run is in: that of its caller, or one of its own. */
+function traceOf({ executionId, traceparent }: Pick<FinishedRun, 'executionId' | 'traceparent'>) {
+  const caller = readTraceparent(traceparent)
+  return caller
+    ? {
+        traceId: Buffer.from(caller.traceId, 'hex'),
+        parent: Buffer.from(caller.spanId, 'hex'),
+        sampled: caller.sampled,
+      }
+    : { traceId: traceIdOf(executionId), parent: undefined, sampled: true }
+}
+
+/** For a request that a node makes: below the span of the node, or of the map or loop that it is in. */
+export const traceparentOf = ({
+  executionId,
+  traceparent,
+  nodePath,
+}: Pick<FinishedRun, 'executionId' | 'traceparent'> & { nodePath: string }): string => {
+  const { traceId, sampled } = traceOf({ executionId, traceparent })
+  const node = nodePath.replace(/[#[].*$/s, '')
+  return writeTraceparent({
+    traceId: traceId.toString('hex'),
+    spanId: spanIdOf(executionId, node).toString('hex'),
+    sampled,
+  })
+}
+
 /** What an attribute may say of an error: its code. Messages may quote what tenants sent. */
 export function spansOf(run: FinishedRun): Span[] {
-  const traceId = traceIdOf(run.executionId)
+  const { traceId, parent, sampled } = traceOf(run)
+  // The caller does not record this trace.
+  if (!sampled) return []
   const root = spanIdOf(run.executionId, '')
   const attributes: Attributes = {
     'heddle.execution_id': toWire('exe', run.executionId),
@@ -54,6 +84,7 @@ export function spansOf(run: FinishedRun): Span[] {
     {
       traceId,
       spanId: root,
+      ...(parent && { parentSpanId: parent }),
       name: 'execution',
       startedAt: run.startedAt,
       finishedAt: run.finishedAt,

@@ -99,6 +99,7 @@ async function callTool(
   try {
     const target = await ctx.db.tenant(scopeOf(ctx), (tx) => findTarget(tx, workspace_id, workflow_id))
     const started = await parts.startExecution(workspace_id, target, input, {
+      traceparent: ctx.traceparent,
       trigger: { kind: 'user', id: toWire('usr', ctx.person.user_id) },
       startedBy: ctx.person.user_id,
       ...(ctx.person.isServiceAccount && { initiatedBy: [serviceAccountInitiator(ctx.person.user_id)] }),

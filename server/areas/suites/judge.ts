@@ -7,6 +7,8 @@ import type { Json, JsonObject } from '#model/definition'
 import { evaluateConditionOver, resolveValue } from '#model/expressions'
 import { isObject, own } from '#model/json'
 import { toWire } from '#platform/ids'
+import type { RecordPeople } from './recording.ts'
+import { type CaseAnswers, forgetAnswers, readAnswers } from './recording-store.ts'
 import type { Check } from './schema.ts'
 import * as store from './store.ts'
 
@@ -21,7 +23,8 @@ export type JudgeByAgent = (request: {
   model: string | null
 }) => Promise<Pick<AgentReview, 'decision' | 'rationale'>>
 
-type Verdict = { kind: string; passed: boolean | null; message?: string }
+/** `score`: how much of it is right, where that is neither all nor nothing. */
+type Verdict = { kind: string; passed: boolean | null; score?: number; message?: string }
 
 const scopeOf = (record: JsonObject) => ({ input: null, nodes: {}, execution: {}, record })
 const clip = (value: Json): string => {
@@ -40,7 +43,8 @@ function checkEqual(check: Extract<Check, { kind: 'equal' }>, { record, result }
   const wrong = check.fields.filter((name) => differ(field(expected, name), field(result, name)))
   if (wrong.length === 0) return { kind: 'equal', passed: true }
   const told = wrong.map((name) => `${name}: expected ${clip(field(expected, name))}, got ${clip(field(result, name))}`)
-  return { kind: 'equal', passed: false, message: told.join('; ').slice(0, 2000) }
+  const score = 1 - wrong.length / check.fields.length
+  return { kind: 'equal', passed: false, score, message: told.join('; ').slice(0, 2000) }
 }
 
 function checkCel(check: Extract<Check, { kind: 'cel' }>, { record, result }: Done): Verdict {
@@ -71,12 +75,12 @@ async function judgeRecord(
   checks: Check[],
   done: Done,
   judge: JudgeByAgent,
-): Promise<store.Judged> {
+): Promise<Omit<store.Judged, 'recorded' | 'mocked'>> {
   const { position } = done
   if (done.status !== 'succeeded') {
     const { code, message } = done.error as { code: string; message: string }
     const verdict = { kind: 'execution', passed: false, message: `${code}: ${message}` }
-    return { position, outcome: 'error', actual: null, checks: [verdict] }
+    return { position, outcome: 'error', score: 0, actual: null, checks: [verdict] }
   }
   const verdicts: Verdict[] = []
   for (const check of checks) verdicts.push(await checkOne(workspaceId, check, done, judge))
@@ -85,20 +89,33 @@ async function judgeRecord(
     : verdicts.some(({ passed }) => passed === null)
       ? 'unjudged'
       : 'passed'
-  return { position, outcome, actual: done.result, checks: verdicts as unknown as Json }
+  return { position, outcome, score: scoreOf(verdicts), actual: done.result, checks: verdicts as unknown as Json }
 }
+
+function scoreOf(verdicts: Verdict[]): number | null {
+  const scores = verdicts.flatMap(({ passed, score }) => (passed === null ? [] : [score ?? (passed ? 1 : 0)]))
+  return scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length
+}
+
+/** How the effects of a case were answered; null where it acted. */
+const recordedOf = (answers: CaseAnswers | undefined): Json => ({
+  answers: answers?.answered ?? 0,
+  usage: answers?.usage ?? {},
+  duration_ms: answers?.duration_ms ?? 0,
+})
 
 const JUDGED_AT_ONCE = 20
 
 /** Writes the report of a run, a few records at a time; one who takes over goes on where the other stopped. */
 export const makeConcludeSuite =
-  ({ reader, judge }: { reader: OutcomeReader; judge: JudgeByAgent }) =>
+  ({ reader, judge, recordPeople }: { reader: OutcomeReader; judge: JudgeByAgent; recordPeople: RecordPeople }) =>
   async (run: Run, lease: Lease, versionId: string): Promise<null> => {
     const { workspace_id: workspaceId, run_id } = run
     const scope = { workspaceId, userId: null }
-    const { suite, written } = await reader.db.tenant(scope, async (tx) => ({
+    const { suite, written, effects } = await reader.db.tenant(scope, async (tx) => ({
       suite: await store.findSuite(tx, workspaceId, run.suite_id!),
       written: await store.countOutcomes(tx, workspaceId, run_id),
+      effects: await store.findEffects(tx, workspaceId, run_id),
     }))
     if (!suite) throw new LeaseLost(`the suite ${toWire('suite', run.suite_id!)} is gone`)
     const checks = suite.checks as unknown as Check[]
@@ -108,9 +125,22 @@ export const makeConcludeSuite =
         const judged = await Promise.all(
           left.slice(at, at + JUDGED_AT_ONCE).map((done) => judgeRecord(workspaceId, checks, done, judge)),
         )
+        const executions = left.slice(at, at + JUDGED_AT_ONCE).map(({ execution_id }) => execution_id)
+        const ids = executions.filter((id) => id !== null)
+        if (effects === 'live') await recordPeople(workspaceId, suite.suite_id, ids)
         await reader.db.tenant(scope, async (tx) => {
           await moveRun(tx, run, lease, {})
-          await store.putOutcomes(tx, workspaceId, run_id, judged)
+          const answers = new Map((await readAnswers(tx, workspaceId, ids)).map((one) => [one.execution_id, one]))
+          const outcomes = judged.map((one, nth) => {
+            const its = answers.get(executions[nth] ?? '')
+            return {
+              ...one,
+              recorded: effects === 'live' ? null : recordedOf(its),
+              mocked: (its?.mocked ?? []) as Json,
+            }
+          })
+          await store.putOutcomes(tx, workspaceId, run_id, outcomes)
+          await forgetAnswers(tx, workspaceId, suite.suite_id, ids)
         })
       }
     }

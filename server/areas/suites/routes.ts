@@ -2,10 +2,12 @@ import { member, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import {
+  CaseQuery,
   NewSuite,
   ReportQuery,
   RunSuite,
   Suite,
+  SuiteCase,
   SuitePatch,
   SuiteReport,
   SuiteRun,
@@ -36,6 +38,7 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       runSuite: ['POST', '/api/suites/:suite_id/run', member('suite'), 'run'],
       listSuiteRuns: ['GET', '/api/suites/:suite_id/runs', viewer('suite')],
       getSuiteRun: ['GET', '/api/suites/:suite_id/runs/:run_id', viewer('suite')],
+      getSuiteCase: ['GET', '/api/suites/:suite_id/runs/:run_id/cases/:position', viewer('suite')],
     },
     {
       listSuites: {
@@ -73,6 +76,8 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
       },
       runSuite: {
         summary: 'Run the workflow over every record: its active version unless version_id is given',
+        description:
+          'Sends nothing unless `effects` is `live`. A live run records what nodes that act are answered; other runs use that record.',
         body: RunSuite,
         answer: SuiteRun,
         status: 202,
@@ -92,6 +97,13 @@ export const suiteRoutes = (suites: Suites): AnyRoute[] =>
         answer: SuiteReport,
         extension: true,
         run: suites.getSuiteRun,
+      },
+      getSuiteCase: {
+        summary: 'One case of a run; with `compare`, side by side with the same case of another run',
+        query: CaseQuery,
+        answer: SuiteCase,
+        extension: true,
+        run: suites.getSuiteCase,
       },
     },
   )

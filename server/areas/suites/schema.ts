@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RunError } from '#areas/jobs/schema'
+import { effectModes } from '#model/touch'
 import { anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
@@ -51,7 +52,21 @@ export const SuitePatch = z
   .meta({ id: 'SuitePatch' })
 export type SuitePatch = z.output<typeof SuitePatch>
 
-export const RunSuite = z.strictObject({ version_id: reference('wfv').optional() })
+const Effects = z.enum(effectModes)
+const Models = z.enum(['live', 'mock'])
+
+export const RunSuite = z
+  .strictObject({
+    version_id: reference('wfv').optional(),
+    effects: Effects.default('mock').describe(
+      '`mock`: nothing is sent; nodes that act give what the suite recorded, else a value made from the output schema. `pinned`: likewise, and a case fails where nothing is recorded. `live`: nodes act, and what they were answered is recorded for later runs',
+    ),
+    models: Models.default('mock').describe(
+      '`live`: language models are asked although other effects are not. With `effects` `live` they are asked anyway',
+    ),
+  })
+  .meta({ id: 'RunSuite' })
+export type RunSuite = z.output<typeof RunSuite>
 
 const Outcome = z.enum(['passed', 'failed', 'error', 'unjudged'])
 
@@ -66,6 +81,19 @@ const run = {
   errors: z.number().int().describe('Records for which the workflow itself failed'),
   unjudged: z.number().int(),
   pass_rate: z.number().nullable().describe('Passed of all; null while it runs'),
+  effects: Effects.describe('How nodes that act were treated'),
+  models: Models.describe('Whether language models were asked'),
+  score: z.number().nullable().describe('The mean of the cases’ scores; null while it runs'),
+  usage: jsonObject().describe(
+    'What language models counted and cost in this run: `input_tokens`, `output_tokens`, `cost`',
+  ),
+  recorded_usage: jsonObject().describe('What they counted and cost when the answers used here were recorded'),
+  duration_ms: z
+    .object({
+      p50: z.number().nullable().describe('The median'),
+      p95: z.number().nullable().describe('95 of 100 were faster'),
+    })
+    .describe('How long the cases took'),
   dataset_sha256: z.string().nullable(),
   error: RunError.nullable(),
   started_at: timestamp(),
@@ -74,20 +102,60 @@ const run = {
 export const SuiteRun = z.object(run).meta({ id: 'SuiteRun' })
 export type SuiteRun = z.input<typeof SuiteRun>
 
-export const SuiteItem = z
-  .object({
-    position: z.number().int(),
-    outcome: Outcome,
-    execution_id: id('exe').nullable(),
-    actual: z.unknown(),
-    checks: z.array(
-      z.looseObject({ kind: z.string(), passed: z.boolean().nullable(), message: z.string().optional() }),
-    ),
-  })
-  .meta({ id: 'SuiteOutcome' })
+const outcome = {
+  outcome: Outcome,
+  score: z
+    .number()
+    .nullable()
+    .describe('The share of its checks that passed, from 0 to 1; null where none could be judged'),
+  execution_id: id('exe').nullable(),
+  actual: z.unknown(),
+  checks: z.array(z.looseObject({ kind: z.string(), passed: z.boolean().nullable(), message: z.string().optional() })),
+  duration_ms: z.number().nullable().describe('How long its execution took'),
+  usage: jsonObject().describe('What language models counted and cost'),
+  recorded: z
+    .object({
+      answers: z.number().int().describe('How many nodes were answered from the record'),
+      usage: jsonObject().describe('What models counted and cost when that was recorded'),
+      duration_ms: z.number().describe('How long these nodes took then'),
+    })
+    .nullable()
+    .describe('What came from the record; null in a live run'),
+  mocked: z
+    .array(z.object({ node_id: z.string(), type: z.string(), reason: z.enum(['arguments_differ', 'not_recorded']) }))
+    .describe('Nodes that act and that the record did not answer'),
+}
+
+export const SuiteItem = z.object({ position: z.number().int(), ...outcome }).meta({ id: 'SuiteOutcome' })
 export type SuiteItem = z.input<typeof SuiteItem>
 
-const Change = z.object({ position: z.number().int(), before: Outcome, after: Outcome })
+const Change = z.object({
+  position: z.number().int(),
+  before: Outcome,
+  after: Outcome,
+  regressed: z.boolean().describe('It passed before and does not pass now'),
+  score_before: z.number().nullable().describe('Its score in the other run'),
+  score_after: z.number().nullable().describe('Its score in this run'),
+  case_url: z.string().describe('The case with both runs side by side, in the console'),
+})
+
+const Side = z.object({ run_id: id('run'), version_id: id('wfv').nullable(), ...outcome })
+
+/** One case of a run, beside the same case of another run. */
+export const SuiteCase = z
+  .object({
+    suite_id: id('suite'),
+    position: z.number().int(),
+    run: Side.describe('The case in this run'),
+    compared: Side.nullable().describe('The same case in the run that `compare` names'),
+    changes: z
+      .array(z.object({ path: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
+      .describe('Places at which the output differs from that of `compare`'),
+  })
+  .meta({ id: 'SuiteCase' })
+export type SuiteCase = z.input<typeof SuiteCase>
+
+export const CaseQuery = z.object({ compare: reference('run').optional() })
 
 /** The report: the run, a page of its records, and how it differs from another run where one is named. */
 export const SuiteReport = z
@@ -101,9 +169,14 @@ export const SuiteReport = z
         version_id: id('wfv'),
         same_dataset: z.boolean(),
         pass_rate: z.number().nullable(),
+        score: z.number().nullable().describe('The mean of the cases’ scores in that run'),
+        effects: Effects.describe('How nodes that act were treated in that run'),
+        usage: jsonObject().describe('What language models counted and cost in that run'),
+        recorded_usage: jsonObject().describe('What they counted and cost when its answers were recorded'),
+        duration_ms: run.duration_ms,
         improved: z.number().int(),
         regressed: z.number().int(),
-        changes: z.array(Change).describe('The first 200 records whose outcome differs'),
+        changes: z.array(Change).describe('The first 200 records whose outcome differs, regressions first'),
       })
       .nullable(),
   })

@@ -7,6 +7,7 @@ import type { Engine } from '#engine/ports'
 import { listLiveOfJob } from '#engine/read'
 import type { Json, JsonObject } from '#model/definition'
 import { checkExpression } from '#model/expressions'
+import type { Kinds } from '#model/graph'
 import type { StandingIn } from '#platform/access/check'
 import type { Tx } from '#platform/db/pool'
 import { type FieldError, invalid, problem, unknownReference } from '#platform/errors'
@@ -16,7 +17,9 @@ import { decodeCursor, toPage } from '#platform/http/page'
 import type { ListQuery } from '#platform/http/schema'
 import { newId, toWire } from '#platform/ids'
 import type { LanguageModel } from '#providers/llm/index'
-import type { Check, NewSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
+import { getSuiteCase } from './case.ts'
+import { insertPlanned } from './planned.ts'
+import type { Check, NewSuite, RunSuite, Suite, SuitePatch, SuiteReport, SuiteRun } from './schema.ts'
 import * as store from './store.ts'
 
 type ById = { suite_id: string }
@@ -48,9 +51,12 @@ export type SuitesOptions = {
   /** The model that judges: the workspace's own, else the installation's. */
   modelOf(workspaceId: string): Promise<Pick<LanguageModel, 'available'>>
   engine: Pick<Engine, 'cancel'>
+  kinds(): Kinds
+  /** Where the console is. */
+  baseUrl(): string
 }
 
-export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
+export function makeSuites({ datasets, modelOf, engine, kinds, baseUrl }: SuitesOptions) {
   async function getSuite(ctx: Context, { suite_id }: ById): Promise<Suite> {
     const suite = await store.findSuite(ctx.tx, ctx.workspace.workspace_id, suite_id)
     if (!suite) throw problem('not_found')
@@ -85,10 +91,16 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
     const { workspace_id } = ctx.workspace
     const other = await store.findRun(ctx.tx, workspace_id, suiteId, otherId)
     if (!other) throw unknownReference('/compare')
-    const { run_id, version_id, pass_rate } = other
+    const { run_id, version_id, pass_rate, score, effects, usage, recorded_usage, duration_ms } = other
     const same_dataset = other.dataset_sha256 === run.dataset_sha256
-    const differences = await store.compareRuns(ctx.tx, workspace_id, run_id, run.run_id)
-    return { run_id, version_id, same_dataset, pass_rate, ...differences }
+    const { changes, ...counts } = await store.compareRuns(ctx.tx, workspace_id, run_id, run.run_id)
+    const page = `/suites/${toWire('suite', suiteId)}/runs/${toWire('run', run.run_id)}/cases`
+    const linked = changes.map((change) => ({
+      ...change,
+      case_url: `${baseUrl()}${page}/${change.position}?compare=${toWire('run', run_id)}`,
+    }))
+    const figures = { pass_rate, score, effects, usage, recorded_usage, duration_ms }
+    return { run_id, version_id, same_dataset, ...figures, ...counts, changes: linked }
   }
 
   return {
@@ -128,10 +140,7 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
       await store.deleteSuite(ctx.tx, workspaceId, suite_id)
     },
 
-    async runSuite(
-      ctx: Context,
-      { suite_id, version_id }: ById & { version_id?: string | undefined },
-    ): Promise<SuiteRun> {
+    async runSuite(ctx: Context, { suite_id, version_id, effects, models }: ById & RunSuite): Promise<SuiteRun> {
       const { workspace_id } = ctx.workspace
       const suite = await getSuite(ctx, { suite_id })
       const dataset =
@@ -154,18 +163,31 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
       if (version.activation_required) throw activationRequired()
       const mapping = suite.mapping as JsonObject | null
       const run_id = newId()
+      const isLive = effects === 'live'
+      const asked = isLive ? 'live' : models
+      if (!isLive)
+        await insertPlanned(ctx, {
+          run_id,
+          workflow_id: suite.workflow_id,
+          version_id: version.version_id,
+          effects,
+          liveModels: asked === 'live',
+          kinds: kinds(),
+        })
+      // Results of a run that acted are not those of one that did not.
+      const recipe = isLive ? version.sha256 : `${version.sha256}:${effects}:${asked}`
       await insertRun(ctx.tx, workspace_id, {
         run_id,
         job_id: null,
         suite_id,
         is_full: true,
-        recipe_sha256: legacyRecipeHash(version.sha256, { mapping, only_if: null }),
+        recipe_sha256: legacyRecipeHash(recipe, { mapping, only_if: null }),
         recipe_format: 1,
         legacy_recipe_sha256: null,
         key_column: null,
         mapping,
         only_if: null,
-        definition_ref: `version:${version.version_id}`,
+        definition_ref: isLive ? `version:${version.version_id}` : `trial:${run_id}`,
         workflow_id: suite.workflow_id,
         version_id: version.version_id,
         concurrency: CONCURRENCY,
@@ -184,7 +206,7 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
         total: dataset.record_count,
         requested_by: ctx.person.user_id,
       })
-      await store.noteRun(ctx.tx, workspace_id, suite_id, run_id)
+      await store.noteRun(ctx.tx, workspace_id, suite_id, { run_id, effects, models: asked })
       await wakeRunners(ctx.tx)
       return findRun(ctx, suite_id, run_id)
     },
@@ -214,6 +236,8 @@ export function makeSuites({ datasets, modelOf, engine }: SuitesOptions) {
         comparison: input.compare === undefined ? null : await compare(ctx, input.suite_id, run, input.compare),
       }
     },
+
+    getSuiteCase,
   }
 }
 

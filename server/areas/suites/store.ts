@@ -53,22 +53,56 @@ export const cancelRunsOfWorkflow = (tx: Tx, workspaceId: string, workflowId: st
     [workspaceId, workflowId],
   )
 
-export const noteRun = (tx: Tx, workspaceId: string, suiteId: string, runId: string): Promise<number> =>
-  tx.count('update suites set last_run_id = $3 where workspace_id = $1 and suite_id = $2', [
+export const noteRun = async (
+  tx: Tx,
+  workspaceId: string,
+  suiteId: string,
+  { run_id, effects, models }: { run_id: string; effects: string; models: string },
+): Promise<void> => {
+  await tx.count('update suites set last_run_id = $3 where workspace_id = $1 and suite_id = $2', [
     workspaceId,
     suiteId,
-    runId,
+    run_id,
   ])
+  await tx.count('update ledger_runs set effects = $3, models = $4 where workspace_id = $1 and run_id = $2', [
+    workspaceId,
+    run_id,
+    effects,
+    models,
+  ])
+}
+
+/** Runs of releases that knew no effects acted. */
+export const findEffects = async (tx: Tx, workspaceId: string, runId: string): Promise<string> =>
+  (
+    await tx.row<{ effects: string }>(
+      `select coalesce(effects, 'live') as effects from ledger_runs where workspace_id = $1 and run_id = $2`,
+      [workspaceId, runId],
+    )
+  ).effects
 
 const runColumns = `r.run_id, r.suite_id, r.version_id, case when r.finished_at is null then 'running' else r.status end as status, r.total,
   c.passed, c.failed, c.errors, c.unjudged,
   case when r.status = 'succeeded' and r.total > 0 then c.passed::float8 / r.total end as pass_rate,
+  coalesce(r.effects, 'live') as effects, coalesce(r.models, 'live') as models, case when r.finished_at is not null then c.score end as score,
+  coalesce(r.usage, '{}') as usage, coalesce(c.recorded_usage, '{}') as recorded_usage,
+  json_build_object('p50', t.p50, 'p95', t.p95) as duration_ms,
   r.dataset_sha256, r.error, r.started_at, r.finished_at`
 
 const runTables = `ledger_runs r, lateral (select count(*) filter (where outcome = 'passed') as passed,
     count(*) filter (where outcome = 'failed') as failed, count(*) filter (where outcome = 'error') as errors,
-    count(*) filter (where outcome = 'unjudged') as unjudged
-  from suite_outcomes o where o.workspace_id = r.workspace_id and o.run_id = r.run_id) c`
+    count(*) filter (where outcome = 'unjudged') as unjudged, avg(o.score) as score,
+    (select json_object_agg(u.key, u.total) from (select x.key, sum(x.value::numeric) as total from suite_outcomes p,
+       lateral json_each_text(coalesce(p.recorded -> 'usage', '{}')) x where p.workspace_id = r.workspace_id and p.run_id = r.run_id
+       group by x.key) u) as recorded_usage
+  from suite_outcomes o where o.workspace_id = r.workspace_id and o.run_id = r.run_id) c,
+  lateral (select percentile_cont(0.5) within group (order by l.duration_ms) as p50, percentile_cont(0.95) within group (order by l.duration_ms) as p95
+  from ledger_records l where l.workspace_id = r.workspace_id and l.run_id = r.run_id) t`
+
+const outcomeColumns = `o.position, o.outcome, o.score, l.execution_id, o.actual, o.checks, l.duration_ms, coalesce(l.usage, '{}') as usage, o.recorded,
+  coalesce(o.mocked, '[]') as mocked`
+const outcomeTables = `suite_outcomes o left join ledger_records l on l.workspace_id = o.workspace_id and l.run_id = o.run_id
+  and l.position = o.position`
 
 export const findRun = async (
   tx: Tx,
@@ -108,14 +142,24 @@ export const listOutcomes = (
 ): Promise<SuiteItem[]> =>
   pageRows<SuiteItem>(
     tx,
-    `select o.position, o.outcome, l.execution_id, o.actual, o.checks from suite_outcomes o
-     left join ledger_records l on l.workspace_id = o.workspace_id and l.run_id = o.run_id and l.position = o.position
+    `select ${outcomeColumns} from ${outcomeTables}
      where o.workspace_id = $1 and o.run_id = $2 and o.position > $4 and ($3::text is null or o.outcome = $3)
      order by o.position limit $5`,
     [workspaceId, runId, outcome, after, limit + 1],
   )
 
-type Change = NonNullable<SuiteReport['comparison']>['changes'][number]
+export const findOutcome = (
+  tx: Tx,
+  workspaceId: string,
+  runId: string,
+  position: number,
+): Promise<SuiteItem | undefined> =>
+  tx.maybe<SuiteItem>(
+    `select ${outcomeColumns} from ${outcomeTables} where o.workspace_id = $1 and o.run_id = $2 and o.position = $3`,
+    [workspaceId, runId, position],
+  )
+
+type Change = Omit<NonNullable<SuiteReport['comparison']>['changes'][number], 'case_url'>
 
 export const compareRuns = async (
   tx: Tx,
@@ -130,19 +174,28 @@ export const compareRuns = async (
     [workspaceId, before, after],
   )
   const changes = await tx.rows<Change>(
-    `select b.position, b.outcome as before, a.outcome as after ${join} order by b.position limit 200`,
+    `select b.position, b.outcome as before, a.outcome as after, b.outcome = 'passed' as regressed, b.score as score_before, a.score as score_after
+     ${join} order by b.outcome = 'passed' desc, b.position limit 200`,
     [workspaceId, before, after],
   )
   return { ...counts, changes }
 }
 
-export type Judged = { position: number; outcome: string; actual: Json; checks: Json }
+export type Judged = {
+  position: number
+  outcome: string
+  score: number | null
+  actual: Json
+  checks: Json
+  recorded: Json
+  mocked: Json
+}
 
 /** Written again by the process that takes the run over: the same rows. */
 export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: Judged[]): Promise<number> =>
   tx.count(
-    `insert into suite_outcomes (workspace_id, run_id, position, outcome, actual, checks)
-     select $1, $2, p.* from unnest($3::integer[], $4::text[], $5::json[], $6::json[]) as p
+    `insert into suite_outcomes (workspace_id, run_id, position, outcome, actual, checks, score, recorded, mocked)
+     select $1, $2, p.* from unnest($3::integer[], $4::text[], $5::json[], $6::json[], $7::double precision[], $8::json[], $9::json[]) as p
      on conflict (workspace_id, run_id, position) do nothing`,
     [
       workspaceId,
@@ -151,6 +204,9 @@ export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: 
       judged.map(({ outcome }) => outcome),
       judged.map(({ actual }) => JSON.stringify(actual)),
       judged.map(({ checks }) => JSON.stringify(checks)),
+      judged.map(({ score }) => score),
+      judged.map(({ recorded }) => (recorded === null ? null : JSON.stringify(recorded))),
+      judged.map(({ mocked }) => JSON.stringify(mocked)),
     ],
   )
 

@@ -70,6 +70,7 @@ describe('a suite', () => {
     expect(first.items[1].checks[0]).toEqual({
       kind: 'equal',
       passed: false,
+      score: 0,
       message: 'large: expected true, got false',
     })
     expect(first.items[3].checks[0].message).toContain('no_size')
@@ -201,7 +202,7 @@ describe('a run of a suite that waits', () => {
       },
     })
     const suite = made.body.suite_id
-    const started = await member.call('POST', `/api/suites/${suite}/run`)
+    const started = await member.call('POST', `/api/suites/${suite}/run`, { body: { effects: 'live' } })
     await until(async () => (await live(workflow, 'waiting')) === 32, 'the executions to wait')
     return { workflow, suite, run: started.body.run_id }
   }

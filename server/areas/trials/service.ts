@@ -15,7 +15,7 @@ import { newId, toWire } from '#platform/ids'
 import type { Trial, Tried, TryBody } from './schema.ts'
 import * as store from './store.ts'
 
-export { loadTrial } from './store.ts'
+export { findPlanned, insertTrial, loadTrial } from './store.ts'
 
 // A draft is tried without becoming a version. The run acts for the person who tries it, with what they may use and no more.
 

@@ -37,17 +37,16 @@ export const findTrial = (tx: Tx, workspaceId: string, trialId: string): Promise
   )
 
 /** What the engine runs. */
+export const findPlanned = async (tx: Tx, workspaceId: string, trialId: string): Promise<Definition | undefined> =>
+  (
+    await tx.maybe<{ definition: Definition }>(
+      'select definition from trials where workspace_id = $1 and trial_id = $2',
+      [workspaceId, trialId],
+    )
+  )?.definition
+
 export const loadTrial = (db: Database, workspaceId: string, trialId: string): Promise<Definition | undefined> =>
-  db.tenant(
-    { workspaceId, userId: null },
-    async (tx) =>
-      (
-        await tx.maybe<{ definition: Definition }>(
-          'select definition from trials where workspace_id = $1 and trial_id = $2',
-          [workspaceId, trialId],
-        )
-      )?.definition,
-  )
+  db.tenant({ workspaceId, userId: null }, (tx) => findPlanned(tx, workspaceId, trialId))
 
 /** Trials of the last day, counted no further than `limit`. */
 export const countTrials = async (tx: Tx, workspaceId: string, limit: number): Promise<number> =>

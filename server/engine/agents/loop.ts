@@ -1,4 +1,4 @@
-import { type NodeCall, NodeFailure } from '#engine/node'
+import { type LogLine, type NodeCall, NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import {
   addUsage,
@@ -129,6 +129,7 @@ export const runAgent = async (
         throw error instanceof NodeFailure && error.code === 'tool_choice_ignored' ? outOfSteps() : error
       })
     usage = addUsage(usage, answer.usage)
+    await call.say?.(`turn:${turn}`, linesOf(answer))
     const step: AgentStep = { turn, text: answer.text, calls: [] }
     steps.push(step)
     if (answer.finish === 'length')
@@ -153,6 +154,12 @@ export const runAgent = async (
   }
   throw outOfSteps()
 }
+
+/** What the agent said, and which tools it wants; their arguments stand in its steps. */
+const linesOf = ({ text, tool_calls }: Turn): LogLine[] => [
+  ...(text.trim() === '' ? [] : [{ level: 'info' as const, message: text }]),
+  ...tool_calls.map(({ name }) => ({ level: 'debug' as const, message: `calls ${name}` })),
+]
 
 const tooMany: ToolOutcome = {
   ok: false,

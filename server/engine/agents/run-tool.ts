@@ -40,6 +40,7 @@ export const runTool = async (
         args: wanted.arguments as JsonObject,
         effectKey: `${call.effectKey}:${key}`,
         step: (name, work) => call.step(`${key}/${name}`, work),
+        say: async (name, lines) => call.say?.(`${key}/${name}`, lines),
       })
       return { ok: true, text: clip(asText(output), MAX_RESULT).text }
     } catch (error) {

@@ -125,7 +125,7 @@ const startsOf = (
     parent_execution_id uuid, parent_node text, finished_at double precision, timeout_s double precision,
     due_at double precision, snapshot json, snapshot_seq integer, tell_end boolean,
     depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea,
-    priority smallint, tags text[], metadata json, scheduled_at double precision, schedule_id uuid${columns}))`
+    priority smallint, tags text[], metadata json, scheduled_at double precision, schedule_id uuid, traceparent text${columns}))`
 
 // The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, no matter who
 // still holds a token of it.
@@ -158,7 +158,7 @@ started as (
   insert into executions (execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
     results, results_blob, error, waiting_for, trigger_kind, trigger_id, started_by, retry_of, parent_execution_id,
     parent_node, started_at, finished_at, timeout_s, due_at, worker_id, snapshot, snapshot_seq, tell_end,
-    depth, principal_id, initiated_by, priority, tags, metadata, scheduled_at, schedule_id
+    depth, principal_id, initiated_by, priority, tags, metadata, scheduled_at, schedule_id, traceparent
     ${of.more.map(([column]) => `, ${column}`).join('')})
   select r.execution_id, r.workspace_id, r.workflow_id, r.system_slug, r.version_id, r.definition_ref, ${of.status}, r.input,
     r.results, r.results_blob, r.error, ${of.waitingFor}, r.trigger_kind, r.trigger_id, r.started_by,
@@ -166,7 +166,7 @@ started as (
     -- One that ends as it starts ended by the worker's clock, a moment before the database wrote it: not before it started.
     case when r.finished_at is not null then greatest(to_timestamp(r.finished_at / 1000), now()) end, r.timeout_s,
     ${of.dueAt}, ${of.worker}, r.snapshot, coalesce(r.snapshot_seq, 0), coalesce(r.tell_end, false), r.depth,
-    r.principal_id, r.initiated_by, r.priority, r.tags, r.metadata, to_timestamp(r.scheduled_at / 1000), r.schedule_id
+    r.principal_id, r.initiated_by, r.priority, r.tags, r.metadata, to_timestamp(r.scheduled_at / 1000), r.schedule_id, r.traceparent
     ${of.more.map(([, value]) => `, ${value}`).join('')}
   from ${of.from}
   where (r.key_hash is null or r.execution_id in (select execution_id from keyed)) and ${NOT_GONE}

@@ -40,6 +40,7 @@ export const labelFields = (labels: StartLabels): object => ({
   metadata: labels.metadata,
   scheduled_at: labels.scheduledAt?.getTime(),
   schedule_id: labels.scheduleId,
+  traceparent: labels.traceparent,
 })
 
 type StartAppend = Pick<Append, 'workspaceId' | 'executionId' | 'start' | 'move'>

@@ -63,6 +63,9 @@ export const makeAgentReview = (deps: LanguageDeps): NodeKind =>
         payload: args.payload ?? null,
         signal,
       })
+      await call.say?.(`review:${call.attempt}`, [
+        { level: 'info', message: `${review.decision}: ${review.rationale}` },
+      ])
       const usage: JsonObject | null = review.usage
       return { output: { ...review, usage }, ...(usage && { usage }) }
     },

@@ -38,7 +38,8 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
       effect: 'pure',
       defaults: { source: 'return input', input: { $ref: 'input' } },
     },
-    run({ args, workspaceId, timeoutS, signal, progress }) {
+    run(call) {
+      const { args, workspaceId, timeoutS, signal } = call
       const limits = isObject(args.limits) ? args.limits : {}
       const timeMs = numberOr(limits.time_ms)
       const memoryMb = numberOr(limits.memory_mb)
@@ -51,7 +52,7 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
           waitMs: waitMsOf(timeoutS),
           signal,
         }),
-        progress,
+        call,
       )
     },
   })

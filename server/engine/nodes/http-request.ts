@@ -121,7 +121,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
       defaults: { method: 'GET', url: 'https://example.com/' },
     },
     async run(call) {
-      const { args, effectKey, signal } = call
+      const { args, effectKey, signal, traceparent } = call
       const credential = await openNamed(openCredential, call, args.credential_id)
       const method = String(args.method ?? 'GET')
       const sent = await streamedBody(files, call)
@@ -133,7 +133,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
         }
         const accepts = (status: number): boolean => isOk(args, status)
         const keep = args.response === 'file' ? savingAnswer(files, call, accepts, keepAnswer) : undefined
-        const headers = headersOf(wanted, UNSAFE.has(method) ? key : undefined)
+        const headers = headersOf(wanted, { traceparent, 'idempotency-key': UNSAFE.has(method) ? key : undefined })
         const answer = await outgoing
           .request({
             method,
@@ -165,11 +165,12 @@ const textOf = ({ json, body }: JsonObject): string | null =>
 const isOk = ({ ok_statuses }: JsonObject, status: number): boolean =>
   Array.isArray(ok_statuses) ? ok_statuses.includes(status) : status >= 200 && status < 300
 
-function headersOf(args: JsonObject, idempotencyKey: string | undefined): Record<string, string> {
+/** What the author writes comes before `given`. */
+function headersOf(args: JsonObject, given: Record<string, string | undefined>): Record<string, string> {
   const headers: Record<string, string> = {}
   if (args.json !== undefined) headers['content-type'] = 'application/json'
   else if (typeof args.body === 'string') headers['content-type'] = 'text/plain; charset=utf-8'
-  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) headers[name] = value
   for (const [name, value] of Object.entries(isObject(args.headers) ? args.headers : {})) {
     if (name !== '__proto__') headers[name.toLowerCase()] = String(value)
   }

@@ -1,4 +1,4 @@
-import { NodeFailure, type NodeResult } from '#engine/node'
+import { type NodeCall, NodeFailure, type NodeResult } from '#engine/node'
 import { SandboxFailure, type SandboxResult } from '#platform/sandbox/sandbox'
 
 /** What would happen again. Code that threw or ran too long may have met something that passes. */
@@ -12,14 +12,24 @@ export const waitMsOf = (timeoutS: number | undefined): number | undefined =>
 /** A call of the sandbox as a node's result. */
 export async function sandboxed(
   call: Promise<SandboxResult>,
-  progress: (data: { logs: string[] }) => void,
+  { attempt, progress, say }: Pick<NodeCall, 'attempt' | 'progress' | 'say'>,
 ): Promise<NodeResult> {
+  const keep = async ({ logs, levels }: Pick<SandboxResult, 'logs' | 'levels'>): Promise<void> => {
+    if (logs.length === 0) return
+    await say?.(
+      `run:${attempt}`,
+      logs.map((message, at) => ({ level: levels[at] ?? 'info', message })),
+    )
+  }
   try {
-    const { output, logs } = await call
+    const result = await call
+    const { output, logs } = result
+    await keep(result)
     if (logs.length > 0) progress({ logs })
     return { output }
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error
+    await keep(error)
     throw new NodeFailure(error.code, error.message, {
       retryable: !PERMANENT.has(error.code),
       ...(error.logs.length > 0 ? { details: { logs: error.logs } } : {}),

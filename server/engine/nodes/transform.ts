@@ -26,15 +26,15 @@ export const makeTransform = ({ sandbox }: { sandbox: Pick<Sandbox, 'transform'>
       effect: 'pure',
       defaults: { expression: '$', input: { $ref: 'input' } },
     },
-    run: ({ args, workspaceId, timeoutS, signal, progress }) =>
+    run: (call) =>
       sandboxed(
         sandbox.transform({
-          workspaceId,
-          expression: String(args.expression),
-          input: args.input ?? null,
-          waitMs: waitMsOf(timeoutS),
-          signal,
+          workspaceId: call.workspaceId,
+          expression: String(call.args.expression),
+          input: call.args.input ?? null,
+          waitMs: waitMsOf(call.timeoutS),
+          signal: call.signal,
         }),
-        progress,
+        call,
       ),
   })

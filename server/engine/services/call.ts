@@ -29,7 +29,10 @@ const MAX_JOURNALLED = 256 * 1024
 const MAX_ERROR_TEXT = 1_000
 
 /** What a run gives an action; outside of runs there are no files. */
-export type ServiceRun = Pick<NodeCall, 'workspaceId' | 'executionId' | 'effectKey' | 'signal' | 'step' | 'progress'>
+export type ServiceRun = Pick<
+  NodeCall,
+  'workspaceId' | 'executionId' | 'effectKey' | 'signal' | 'step' | 'progress' | 'traceparent'
+>
 
 export type ServiceDeps = {
   outgoing: Pick<Outgoing, 'request'>
@@ -146,7 +149,8 @@ async function send(
           kept = file
         })
       : undefined
-  const headers = { ...request.headers }
+  const { traceparent } = run
+  const headers: Record<string, string> = { ...(traceparent && { traceparent }), ...request.headers }
   if (streamed && headers['content-type'] === undefined) headers['content-type'] = streamed.contentType
   if (service.idempotency_header !== undefined && action.effect !== 'read')
     headers[service.idempotency_header.toLowerCase()] = key

@@ -3,7 +3,7 @@ import type { Definition, Edge, Graph, Json, JsonObject, Node } from '#model/def
 import { withoutDeferred } from '#model/expressions'
 import type { NodeDescriptor } from '#model/node'
 import { type Effects, isActing, modeOf, touchOf } from '#model/touch'
-import { TRIAL_ANSWER } from '../nodes/trial-answer.ts'
+import { type FromRecord, TRIAL_ANSWER } from '../nodes/trial-answer.ts'
 import { plausibleOutput } from './plausible.ts'
 
 // What a trial runs: a definition in which every node that is not to act is replaced by the answer it gives. The definition is
@@ -29,6 +29,8 @@ export type TrialRequest = {
   effects: Effects
   /** Language models are asked all the same: a suite measures them. */
   liveModels?: boolean
+  /** The run of a suite: each case is answered from what the suite recorded. */
+  record?: FromRecord
   pinned: ReadonlyMap<string, Json>
   recorded: ReadonlyMap<string, Recorded>
   descriptorOf(type: string): NodeDescriptor | undefined
@@ -47,7 +49,12 @@ export type TrialPlan = {
 
 const PORTS: Readonly<Record<string, string>> = { approval: 'approved' }
 
-const answered = (node: Node, mode: 'pinned' | 'mocked', { output, port = PORTS[node.type] }: Recorded): Node => {
+const answered = (
+  node: Node,
+  mode: 'pinned' | 'mocked',
+  { output, port = PORTS[node.type] }: Recorded,
+  record?: FromRecord,
+): Node => {
   const { id, name, on_error, join, finally: isLast } = node
   return {
     id,
@@ -62,6 +69,7 @@ const answered = (node: Node, mode: 'pinned' | 'mocked', { output, port = PORTS[
       ...(port !== undefined && { port }),
       // Resolved although nothing is sent: an expression that fails is found by the trial.
       ...(mode === 'mocked' && { would: withoutDeferred(node) }),
+      ...(record !== undefined && { record }),
     },
   }
 }
@@ -116,7 +124,7 @@ const planNode = (request: TrialRequest, node: Node, prefix: string, unanswered:
   if (before) return { node: answered(node, how, before), entries: [entry('mocked', 'recorded')] }
   if (effects === 'pinned') unanswered.push(node_id)
   const output = plausibleOutput(node, request.descriptorOf(node.type))
-  return { node: answered(node, how, { output }), entries: [entry('mocked', 'schema')] }
+  return { node: answered(node, how, { output }, request.record), entries: [entry('mocked', 'schema')] }
 }
 
 const planGraph = (

@@ -73,6 +73,9 @@ async function startOnce(
     ),
     ...(!goesItsWay && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
     depth: owned.depth + 1,
+    ...(owned.traceparent !== null && {
+      labels: { traceparent: deps.ports.traceOf?.({ ...owned, nodePath: path }) ?? owned.traceparent },
+    }),
     vars: vars && (keptVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
   })
   if (goesItsWay) return begun

@@ -70,6 +70,7 @@ export const makeReader = (deps: {
       principalId: row.principal_id,
       parent: row.parent_execution_id ? { executionId: row.parent_execution_id, node: row.parent_node ?? '' } : null,
       depth: row.depth,
+      traceparent: row.traceparent ?? null,
       isGated: row.held !== null,
       tellEnd: row.tell_end,
       metPeople: mayMeetPeople(definition),

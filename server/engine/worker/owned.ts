@@ -26,6 +26,8 @@ export type Owned = {
   principalId: string | null
   parent: { executionId: string; node: string } | null
   depth: number
+  /** The trace of the caller that it belongs to. */
+  traceparent: string | null
   /** Rules of its workflow decided when it began. */
   isGated: boolean
   tellEnd: boolean
@@ -136,6 +138,7 @@ export const ownedFromStart = (
     principalId: start.principalId ?? null,
     parent: start.parent ?? null,
     depth: start.depth,
+    traceparent: start.labels?.traceparent ?? null,
     isGated: false,
     tellEnd: start.tellEnd,
     metPeople: mayMeetPeople(definition),

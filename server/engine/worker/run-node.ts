@@ -68,6 +68,11 @@ function callOf(
       return namedCredentials(frame.context.graph, command.node)
     },
     startedBy: owned.startedBy,
+    get traceparent() {
+      const { executionId, traceparent } = owned
+      return deps.ports.traceOf?.({ executionId, traceparent, nodePath: path })
+    },
+    triggerId: owned.trigger.id,
     timeoutS: command.timeoutS,
     get signal() {
       return controller.signal
@@ -75,6 +80,10 @@ function callOf(
     // Made when a node has something to say: few have.
     get log() {
       return deps.log.child(whereabouts(live, path))
+    },
+    say: async (key, lines) => {
+      const at = { workspaceId: owned.workspaceId, executionId: owned.executionId, nodePath: path }
+      await deps.ports.keepLog?.(at, key, lines)
     },
     progress: (data) => {
       const now = performance.now()

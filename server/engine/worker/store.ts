@@ -38,6 +38,7 @@ export type ExecutionRow = {
   crashes: number
   tell_end: boolean
   depth: number
+  traceparent: string | null
 }
 
 /** What a caller gave an execution to be found and ordered by. */
@@ -100,7 +101,7 @@ export const TICK = `with quick as materialized (select set_config('synchronous_
 // By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
 const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
   trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, held, scheduled_at, epoch, inbox,
-  seen, snapshot, snapshot_seq, crashes, tell_end, depth`
+  seen, snapshot, snapshot_seq, crashes, tell_end, depth, traceparent`
 
 const CLAIM = 'select claimed from engine.claim_placed($1, $2, $3, $4, $5, $6)'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
@@ -216,6 +217,11 @@ function matches({ headers }: FastifyRequest, current: Buffer | undefined): bool
 const changed = (): Problem =>
   problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
 
+function traceparentOf({ headers }: FastifyRequest): string | null {
+  const found = readTraceparent(headers.traceparent)
+  return found ? writeTraceparent(found) : null
+}
+
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
@@ -270,6 +276,7 @@ function contextOf(
     address: request.ip,
     baseUrl: kernel.baseUrl(),
     idempotencyKey: idempotencyKeyOf(request),
+    traceparent: kernel.config.OTEL_EXPORTER_OTLP_ENDPOINT === null ? null : traceparentOf(request),
     hungUp,
     leavePlace: () => request.turn?.leave(),
     status: (code) => {

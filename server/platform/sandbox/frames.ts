@@ -13,7 +13,12 @@ export type SandboxRequest = {
 export type Source = { language: 'code' | 'transform'; source: string }
 export type SourceProblem = { line: number | null; message: string }
 
-export type SandboxReply = { ok: true; logs: string[] } | { ok: false; code: string; message: string; logs: string[] }
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** `levels` are those of `logs`, one by one. */
+type Logs = { logs: string[]; levels: LogLevel[] }
+export type SandboxReply = ({ ok: true } | { ok: false; code: string; message: string }) & Logs
 
 export type Frame<H> = { header: H; body: string }
 

@@ -12,6 +12,7 @@ import {
   type QuickJSWASMModule,
   RELEASE_SYNC,
 } from 'quickjs-emscripten'
+import { LOG_LEVELS, type LogLevel } from './frames.ts'
 import { Refused, withinSize } from './inside-refused.ts'
 import { addWebApis } from './inside-web.ts'
 
@@ -39,9 +40,17 @@ export const prepareEngine = (): void => {
 /** Loads the parser, and gives its warning that it is experimental, before anything is frozen. */
 export const prepareTypeScript = (): void => void stripTypeScriptTypes('let a: 1')
 
+/** What the code wrote to its log: lines, and the level of each. */
+export type Written = { logs: string[]; levels: LogLevel[] }
+
 export type CodeLimits = { timeMs: number; memoryMb: number }
 
-export async function runCode(source: string, inputText: string, limits: CodeLimits, logs: string[]): Promise<string> {
+export async function runCode(
+  source: string,
+  inputText: string,
+  limits: CodeLimits,
+  written: Written,
+): Promise<string> {
   if (source.length > MAX_SOURCE) throw new Refused('code_failed', 'the source is too long')
   const engine = await takeEngine()
   const runtime = engine.newRuntime()
@@ -52,7 +61,7 @@ export async function runCode(source: string, inputText: string, limits: CodeLim
   const context = runtime.newContext()
   // The context is not disposed: a failing script leaves handles behind, and the whole instance is dropped anyway.
   try {
-    addConsole(context, logs)
+    addLog(context, written)
     addWebApis(context)
     return evaluate(context, runtime, toScript(context, source), inputText)
   } catch (error) {
@@ -150,17 +159,20 @@ function settle(context: QuickJSContext, runtime: QuickJSRuntime, handle: QuickJ
   throw new Refused('code_failed', 'the code waits for something that never happens')
 }
 
-function addConsole(context: QuickJSContext, logs: string[]): void {
-  const console = context.newObject()
-  for (const level of ['log', 'info', 'warn', 'error', 'debug']) {
-    const write = context.newFunction(level, (...args) => {
+/** `log(...)` is `console.log(...)`. */
+function addLog(context: QuickJSContext, { logs, levels }: Written): void {
+  const writer = (name: string, level: LogLevel): QuickJSHandle =>
+    context.newFunction(name, (...args) => {
       if (logs.length >= MAX_LOG_LINES) return
       const line = args.map((arg) => show(context, arg)).join(' ')
       logs.push(line.length > MAX_LOG_LINE ? `${line.slice(0, MAX_LOG_LINE)}…` : line)
+      levels.push(level)
     })
-    context.setProp(console, level, write)
-  }
+  const console = context.newObject()
+  for (const level of LOG_LEVELS) context.setProp(console, level, writer(level, level))
+  context.setProp(console, 'log', writer('log', 'info'))
   context.setProp(context.global, 'console', console)
+  context.setProp(context.global, 'log', writer('log', 'info'))
 }
 
 function show(context: QuickJSContext, handle: QuickJSHandle): string {

@@ -2,7 +2,7 @@
 
 import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 import { checkSources } from './inside-check.ts'
-import { prepareEngine, prepareTypeScript, runCode } from './inside-code.ts'
+import { prepareEngine, prepareTypeScript, runCode, type Written } from './inside-code.ts'
 import { freezeBuiltIns, harden } from './inside-harden.ts'
 import { lockFunctions } from './inside-jsonata.ts'
 import { Refused } from './inside-refused.ts'
@@ -12,19 +12,22 @@ import { prepareLibrary } from './inside-web.ts'
 const { stdin, stdout, exit } = process
 const MAX_FRAME = 32 * 1024 * 1024
 
-function resultOf(request: SandboxRequest, body: string, logs: string[]): Promise<string> {
+function resultOf(request: SandboxRequest, body: string, written: Written): Promise<string> {
   if (request.kind === 'check') return checkSources(body)
   if (request.kind === 'transform') return runTransform(request.source, body)
-  return runCode(request.source, body, request, logs)
+  return runCode(request.source, body, request, written)
 }
 
 async function answer(request: SandboxRequest, body: string): Promise<Buffer> {
-  const logs: string[] = []
+  const written: Written = { logs: [], levels: [] }
   try {
-    return encodeFrame({ ok: true, logs } satisfies SandboxReply, await resultOf(request, body, logs))
+    return encodeFrame({ ok: true, ...written } satisfies SandboxReply, await resultOf(request, body, written))
   } catch (error) {
     const refused = error instanceof Refused ? error : new Refused('sandbox_failed', String(error))
-    return encodeFrame({ ok: false, code: refused.code, message: refused.message, logs } satisfies SandboxReply, '')
+    return encodeFrame(
+      { ok: false, code: refused.code, message: refused.message, ...written } satisfies SandboxReply,
+      '',
+    )
   }
 }
 
@@ -42,4 +45,4 @@ const read = makeFrameReader<SandboxRequest>(MAX_FRAME, ({ header, body }) => {
 })
 stdin.on('data', read)
 stdin.on('end', () => exit(0))
-stdout.write(encodeFrame({ ok: true, logs: [] } satisfies SandboxReply, 'ready'))
+stdout.write(encodeFrame({ ok: true, logs: [], levels: [] } satisfies SandboxReply, 'ready'))

@@ -6,7 +6,15 @@ import { availableParallelism } from 'node:os'
 import type { Json } from '#model/definition'
 import { measureJson } from '#model/json'
 import { makeBudgets } from './budget.ts'
-import type { Frame, SandboxReply, SandboxRequest, Source, SourceProblem } from './frames.ts'
+import {
+  type Frame,
+  LOG_LEVELS,
+  type LogLevel,
+  type SandboxReply,
+  type SandboxRequest,
+  type Source,
+  type SourceProblem,
+} from './frames.ts'
 import { makeLengths } from './lengths.ts'
 import { Ended, type SandboxProcess, startProcess as startRealProcess } from './process.ts'
 import { makeFairQueue, type Refusal } from './queue.ts'
@@ -30,7 +38,8 @@ export type CodeCall = {
   signal?: AbortSignal
 }
 export type CheckCall = { workspaceId: string; sources: Source[]; waitMs?: number | undefined }
-export type SandboxResult = { output: Json; logs: string[] }
+/** `levels` are those of `logs`, one by one. */
+export type SandboxResult = { output: Json; logs: string[]; levels: LogLevel[] }
 
 export type Sandbox = {
   transform(call: TransformCall): Promise<SandboxResult>
@@ -40,6 +49,8 @@ export type Sandbox = {
   close(): Promise<void>
 }
 
+const NOTHING = { logs: [], levels: [] }
+
 /**
  * `code`: sandbox_timeout, sandbox_memory, sandbox_busy, cpu_budget_exceeded, transform_failed, code_failed, input_too_large,
  * result_too_large.
@@ -47,11 +58,13 @@ export type Sandbox = {
 export class SandboxFailure extends Error {
   readonly code: string
   readonly logs: string[]
+  readonly levels: LogLevel[]
 
-  constructor(code: string, message: string, logs: string[] = []) {
+  constructor(code: string, message: string, { logs, levels }: Pick<SandboxResult, 'logs' | 'levels'> = NOTHING) {
     super(message)
     this.code = code
     this.logs = logs
+    this.levels = levels
   }
 }
 
@@ -255,9 +268,13 @@ function notServed(refusal: Refusal): SandboxFailure {
 
 function toResult({ header, body }: Frame<SandboxReply>): SandboxResult {
   const logs = Array.isArray(header.logs) ? header.logs.map(String) : []
-  if (!header.ok) throw new SandboxFailure(String(header.code), String(header.message), logs)
+  const told: unknown[] = Array.isArray(header.levels) ? header.levels : []
+  const levels = logs.map((_, at) => LOG_LEVELS.find((level) => level === told[at]) ?? 'info')
+  const written = { logs, levels }
+  if (!header.ok) throw new SandboxFailure(String(header.code), String(header.message), written)
   const output = JSON.parse(body) as Json
   const size = measureJson(output, RESULT_LIMITS)
-  if (size !== 'ok') throw new SandboxFailure('result_too_large', 'the result is too large or nested too deeply', logs)
-  return { output, logs }
+  if (size !== 'ok')
+    throw new SandboxFailure('result_too_large', 'the result is too large or nested too deeply', written)
+  return { output, ...written }
 }

@@ -20,6 +20,7 @@ import { ExecutionData } from './execution-data.tsx'
 import type { NodeLook } from './graph-view.tsx'
 import { Journal } from './journal.tsx'
 import { type Connection, useLiveExecution } from './live.ts'
+import { RunLog } from './log.tsx'
 import { Failure, NodePanel } from './node-panel.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
 import { Timeline } from './timeline.tsx'
@@ -236,6 +237,11 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
                 value: 'journal',
                 label: 'Journal',
                 content: <Journal execution_id={execution.execution_id} frames={frames} nameOf={nameOf} />,
+              },
+              {
+                value: 'log',
+                label: 'Log',
+                content: <RunLog execution_id={execution.execution_id} seen={frames.length} nameOf={nameOf} />,
               },
             ]}
           />

@@ -1,14 +1,16 @@
+import { Link } from '@tanstack/react-router'
 import { ArrowRight } from 'lucide-react'
 import type { SuiteReport } from '#sdk/types.generated'
 import { Section } from '#web/ui/page.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { OutcomeBadge, percent } from './pass-rate.tsx'
+import { effectWords, milliseconds, OutcomeBadge, percent, usageInWords } from './pass-rate.tsx'
 
 type Compared = NonNullable<SuiteReport['comparison']>
 
 /** What got better and what got worse since the other run. */
-export function Comparison({ comparison, passRate }: { comparison: Compared; passRate: number | null }) {
+export function Comparison({ comparison, report }: { comparison: Compared; report: SuiteReport }) {
   const { improved, regressed, same_dataset, changes } = comparison
+  const passRate = report.pass_rate
   return (
     <Section title="Compared with the other run">
       {!same_dataset && (
@@ -23,13 +25,35 @@ export function Comparison({ comparison, passRate }: { comparison: Compared; pas
         <span className="font-medium text-success">{improved} better</span>,{' '}
         <span className="font-medium text-danger">{regressed} worse</span>.
       </p>
+      <Table
+        label="Both runs side by side"
+        rows={figures(comparison, report)}
+        rowKey={(row) => row.what}
+        columns={[
+          { header: 'Figure', cell: (row) => row.what, width: '12rem' },
+          { header: 'The other run', cell: (row) => row.before },
+          { header: 'This run', cell: (row) => row.after },
+        ]}
+      />
       {changes.length > 0 && (
         <Table
           label="Records whose outcome changed"
           rows={changes}
           rowKey={(row) => String(row.position)}
           columns={[
-            { header: 'Record', cell: (row) => row.position + 1, align: 'right', width: '5rem' },
+            {
+              header: 'Record',
+              width: '8rem',
+              cell: (row) => (
+                <Link
+                  to={caseOf(row.case_url).to}
+                  search={caseOf(row.case_url).search}
+                  className="text-accent hover:underline"
+                >
+                  Record {row.position + 1}
+                </Link>
+              ),
+            },
             {
               header: 'Change',
               cell: (row) => (
@@ -45,4 +69,29 @@ export function Comparison({ comparison, passRate }: { comparison: Compared; pas
       )}
     </Section>
   )
+}
+
+/** The page of a case, without the host. */
+function caseOf(address: string): { to: string; search: { compare?: string } } {
+  const { pathname, searchParams } = new URL(address)
+  const compare = searchParams.get('compare')
+  return { to: pathname, search: compare === null ? {} : { compare } }
+}
+
+function figures(before: Compared, after: SuiteReport): { what: string; before: string; after: string }[] {
+  const rate = (value: number | null): string => (value === null ? '–' : percent(value))
+  const row = (what: string, of: (run: Compared | SuiteReport) => string) => ({
+    what,
+    before: of(before),
+    after: of(after),
+  })
+  return [
+    row('Effects', ({ effects }) => effectWords[effects]),
+    row('Passed', ({ pass_rate }) => rate(pass_rate)),
+    row('Score', ({ score }) => rate(score)),
+    row('Models, this run', ({ usage }) => usageInWords(usage)),
+    row('Models, recorded', ({ recorded_usage }) => usageInWords(recorded_usage)),
+    row('Duration p50', ({ duration_ms }) => milliseconds(duration_ms.p50)),
+    row('Duration p95', ({ duration_ms }) => milliseconds(duration_ms.p95)),
+  ]
 }

@@ -24,3 +24,21 @@ const tones = { passed: 'success', failed: 'danger', error: 'danger', unjudged: 
 export const OutcomeBadge = ({ outcome }: { outcome: Outcome }) => (
   <Badge tone={tones[outcome]}>{outcomeWords[outcome]}</Badge>
 )
+
+export const effectWords = { mock: 'Mocked', pinned: 'Recorded', live: 'Live' } as const
+
+type Usage = { input_tokens?: unknown; output_tokens?: unknown; cost?: unknown }
+
+export const tokensOf = ({ input_tokens, output_tokens }: Usage): number =>
+  Number(input_tokens ?? 0) + Number(output_tokens ?? 0)
+
+/** Tokens and money; nothing where no model was asked. */
+export const usageInWords = (usage: Usage): string => {
+  const tokens = tokensOf(usage)
+  if (tokens === 0) return 'none'
+  const cost = typeof usage.cost === 'number' ? `, $${usage.cost.toFixed(usage.cost < 0.1 ? 4 : 2)}` : ''
+  return `${tokens.toLocaleString('en')} tokens${cost}`
+}
+
+export const milliseconds = (ms: number | null): string =>
+  ms === null ? '–' : ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`

@@ -14,7 +14,16 @@ import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime, useNow } from '#web/ui/time.tsx'
 import { relativeTime } from '#web/ui/time-words.ts'
 import { Comparison } from './comparison.tsx'
-import { type Outcome, OutcomeBadge, outcomeWords, percent } from './pass-rate.tsx'
+import {
+  effectWords,
+  milliseconds,
+  type Outcome,
+  OutcomeBadge,
+  outcomeWords,
+  percent,
+  tokensOf,
+  usageInWords,
+} from './pass-rate.tsx'
 
 export function ReportPage() {
   const navigate = useNavigate()
@@ -85,7 +94,7 @@ export function ReportPage() {
                 </Field>
               )}
             </div>
-            {found.comparison && <Comparison comparison={found.comparison} passRate={found.pass_rate} />}
+            {found.comparison && <Comparison comparison={found.comparison} report={found} />}
             <Section title="Record by record">
               <Table
                 label="Records"
@@ -100,8 +109,35 @@ export function ReportPage() {
                   <Empty title={found.status === 'running' ? 'The first results appear in a moment' : 'No records'} />
                 }
                 columns={[
-                  { header: 'Record', cell: (row) => row.position + 1, align: 'right', width: '5rem' },
+                  {
+                    header: 'Record',
+                    width: '7rem',
+                    cell: (row) => (
+                      <Link
+                        to={`/suites/${suite_id}/runs/${run_id}/cases/${row.position}`}
+                        search={compare ? { compare } : {}}
+                        className="text-accent hover:underline"
+                      >
+                        Record {row.position + 1}
+                      </Link>
+                    ),
+                  },
                   { header: 'Outcome', cell: (row) => <OutcomeBadge outcome={row.outcome} />, width: '11rem' },
+                  {
+                    header: 'Score',
+                    width: '5rem',
+                    align: 'right',
+                    secondary: true,
+                    cell: (row) => (row.score === null ? '–' : percent(row.score)),
+                  },
+                  {
+                    header: 'Took',
+                    width: '6rem',
+                    align: 'right',
+                    secondary: true,
+                    cell: (row) => milliseconds(row.duration_ms),
+                  },
+                  { header: 'Models', width: '11rem', secondary: true, cell: (row) => modelsOf(row) },
                   { header: 'Why', secondary: true, cell: (row) => <span className="text-ink-2">{whyOf(row)}</span> },
                   {
                     header: <span className="sr-only">Actions</span>,
@@ -155,6 +191,11 @@ export function ReportPage() {
 const runInWords = (run: SuiteRun, now: number): string =>
   `${relativeTime(new Date(run.started_at), now)}${run.pass_rate === null ? '' : `, ${percent(run.pass_rate)} passed`}`
 
+const modelsOf = (row: SuiteOutcome): string =>
+  tokensOf(row.usage) === 0 && row.recorded && tokensOf(row.recorded.usage) > 0
+    ? `${usageInWords(row.recorded.usage)} (recorded)`
+    : usageInWords(row.usage)
+
 const whyOf = (row: SuiteOutcome): string =>
   row.checks
     .filter(({ passed }) => passed !== true)
@@ -180,7 +221,11 @@ function Summary({ report }: { report: SuiteReport }) {
       />
       <p className="mt-3 text-ink-2">
         Started <RelativeTime at={report.started_at} />, took{' '}
-        <Duration from={report.started_at} to={report.finished_at} />.
+        <Duration from={report.started_at} to={report.finished_at} />. Effects:{' '}
+        {effectWords[report.effects].toLowerCase()}.{report.score !== null && ` Score ${percent(report.score)}.`} A
+        record took {milliseconds(report.duration_ms.p50)} (p95 {milliseconds(report.duration_ms.p95)}). Models:{' '}
+        {usageInWords(report.usage)}
+        {tokensOf(report.recorded_usage) > 0 && `, ${usageInWords(report.recorded_usage)} when it was recorded`}.
       </p>
       {report.error && (
         <p role="alert" className="mt-2 text-danger">

@@ -14,7 +14,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { useDatasetName } from '../datasets/use-dataset.ts'
 import { mayRun } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
-import { PassRate } from './pass-rate.tsx'
+import { effectWords, PassRate } from './pass-rate.tsx'
 
 export function SuitePage() {
   const { suite_id } = useParams({ strict: false }) as { suite_id: string }
@@ -78,14 +78,15 @@ function Found({ suite }: { suite: Suite }) {
       {mayChange && suite.dataset_id !== null && (
         <Section title="Run">
           <Card className="max-w-2xl">
-            <Form<{ version_id: string }>
+            <Form<{ version_id: string; effects: 'mock' | 'pinned' | 'live'; models: 'mock' | 'live' }>
               submit={
                 <>
                   <Play aria-hidden className="size-4" /> Run
                 </>
               }
-              onSubmit={async ({ version_id }) => {
-                const { run_id } = await run.mutateAsync({ suite_id, ...(version_id && { version_id }) })
+              onSubmit={async ({ version_id, effects, models }) => {
+                const how = { effects, models: effects === 'live' ? 'live' : models } as const
+                const { run_id } = await run.mutateAsync({ suite_id, ...how, ...(version_id && { version_id }) })
                 await navigate({ to: `/suites/${suite_id}/runs/${run_id}` })
               }}
             >
@@ -98,6 +99,29 @@ function Found({ suite }: { suite: Suite }) {
                       value: version_id,
                       label: versionName(version_id),
                     })),
+                  ]}
+                />
+              </Field>
+              <Field
+                name="effects"
+                label="Effects"
+                hint="A live run sends real requests and records the answers. Other runs send nothing and use that record."
+              >
+                <Select
+                  defaultValue="mock"
+                  options={[
+                    { value: 'mock', label: 'Mocked: recorded answers, else made-up ones' },
+                    { value: 'pinned', label: 'Recorded answers only' },
+                    { value: 'live', label: 'Live: send for real and record' },
+                  ]}
+                />
+              </Field>
+              <Field name="models" label="Language models" hint="Ask them live to measure a changed prompt.">
+                <Select
+                  defaultValue="mock"
+                  options={[
+                    { value: 'mock', label: 'Like other effects' },
+                    { value: 'live', label: 'Ask them' },
                   ]}
                 />
               </Field>
@@ -154,6 +178,7 @@ function Runs({ suite, versionName }: { suite: Suite; versionName(id: string): s
             width: '9rem',
           },
           { header: 'Of', secondary: true, cell: (row) => versionName(row.version_id) },
+          { header: 'Effects', secondary: true, cell: (row) => effectWords[row.effects], width: '8rem' },
           { header: 'Result', cell: (row) => <PassRate run={row} />, width: '13rem' },
           {
             header: <span className="sr-only">Compare</span>,

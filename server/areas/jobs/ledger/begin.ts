@@ -1,5 +1,6 @@
 import type { DatasetUse } from '#areas/datasets/use'
 import { ACTIVATION_REQUIRED } from '#areas/executions/start'
+import { findPlanned } from '#areas/trials/service'
 import { nextRun } from '#areas/workflows/times'
 import { type FlowSettings, flowOf } from '#engine/flow/rules'
 import { personInitiator } from '#engine/initiators'
@@ -136,15 +137,7 @@ export function beginRun(
 export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   const { workspace_id: workspaceId } = run
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
-    const id = run.definition_ref.slice(run.definition_ref.indexOf(':') + 1)
-    const definition = run.definition_ref.startsWith('adhoc:')
-      ? ((await findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined)
-      : (
-          await tx.row<{ definition: Definition | null }>('select definition_of_version($1, $2) as definition', [
-            workspaceId,
-            id,
-          ])
-        ).definition
+    const definition = await definitionOf(tx, workspaceId, run.definition_ref)
     if (!definition) throw new Error(`there is no definition ${run.definition_ref}`)
     const workflow =
       run.workflow_id === null
@@ -167,6 +160,19 @@ export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
       },
     }
   })
+}
+
+async function definitionOf(tx: Tx, workspaceId: string, ref: string): Promise<Definition | null | undefined> {
+  const [kind, id] = [ref.slice(0, ref.indexOf(':')), ref.slice(ref.indexOf(':') + 1)]
+  if (kind === 'adhoc')
+    return (await findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined
+  // The run of a suite that does not act.
+  if (kind === 'trial') return findPlanned(tx, workspaceId, id)
+  const row = await tx.row<{ definition: Definition | null }>('select definition_of_version($1, $2) as definition', [
+    workspaceId,
+    id,
+  ])
+  return row.definition
 }
 
 /** In whose name a run acts, and who led to it: the person who asked for it, and the owner of the job or suite. */
