@@ -45,7 +45,7 @@ export function wireServices({ config, db, log, quota, outgoing, conversion, fil
     mirror: config.HEDDLE_PIECES_MIRROR,
   })
   const pieces = makePieceRunner({ wall, source: pieceSource })
-  const poller = makePoller({ db, log, catalogue, deps, openFor, quota })
+  const poller = makePoller({ db, log, catalogue, deps, openFor, quota, pieces })
   return {
     /** For assistants: actions with a credential that a person may use. */
     use: { catalogue, deps, openFor },

@@ -5,6 +5,7 @@ import { allNodesWithPaths } from '#model/graph-ids'
 import type { Issue } from '#model/issue'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Service, ServiceAction } from '#providers/services/manifest'
+import type { PieceTrigger } from '#providers/services/pieces/index'
 import * as store from './import-store.ts'
 
 // Services of a workspace as the executor and the checks know them.
@@ -49,6 +50,19 @@ async function findCall(
   const [found] = await store.listActions(tx, workspaceId, row.service_id, action)
   const actions = found ? [actionOfRow(found)] : []
   return { service: serviceOfRow(row, actions), action: actions[0] }
+}
+
+/** A trigger of a piece that the workspace imported, with its service. */
+export async function findPieceTrigger(
+  tx: Tx,
+  workspaceId: string,
+  service: string,
+  trigger: string,
+): Promise<{ service: Service; trigger: PieceTrigger | undefined } | undefined> {
+  const row = await store.findImported(tx, workspaceId, service)
+  if (!row?.package) return undefined
+  const triggers = await store.listPieceTriggers(tx, workspaceId, row.service_id)
+  return { service: serviceOfRow(row, []), trigger: triggers.find(({ name }) => name === trigger) }
 }
 
 export const makeFindImported =

@@ -382,3 +382,53 @@ describe('a form of a piece', () => {
     )
   })
 })
+
+describe('a trigger of a piece', () => {
+  useDepot()
+
+  test('starts a run for each item that the piece says is new, once', async () => {
+    answer = { status: 200, body: [{ id: 'old' }] }
+    const definition = {
+      nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
+      edges: [],
+    }
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'T', definition } })
+    expect(made.status, made.text).toBe(201)
+    const path = `/api/workflows/${made.body.workflow_id}/triggers`
+    const add = (body: object): Promise<Answer> =>
+      world.owner.call('POST', path, { body: { service: 'piece.depot', credential_id: stored, ...body } })
+    expect((await add({ trigger: 'item_sold' })).status).toBe(422)
+    expect((await add({ trigger: 'nothing' })).status).toBe(422)
+    const added = await add({ trigger: 'new_item' })
+    expect(added.status, added.text).toBe(201)
+    const one = async (): Promise<Answer['body']> =>
+      (await world.owner.call('GET', `${path}/${added.body.trigger_id}`)).body
+    await until(async () => (await one()).last_polled_at !== null, 'the first look')
+    /** Lets the trigger be due, and waits for the end of that look. */
+    const look = async (): Promise<Answer['body']> => {
+      const before = await one()
+      await service.sql(`update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting'`)
+      return until(async () => {
+        const now = await one()
+        return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
+      }, 'a look at the depot')
+    }
+    const started = async (): Promise<string[]> => {
+      const listed = await world.owner.call('GET', `/api/workflows/${made.body.workflow_id}/executions?limit=200`)
+      const inputs = listed.body.items.map(async ({ execution_id }: { execution_id: string }) => {
+        const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution_id}`)
+        return body.input.item.id
+      })
+      return (await Promise.all(inputs)).sort()
+    }
+    answer = { status: 200, body: [{ id: 'old' }, { id: 'b' }, { id: 'c' }] }
+    expect((await look()).last_error).toBeNull()
+    expect(await started()).toEqual(['b', 'c'])
+    await look()
+    answer = { status: 503, body: { message: 'Away' } }
+    expect((await look()).last_error).toBe('Away')
+    answer = { status: 200, body: [{ id: 'old' }, { id: 'b' }, { id: 'c' }, { id: 'd' }] }
+    await look()
+    expect(await started()).toEqual(['b', 'c', 'd'])
+  })
+})

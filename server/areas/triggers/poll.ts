@@ -1,9 +1,12 @@
 import { CredentialRefused } from '#areas/credentials/use'
 import { ACTIVATION_REQUIRED, type Quota, reasonAgainst } from '#areas/executions/start'
+import { findPieceTrigger } from '#areas/services/imported'
 import type { OpenFor } from '#areas/services/opened'
 import { enqueue } from '#engine/enqueue'
 import { NodeFailure } from '#engine/node'
+import { PIECES } from '#engine/nodes/service-call'
 import { callService, type ServiceDeps } from '#engine/services/call'
+import { askPiece } from '#engine/services/call-piece'
 import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
@@ -11,6 +14,8 @@ import type { Database, Tx } from '#platform/db/pool'
 import { NOWHERE, newId, toWire } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceTrigger } from '#providers/services/manifest'
+import type { PieceTrigger } from '#providers/services/pieces/index'
+import type { PieceRunner } from '#providers/services/pieces/runner'
 import { freshOf, itemsOf, type Keyed, seenAfter } from './keys.ts'
 import * as store from './store.ts'
 
@@ -23,11 +28,21 @@ const FEW = 100
 const MANY = 2_000
 const MAX_STARTS = 100
 const NOT_NOW_S = 60
+const MAX_PIECE_ITEMS = 1_000
 
-export type PollParts = { db: Database; catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor; quota: Quota }
+export type PollParts = {
+  db: Database
+  catalogue: Catalogue
+  deps: ServiceDeps
+  openFor: OpenFor
+  quota: Quota
+  pieces: PieceRunner
+}
 export type Due = { workspace_id: string; trigger_id: string }
 
-type Look = { parts: PollParts; due: Due; row: store.Claimed; service: Service; trigger: ServiceTrigger }
+type Taken = { parts: PollParts; due: Due; row: store.Claimed }
+type Look = Taken & { service: Service; trigger: ServiceTrigger }
+type Within = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -46,15 +61,19 @@ export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
     )
   const service = parts.catalogue.get(row.service)
   const trigger = service?.triggers.get(row.trigger)
-  if (!service || !trigger)
+  const piece = row.service.startsWith(PIECES)
+    ? await within((tx) => findPieceTrigger(tx, due.workspace_id, row.service, row.trigger))
+    : undefined
+  if (!(service && trigger) && !piece?.trigger)
     return void (await fail(`There is no trigger "${row.trigger}" of "${row.service}" any more.`))
   if (row.activation_required) return void (await fail(ACTIVATION_REQUIRED))
   // Looked at again once a version is active: what came meanwhile is not lost.
   if (row.version_id === null) return void (await fail('The workflow has no active version.'))
-  const look = { parts, due, row, service, trigger }
   try {
-    const items = await listItems(look)
-    await startFresh(look, items, within)
+    if (service && trigger) {
+      const look = { parts, due, row, service, trigger }
+      await startFresh(look, await listItems(look), within)
+    } else await pollPiece({ parts, due, row }, piece!.service, piece!.trigger!, within)
   } catch (error) {
     if (error instanceof CredentialRefused) await fail(error.message)
     else if (error instanceof NodeFailure) await fail(error.message, Math.max(row.every_s, error.retryAfterS ?? 0))
@@ -94,16 +113,12 @@ async function listItems({ parts, due, row, service, trigger }: Look): Promise<J
   return more && isAllNew && !trigger.unsorted ? (await ask(MANY)).items : items
 }
 
-const inputOf = ({ due, row }: Look, { item }: Keyed): JsonObject => ({
+const inputOf = ({ due, row }: Taken, { item }: Pick<Keyed, 'item'>): JsonObject => ({
   trigger: { trigger_id: toWire('trg', due.trigger_id), service: row.service, trigger: row.trigger },
   item,
 })
 
-async function startFresh(
-  look: Look,
-  items: readonly Json[],
-  within: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
-): Promise<void> {
+async function startFresh(look: Look, items: readonly Json[], within: Within): Promise<void> {
   const { parts, due, row, trigger } = look
   const workspaceId = due.workspace_id
   // The first look says where to begin.
@@ -154,7 +169,7 @@ async function startFresh(
 
 class Overtaken extends Error {}
 
-const startOf = (look: Look, executionId: string, one: Keyed) => {
+const startOf = (look: Taken, executionId: string, one: Pick<Keyed, 'item'>) => {
   const { due, row } = look
   const id = toWire('trg', due.trigger_id)
   return {
@@ -172,3 +187,83 @@ const startOf = (look: Look, executionId: string, one: Keyed) => {
     initiatedBy: [{ kind: 'event' as const, id, user_id: row.created_by }],
   }
 }
+
+/**
+ * The trigger of a piece says itself what is new, by what it wrote into its store before. The store and the starts are one transaction: where
+ * not all of them can be started none is, and the same items come with the next look.
+ */
+async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, within: Within): Promise<void> {
+  const { parts, due, row } = taken
+  const workspaceId = due.workspace_id
+  const credential =
+    row.credential_id === null
+      ? undefined
+      : await parts.openFor({ workspaceId, credentialId: row.credential_id, userId: row.principal_id })
+  const isFirst = row.seen === null
+  const { output, written } = await askPiece(parts.pieces, {
+    workspaceId,
+    piece: service.piece!,
+    service: service.service,
+    request: { do: isFirst ? 'enable' : 'trigger', part: trigger.part, args: row.args, store: row.store },
+    credential,
+    credentialKey: row.credential_id ?? undefined,
+    signal: AbortSignal.timeout(ANSWER_WITHIN),
+  })
+  const items = isFirst || !Array.isArray(output) ? [] : output
+  const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)
+  const error =
+    items.length > MAX_PIECE_ITEMS ? `The piece gave more than ${MAX_PIECE_ITEMS} items.` : inputError(taken, items)
+  await startAll(taken, error === null ? items : [], within, error ?? undefined, Object.fromEntries(kept))
+}
+
+function inputError(taken: Taken, items: readonly Json[]): string | null {
+  for (const item of items) {
+    const [issue] = validateJson(taken.row.inputs ?? true, inputOf(taken, { item }))
+    if (issue) return `The input does not fit the workflow: ${issue.path} ${issue.message}`
+  }
+  return null
+}
+
+async function startAll(
+  taken: Taken,
+  items: readonly Json[],
+  within: Within,
+  error: string | undefined,
+  remembered: JsonObject,
+): Promise<void> {
+  const { parts, due, row } = taken
+  const workspaceId = due.workspace_id
+  let allowed = 0
+  let refused: string | null = error ?? null
+  while (refused === null && allowed < items.length) {
+    refused = await reasonAgainst(parts.quota, workspaceId)
+    if (refused === null) allowed += 1
+  }
+  let started = 0
+  try {
+    await within(async (tx) => {
+      let executionId: string | null = null
+      for (const item of refused === null ? items : []) {
+        executionId = newId()
+        if ((await enqueue(tx, startOf(taken, executionId, { item }))) !== 'accepted') throw new QueueFull()
+      }
+      const settled = await store.settleTrigger(tx, workspaceId, due.trigger_id, {
+        epoch: row.epoch,
+        seen: refused === null ? [] : null,
+        inS: row.every_s,
+        executionId,
+        error: refused,
+        ...(refused === null && { store: remembered }),
+      })
+      if (settled === 0) throw new Overtaken()
+    })
+    if (refused === null) started = items.length
+  } catch (problem) {
+    if (problem instanceof QueueFull) throw new NodeFailure('queue_full', 'Too many executions are queued.')
+    if (!(problem instanceof Overtaken)) throw problem
+  } finally {
+    for (let unused = started; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)
+  }
+}
+
+class QueueFull extends Error {}

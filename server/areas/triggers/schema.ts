@@ -23,8 +23,8 @@ export type Trigger = z.input<typeof Trigger>
 
 export const NewTrigger = z
   .strictObject({
-    service: z.string().max(60).describe('The service that is looked at'),
-    trigger: z.string().max(60).describe('A trigger of the service'),
+    service: z.string().max(80).describe('The service that is looked at'),
+    trigger: z.string().max(120).describe('A trigger of the service'),
     args: jsonObject().optional().describe('As `args_schema` of the trigger says'),
     credential_id: reference('cred').optional(),
     every_s: z.int().min(60).max(86_400).optional().describe('Seconds between two looks; default 300'),

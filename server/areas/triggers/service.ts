@@ -1,6 +1,7 @@
 import { mayUseNamed } from '#areas/credentials/rights'
 import type { DescribeCredential } from '#areas/services/fits'
-import { needsCredential } from '#engine/nodes/service-call'
+import { findPieceTrigger } from '#areas/services/imported'
+import { needsCredential, PIECES } from '#engine/nodes/service-call'
 import type { JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { recordAudit } from '#platform/audit'
@@ -43,10 +44,12 @@ export async function createTrigger(
   { workflow_id, ...input }: OfWorkflow & NewTrigger,
 ): Promise<Trigger> {
   const { workspace_id } = ctx.workspace
-  const service = parts.catalogue.get(input.service)
-  if (!service) throw invalid([{ path: '/service', message: 'is not a service that is known here' }])
-  const trigger = service.triggers.get(input.trigger)
+  const { service, trigger } = await findTrigger(parts, ctx, input)
   if (!trigger) throw invalid([{ path: '/trigger', message: `${service.title} has no such trigger` }])
+  if ('kind' in trigger && trigger.kind === 'webhook')
+    throw invalid([
+      { path: '/trigger', message: 'is called by the vendor; only triggers of kind "polling" can be used here' },
+    ])
   const args = (input.args ?? {}) as JsonObject
   const issues = validateJson(trigger.args_schema, args, { path: '/args' })
   if (issues.length > 0) throw invalid(issues)
@@ -70,6 +73,16 @@ export async function createTrigger(
   return made
 }
 
+async function findTrigger({ catalogue }: TriggerParts, ctx: Context, input: NewTrigger) {
+  const service = catalogue.get(input.service)
+  if (service) return { service, trigger: service.triggers.get(input.trigger) }
+  const found = input.service.startsWith(PIECES)
+    ? await findPieceTrigger(ctx.tx, ctx.workspace.workspace_id, input.service, input.trigger)
+    : undefined
+  if (!found) throw invalid([{ path: '/service', message: 'is not a service that is known here' }])
+  return found
+}
+
 async function checkCredential(
   { describe, kindsOf }: TriggerParts,
   ctx: Context,
@@ -85,6 +98,8 @@ async function checkCredential(
   const found = await describe(ctx.tx, workspace_id, credentialId)
   if (!found || !(await mayUseNamed(ctx.tx, workspace_id, named, ctx.person.user_id)))
     throw unknownReference('/credential_id')
+  // The hosts of the credential decide where it goes.
+  if (service.imported) return
   const fits =
     found.service === null
       ? kindsOf(service.credentials).includes(found.kind)

@@ -85,6 +85,7 @@ export type Claimed = {
   credential_id: string | null
   every_s: number
   seen: string[] | null
+  store: JsonObject
   epoch: string
   created_by: string | null
   version_id: string | null
@@ -105,7 +106,7 @@ export const claimTrigger = (
     `with taken as (
        update service_triggers set epoch = epoch + 1, next_poll_at = now() + make_interval(secs => $3)
        where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
-     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.epoch::text as epoch, t.created_by,
+     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.created_by,
        v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
@@ -124,12 +125,30 @@ export const settleTrigger = (
     inS,
     executionId,
     error,
-  }: { epoch: string; seen: string[] | null; inS: number; executionId: string | null; error: string | null },
+    store,
+  }: {
+    epoch: string
+    seen: string[] | null
+    inS: number
+    executionId: string | null
+    error: string | null
+    store?: JsonObject
+  },
 ): Promise<number> =>
   tx.count(
     `update service_triggers set seen = coalesce($4::jsonb, seen), next_poll_at = now() + make_interval(secs => $5),
        last_polled_at = case when $4::jsonb is null then last_polled_at else now() end,
-       last_execution_id = coalesce($6, last_execution_id), last_error = $7
+       last_execution_id = coalesce($6, last_execution_id), last_error = $7,
+       store = coalesce($8::jsonb, store)
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
-    [workspaceId, triggerId, epoch, seen === null ? null : JSON.stringify(seen), inS, executionId, error],
+    [
+      workspaceId,
+      triggerId,
+      epoch,
+      seen === null ? null : JSON.stringify(seen),
+      inS,
+      executionId,
+      error,
+      store ? JSON.stringify(store) : null,
+    ],
   )

@@ -7,7 +7,7 @@ import type { OutgoingCredential } from '#platform/outgoing/credential'
 import { WallFailure } from '#platform/wall/failure'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
 import { type PieceAnswer, PieceFailure, type PieceFile } from '#providers/services/pieces/index'
-import type { PieceRunner } from '#providers/services/pieces/runner'
+import type { PieceCall, PieceRunner } from '#providers/services/pieces/runner'
 import { withDefaults } from '#providers/services/request'
 import { checkServiceArgs } from './call.ts'
 
@@ -47,6 +47,18 @@ export async function callPieceAction({ pieces, files }: PieceDeps, step: PieceS
     return made.length === 0 ? output : await savedFiles(files, run, output, made)
   } catch (error) {
     throw asNodeFailure(error, action.effect)
+  }
+}
+
+/** What a piece answers outside of a step, with what it wrote into its store. Throws NodeFailure. */
+export async function askPiece(pieces: PieceRunner, call: PieceCall): Promise<{ output: Json; written: JsonObject }> {
+  try {
+    const answer = await pieces.call(call)
+    if ('error' in answer.result) throw failureIn(answer, 'read')
+    requireSmall(answer.result.output)
+    return { output: answer.result.output, written: answer.written }
+  } catch (error) {
+    throw asNodeFailure(error, 'read')
   }
 }
 

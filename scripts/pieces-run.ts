@@ -1,0 +1,285 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import mysql from 'mysql2'
+import type { JsonObject } from '#model/definition'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
+import { makeMask } from '#platform/outgoing/mask'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
+import { makeVeil } from '#platform/wall/veil'
+import { makeWall } from '#platform/wall/wall'
+import { makePieceRunner } from '#providers/services/pieces/runner'
+import { makePieceSource } from '#providers/services/pieces/source'
+
+// Actions of published pieces against a server on this machine, which stands for every vendor: what each sends, with the secret in its place,
+// and what a call costs warm and cold. Needs the registry that npm is set up with, or HEDDLE_PIECES_MIRROR.
+
+const SECRET = 'the-secret-8c2f41d7'
+
+type Case = {
+  piece: string
+  part: string
+  auth: { kind: string; config: JsonObject; secrets: Record<string, string> }
+  args: JsonObject
+  /** What the vendor answers. */
+  body: unknown
+  /** Where the vendor finds the secret. */
+  expect: string
+}
+const oauth = { kind: 'oauth2_code', config: {}, secrets: { access_token: SECRET } }
+const custom = (values: JsonObject, ...secret: string[]) => ({
+  kind: 'piece',
+  config: { auth: 'CUSTOM_AUTH', values },
+  secrets: Object.fromEntries(secret.map((name) => [name, SECRET])),
+})
+const basic = Buffer.from(`user:${SECRET}`).toString('base64')
+const both = Buffer.from(`${SECRET}:${SECRET}`).toString('base64')
+const SITE = 'https://vendor.example.com'
+
+const CASES: Case[] = [
+  {
+    piece: 'slack@0.17.9',
+    part: 'send_channel_message',
+    auth: oauth,
+    args: { channel: 'C1', text: 'hello', sendAsBot: true },
+    body: { ok: true, channel: 'C1', ts: '1.2', message: {} },
+    expect: `Bearer ${SECRET}`,
+  },
+  {
+    piece: 'notion@0.7.3',
+    part: 'retrieve_database',
+    auth: oauth,
+    args: { database_id: 'd1' },
+    body: { object: 'database', id: 'd1', title: [], properties: {} },
+    expect: `Bearer ${SECRET}`,
+  },
+  {
+    piece: 'shopify@0.3.0',
+    part: 'get_customer',
+    auth: custom({ shopName: 'shop' }, 'adminToken'),
+    args: { customerId: '5' },
+    body: { customer: { id: 5 } },
+    expect: SECRET,
+  },
+  {
+    piece: 'woocommerce@0.4.0',
+    part: 'Find Customer',
+    auth: custom({ baseUrl: SITE }, 'consumerKey', 'consumerSecret'),
+    args: { email: 'a@example.com' },
+    body: [{ id: 1 }],
+    expect: both,
+  },
+  {
+    piece: 'wordpress@0.7.0',
+    part: 'get_post',
+    auth: custom({ username: 'user', website_url: SITE }, 'password'),
+    args: { id: 3 },
+    body: { id: 3 },
+    expect: basic,
+  },
+  {
+    piece: 'intercom@0.7.5',
+    part: 'get-conversation',
+    auth: oauth,
+    args: { conversationId: '9' },
+    body: { type: 'conversation', id: '9' },
+    expect: `Bearer ${SECRET}`,
+  },
+  {
+    piece: 'webflow@0.3.0',
+    part: 'get_collection_item',
+    auth: oauth,
+    args: { site_id: 's', collection_id: 'c', collection_item_id: 'i' },
+    body: { id: 'i', items: [] },
+    expect: `Bearer ${SECRET}`,
+  },
+  {
+    piece: 'baserow@0.10.0',
+    part: 'baserow_get_row',
+    auth: custom({ authType: 'database_token', apiUrl: SITE }, 'token'),
+    args: { table_id: 7, row_id: 1 },
+    body: { id: 1 },
+    expect: SECRET,
+  },
+]
+
+const seen: { method: string; url: string; headers: string; body: string }[] = []
+let body: unknown = {}
+const vendor = createServer(async (request, response) => {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  seen.push({
+    method: request.method ?? '',
+    url: request.url ?? '',
+    headers: JSON.stringify(request.headers),
+    body: text,
+  })
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+})
+await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+const host = `127.0.0.1:${(vendor.address() as AddressInfo).port}`
+const folder = mkdtempSync(join(tmpdir(), 'pieces-'))
+const real = makeOutgoing({ allowTargets: [host] })
+/** Every vendor is the server on this machine; everything else is as it is in the service. */
+const outgoing = {
+  ...real,
+  request: ((asked) =>
+    real.request({ ...asked, url: asked.url.replace(/^https:\/\/[^/]+/, `http://${host}`) })) as typeof real.request,
+}
+const wall = makeWall({ outgoing, level: 'namespaces', processes: 8 })
+const source = makePieceSource({ folder, allowed: ['*'], mirror: process.env.HEDDLE_PIECES_MIRROR ?? null })
+const pieces = makePieceRunner({ wall, source })
+const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+const warm: number[] = []
+const cold: number[] = []
+let ran = 0
+
+for (const { piece: named, part, auth, args, body: answer, expect } of CASES) {
+  const [name = '', version] = named.split('@')
+  const { folder: _folder, ...piece } = await source.fetch(name, version)
+  const service = `piece.${name}`
+  const about = { ...auth, config: { ...auth.config, service } }
+  const base = { name: 'test', hosts: ['*'], allows: () => true, mask: makeMask([SECRET]) }
+  const credential: OutgoingCredential = {
+    ...base,
+    apply: (hop) => hop,
+    veiled: () => makeVeil(about, base),
+  }
+  body = answer
+  const before = seen.length
+  const times: number[] = []
+  let problem: string | undefined
+  for (let round = 0; round < 21; round += 1) {
+    const since = performance.now()
+    const { result } = await pieces.call({
+      workspaceId: 'script',
+      piece,
+      service,
+      request: { do: 'run', part, args },
+      credential,
+      signal: AbortSignal.timeout(60_000),
+    })
+    times.push(performance.now() - since)
+    if ('error' in result) problem = result.error.message
+    if (problem !== undefined) break
+  }
+  const requests = seen.slice(before)
+  const request = requests.find(({ headers, url, body }) => `${headers} ${url} ${body}`.includes(expect)) ?? requests[0]
+  const sent = request !== undefined && `${request.headers} ${request.url} ${request.body}`.includes(expect)
+  if (problem === undefined && sent) ran += 1
+  cold.push(times[0] ?? 0)
+  warm.push(...times.slice(1))
+  console.log(
+    `${named} ${part}: ${request?.method} ${request?.url} ${problem ?? (sent ? 'ok' : `no secret in ${request?.headers}`)}`,
+  )
+}
+
+// MySQL speaks a protocol of its own: the connection is carried, and the driver holds the password.
+const asked: string[] = []
+const database = mysql.createServer(() => {})
+database.on('connection', (connection) => {
+  const talk = connection as unknown as {
+    sequenceId: number
+    serverHandshake(options: object): void
+    on(event: string, listener: (sql: string) => void): void
+    writeTextResult(rows: object[], columns: object[]): void
+  }
+  talk.serverHandshake({
+    protocolVersion: 10,
+    serverVersion: '8.0.0',
+    connectionId: 1,
+    statusFlags: 2,
+    characterSet: 8,
+    capabilityFlags: 0xffffff & ~32 & ~2048,
+    authCallback: (_params: object, done: (error: null) => void) => done(null),
+  })
+  talk.on('error', () => {})
+  talk.on('query', (sql) => {
+    asked.push(sql)
+    // The library does not begin to count anew with a command.
+    talk.sequenceId = 1
+    const column = {
+      catalog: 'def',
+      schema: '',
+      table: '',
+      orgTable: '',
+      name: 'n',
+      orgName: 'n',
+      characterSet: 63,
+      columnLength: 11,
+      columnType: 253,
+      flags: 0,
+      decimals: 0,
+    }
+    talk.writeTextResult([{ n: 'one' }], [column])
+  })
+})
+await new Promise<void>((resolve) =>
+  (database as unknown as { listen(port: number, host: string, done: () => void): void }).listen(
+    0,
+    '127.0.0.1',
+    resolve,
+  ),
+)
+const port = (database as unknown as { _server: { address(): AddressInfo } })._server.address().port
+{
+  const { folder: _folder, ...piece } = await source.fetch('mysql', '0.2.7')
+  const carried = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] })
+  const other = makeWall({ outgoing: carried, level: 'namespaces', processes: 1 })
+  const base = {
+    name: 'db',
+    hosts: ['127.0.0.1'],
+    allows: (url: URL) => url.port === String(port),
+    mask: makeMask([SECRET]),
+  }
+  const config = {
+    service: 'piece.mysql',
+    auth: 'CUSTOM_AUTH',
+    values: { host: '127.0.0.1', port: String(port), user: 'root', database: 'x' },
+  }
+  const { result, refused } = await makePieceRunner({ wall: other, source }).call({
+    workspaceId: 'script',
+    piece,
+    service: 'piece.mysql',
+    request: { do: 'run', part: 'execute_query', args: { query: 'select n from t', timeout: 10_000 } },
+    credential: {
+      ...base,
+      apply: (hop) => hop,
+      veiled: () => makeVeil({ kind: 'piece', config, secrets: { password: SECRET } }, base),
+    },
+    signal: AbortSignal.timeout(60_000),
+  })
+  const ok = !('error' in result) && asked.length > 0
+  if (ok) ran += 1
+  console.log(
+    `mysql@0.2.7 execute_query: ${asked.join('; ')} ${JSON.stringify(result)} ${refused.map(({ message }) => message).join()}`,
+  )
+  await other.close()
+  await carried.close()
+}
+database.close(() => {})
+
+/** Memory of the Node processes behind the wall. */
+function memoryOfChildren(): number[] {
+  const found: number[] = []
+  for (const pid of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')) {
+    const inner = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]
+    const status = inner ? readFileSync(`/proc/${inner}/status`, 'utf8') : ''
+    const kb = /VmRSS:\s+(\d+)/.exec(status)?.[1]
+    if (kb) found.push(Number(kb) / 1024)
+  }
+  return found
+}
+const memory = memoryOfChildren()
+console.log(
+  `${ran} of ${CASES.length + 1} ran; cold ${median(cold).toFixed(0)} ms, warm median ${median(warm).toFixed(1)} ms, p99 ${warm.at(Math.floor(warm.length * 0.99))?.toFixed(0)} ms`,
+)
+console.log(
+  `memory of ${memory.length} warm processes: median ${median(memory).toFixed(0)} MB, most ${Math.max(0, ...memory).toFixed(0)} MB`,
+)
+await wall.close()
+await real.close()
+vendor.close()
+rmSync(folder, { recursive: true, force: true })
