@@ -14,6 +14,7 @@ const benches = [
   'loop',
   'flow',
   'waiting',
+  'files',
   'history',
   'sockets',
   'import',

@@ -17,11 +17,21 @@ export const targets: Record<string, Target[]> = {
   flow: [
     { figure: 'decide_ratio', limit: 'empty.decide_ms', least: 0.5 },
     { figure: 'claim_ratio', limit: 'empty.claim_ms', least: 0.5 },
+    { figure: 'under_way.places_s', least: 300 },
+  ],
+  loop: [
+    { figure: 'computed.turns_per_s', limit: 'computed.items_per_s', least: 2_000 },
+    { figure: 'computed.map_ratio', least: 0.5 },
+    { figure: 'run.map_ratio', least: 0.5 },
+    { figure: 'heap_grown_mb', most: 32 },
   ],
   waiting: [
     { figure: 'none.event_to_resumed.p50_ms', most: 5 },
     { figure: 'many.event_to_resumed.p50_ms', limit: 'none.event_to_resumed.p50_ms', most: 5 },
+    { figure: 'waiting_costs.cpu_ms_s', most: 3 },
+    { figure: 'waiting_costs.transactions_s', most: 1 },
   ],
+  files: [{ figure: 'growth_mb', limit: 'memory_before_mb', most: 64 }],
   overload: [
     { figure: 'insistent.kept_ratio', least: 0.9 },
     { figure: 'obedient.kept_ratio', least: 0.8 },

@@ -49,7 +49,7 @@ export async function emit(files: string[], directory: string): Promise<Set<stri
   return imported
 }
 
-const RESOLVED = /\b(?:resolve|findPackageJSON|directoryOf)\(\s*["'`]([@a-z][^"'`]*)["'`]/g
+const RESOLVED = /(?<!Promise\.)\b(?:resolve|findPackageJSON|directoryOf)\(\s*["'`]([@a-z][^"'`]*)["'`]/g
 
 /** Packages that a file imports, or finds by their name. */
 function packagesIn(file: string, code: string): string[] {
