@@ -30,6 +30,8 @@ export type Node = {
   join?: Join
   /** It runs when everything else is over, however that ended. */
   finally?: boolean
+  /** It does nothing: what came in goes out. */
+  disabled?: boolean
 }
 
 export type Edge = {

@@ -388,6 +388,13 @@ describe('nodes of special kinds', () => {
       { type: 'approval', on_error: 'continue' },
       [expect.stringContaining('/nodes/0/on_error: "a" has no port "out"')],
     ],
+    ['a node with one way out can be disabled', { disabled: true }, []],
+    ['so can one with a way for errors', { disabled: true, on_error: 'route' }, []],
+    [
+      'one that decides cannot',
+      { type: 'approval', disabled: true },
+      ['/nodes/0/disabled: is for nodes with one way out: connect past this one instead'],
+    ],
     ['a failure that continues where nothing follows', { type: 'fail', on_error: 'continue' }, []],
     ['a failure that continues from a node with out', { on_error: 'continue' }, []],
     ['a failure that is routed needs no out', { type: 'approval', on_error: 'route' }, []],

@@ -37,6 +37,7 @@ export const NODE_SCHEMA: JsonObject = {
     on_error: { enum: ['fail', 'continue', 'route'] },
     join: { enum: ['all', 'any'] },
     finally: { type: 'boolean' },
+    disabled: { type: 'boolean' },
   },
 }
 

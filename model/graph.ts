@@ -149,11 +149,19 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   }
   checkBounds(args, kind, `${path}/args`, errors)
   if (node.on_error === 'continue') checkGoesOn(node, kind, path, errors)
+  if (node.disabled === true) checkDisabled(node, kind, path, errors)
   if (node.type === 'branch') checkCases(args, `${path}/args`, errors)
   if (node.type === 'clarification' || node.type === 'llm.extract')
     checkSchemaGiven(node, `${path}/args/schema`, errors)
   if (node.type === 'agent.run') checkGrants(args, `${path}/args`, context)
   return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
+}
+
+/** Which of several ways a node takes is what it decides: without it, nobody does. */
+function checkDisabled(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
+  const ways = portsOf(node, kind).filter((port) => port !== 'error')
+  if (ways.every((port) => port === 'out')) return
+  errors.push({ path: `${path}/disabled`, message: 'is for nodes with one way out: connect past this one instead' })
 }
 
 /** Where a schema says `x-roots: [names]`, the expressions of that argument see these and nothing else. */

@@ -187,6 +187,7 @@ import type {
   WorkflowMade,
   WorkflowSchedule,
   WorkflowTransfer,
+  WorkflowUse,
   WorkflowVersion,
   WorkflowVersionDiff,
   WorkflowVersionMade,
@@ -384,9 +385,9 @@ export type Operations = {
   /** Who is there: the presence of everybody in the workspace who has recorded one */
   listColleagues: { input: { workspace_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at" | "name" | "-name"; status?: string }; answer: { items: Array<PresentColleague>; next_cursor: string | null }; required: true }
   /** Workflows the caller owns or is a member of, the system ones first */
-  listWorkflows: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string; scope?: "own" | "workspace" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
+  listWorkflows: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string; scope?: "own" | "workspace"; tag?: string; state?: "live" | "paused" | "draft"; include?: "activity" }; answer: { items: Array<Workflow>; next_cursor: string | null }; required: false }
   /** Create a workflow; a definition becomes version 1, active */
-  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; settings?: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
+  createWorkflow: { input: { name: string; description?: string | null; definition?: Definition; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }>; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }>; tags?: Array<string>; settings?: { timeout_s?: number; max_concurrency?: number; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" }; debounce?: { key?: { $cel: string }; window_s: number }; rate?: { limit: number; per_s: number; key?: { $cel: string } }; dedupe?: { key: { $cel: string }; window_s: number }; retention_days?: number; error_workflow_id?: string; finally_grace_s?: number; mcp_tool?: boolean; on_event?: Array<string>; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } } }; answer: WorkflowMade; required: true }
   /** Delete several workflows */
   deleteWorkflows: { input: DeleteWorkflows; answer: WorkflowsDeleted; required: true }
   /** Tools, capabilities and agents for the nodes of a workflow */
@@ -396,7 +397,7 @@ export type Operations = {
   /** One workflow */
   getWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Change name, description, settings; the owner also members */
-  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" } | null; debounce?: { key?: { $cel: string }; window_s: number } | null; rate?: { limit: number; per_s: number; key?: { $cel: string } } | null; dedupe?: { key: { $cel: string }; window_s: number } | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
+  updateWorkflow: { input: { workflow_id: string } & { name?: string; description?: string | null; members?: Array<{ user_id: string; role?: "editor" | "member" | "viewer" }> | null; teams?: Array<{ team_id: string; role?: "editor" | "member" | "viewer" }> | null; tags?: Array<string> | null; settings?: { timeout_s?: number | null; max_concurrency?: number | null; concurrency?: { key?: { $cel: string }; limit: number; count?: "running" | "live"; when_full?: "queue" | "skip" | "cancel_oldest" } | null; debounce?: { key?: { $cel: string }; window_s: number } | null; rate?: { limit: number; per_s: number; key?: { $cel: string } } | null; dedupe?: { key: { $cel: string }; window_s: number } | null; retention_days?: number | null; error_workflow_id?: string | null; finally_grace_s?: number | null; mcp_tool?: boolean | null; on_event?: Array<string> | null; activation?: { suite_id?: string; min_score?: number; replay?: { limit: number; max_different: number } } | null } | null; owner_id?: string }; answer: Workflow; required: true }
   /** Delete a workflow */
   deleteWorkflow: { input: { workflow_id: string; cancel_runs?: "true" | "false" }; answer: undefined; required: true }
   /** Pause a workflow: nothing of it begins, and what is asked for waits */
@@ -417,6 +418,8 @@ export type Operations = {
   exportWorkflow: { input: { workflow_id: string; version_id?: string }; answer: WorkflowExport; required: true }
   /** Create a workflow, or a version of one, from an exported document */
   importWorkflow: { input: WorkflowImportRequest; answer: WorkflowImport; required: true }
+  /** Where a workflow is used: by workflows, jobs, assistants and suites */
+  getWorkflowUse: { input: { workflow_id: string }; answer: WorkflowUse; required: true }
   /** Workflows that are offered to the caller */
   listTransfers: { input: { limit?: number; cursor?: string; q?: string; sort?: "workflow_id" | "-workflow_id" | "created_at" | "-created_at" | "workflow_name" | "-workflow_name"; created_after?: string; created_before?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
   /** Offer the workflow to somebody; they own it once they accept */
@@ -537,6 +540,8 @@ export type Operations = {
   callBackByGet: { input: { callback: string }; answer: CallbackTaken; required: true }
   /** Open gates waiting on the caller's vote, soonest due first, those without a due time last */
   listInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; workflow_id?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
+  /** Gates on which the caller has voted, newest first */
+  listDecided: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "resolved_at" | "-resolved_at"; created_after?: string; created_before?: string; workflow_id?: string; status?: string }; answer: { items: Array<Approval>; next_cursor: string | null }; required: false }
   /** One gate with every vote and the rationale of agents */
   getApproval: { input: { request_id: string }; answer: Approval; required: true }
   /** Vote on a gate, bound to the payload that was seen */
@@ -1049,7 +1054,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getPresence: ["GET", "/api/presence/{presence_id}"],
   deletePresence: ["DELETE", "/api/presence/{presence_id}"],
   listColleagues: ["GET", "/api/workspaces/{workspace_id}/presence", ["limit","cursor","q","sort","status"]],
-  listWorkflows: ["GET", "/api/workflows", ["limit","cursor","q","sort","created_after","created_before","owner_id","scope"]],
+  listWorkflows: ["GET", "/api/workflows", ["limit","cursor","q","sort","created_after","created_before","owner_id","scope","tag","state","include"]],
   createWorkflow: ["POST", "/api/workflows"],
   deleteWorkflows: ["POST", "/api/workflows/delete"],
   getRegistry: ["GET", "/api/workflows/registry"],
@@ -1066,6 +1071,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
   exportWorkflow: ["GET", "/api/workflows/{workflow_id}/export", ["version_id"]],
   importWorkflow: ["POST", "/api/workflows/import"],
+  getWorkflowUse: ["GET", "/api/workflows/{workflow_id}/use"],
   listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor","q","sort","created_after","created_before"]],
   offerWorkflow: ["POST", "/api/workflows/{workflow_id}/transfer"],
   getTransfer: ["GET", "/api/workflows/{workflow_id}/transfer"],
@@ -1126,6 +1132,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   callBackByPost: ["POST", "/api/callbacks/{callback}", [], true],
   callBackByGet: ["GET", "/api/callbacks/{callback}"],
   listInbox: ["GET", "/api/approvals/inbox", ["limit","cursor","q","sort","created_after","created_before","workflow_id"]],
+  listDecided: ["GET", "/api/approvals/decided", ["limit","cursor","q","sort","created_after","created_before","workflow_id","status"]],
   getApproval: ["GET", "/api/approvals/{request_id}"],
   castVote: ["POST", "/api/approvals/{request_id}/votes"],
   delegateVote: ["POST", "/api/approvals/{request_id}/delegate"],

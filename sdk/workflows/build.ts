@@ -26,6 +26,8 @@ export type NodeOptions = {
   join?: Join
   /** It runs when everything else is over, however that ended. */
   finally?: boolean
+  /** It does nothing: what came in goes out. */
+  disabled?: boolean
   /** Nodes that this one runs after, or `[node, port]`. The same as an edge from each of them. */
   after?: Placed | readonly [Placed, string] | readonly (Placed | readonly [Placed, string])[]
 }

@@ -10,7 +10,7 @@ const RESERVED = new Set(
   ),
 )
 
-const NODE_OPTIONS = ['name', 'retry', 'timeout_s', 'on_error', 'join', 'finally'] as const
+const NODE_OPTIONS = ['name', 'retry', 'timeout_s', 'on_error', 'join', 'finally', 'disabled'] as const
 
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

@@ -327,6 +327,7 @@ export const workflowCases: Cases = {
     expect: rows.selectedWrite,
     prepare: async () => ({ body: { document: { name: 'Brought', definition } } }),
   },
+  getWorkflowUse: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
   listTransfers: { expect: rows.selectedRead },
   offerWorkflow: {
     expect: withChanges(rows.ownerOnly, unseen),
@@ -446,6 +447,7 @@ export const workflowCases: Cases = {
   receiveByDelete: byAddress('DELETE'),
   readWebhookResults: { expect: rows.byToken, prepare: hooked },
   listInbox: { expect: rows.selectedRead },
+  listDecided: { expect: rows.selectedRead },
   listQuestionInbox: { expect: rows.selectedRead },
   listAgreement: { expect: rows.selectedRead },
   // Anyone who sees the execution sees its gates; only those the policy names may vote.

@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)('the canvas', () => {
     await page.getByRole('combobox', { name: 'Find a node' }).fill('wait')
     await page.keyboard.press('Enter')
     await eventually(() => page.locator('[data-node="wait"]').count()).toBe(1)
-    await eventually(() => page.locator('.react-flow__edge').count()).toBe(2)
+    await eventually(() => page.locator('.react-flow__edge:not([data-id^="start:"])').count()).toBe(2)
 
     await page.getByRole('button', { name: 'Hide the inspector' }).click()
     await page.getByRole('region', { name: 'Inspector' }).waitFor({ state: 'hidden' })

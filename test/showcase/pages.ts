@@ -66,6 +66,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'knowledge', path: '/knowledge', ready: 'No knowledge bases yet' },
   { name: 'connections', path: '/connections', ready: 'Mill warehouse' },
   { name: 'connections-new', path: '/connections/new', ready: 'PostgreSQL' },
+  { name: 'approvals-decided', path: '/approvals/decided', ready: 'Your decisions' },
   { name: 'connections-new-kind', path: '/connections/new?kind=postgres', ready: 'Host' },
   { name: 'connection', path: at.connection!, ready: 'Shelves' },
   { name: 'variables', path: '/variables', ready: 'No variables yet' },

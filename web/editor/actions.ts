@@ -1,9 +1,11 @@
+import { portsOf } from '#model/graph-edges'
 import type { Flow } from './canvas/graph-canvas.tsx'
 import { placeAfter } from './canvas/navigate.ts'
 import { sizeOfNode } from './canvas/size.ts'
 import { copyText, pasteClip, readClip } from './document/clipboard.ts'
 import {
   addNode,
+  changeNode,
   connect,
   freePort,
   insertIntoEdge,
@@ -127,4 +129,32 @@ export function addNoteInSight(store: EditorStore, flow: Flow | null): void {
     return next
   })
   requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-note="${added}"] textarea`)?.focus())
+}
+
+const nodeOf = (store: EditorStore, id: string) => store.graph().nodes.find((node) => node.id === id)
+
+export const isDisabled = (store: EditorStore, id: string): boolean => nodeOf(store, id)?.disabled === true
+
+/** Which of several ways is taken is what a node decides: only those with one way out can be switched off. */
+export function mayDisable(store: EditorStore, id: string): boolean {
+  const node = nodeOf(store, id)
+  const kind = node && store.kinds.table.get(node.type)
+  return (
+    node !== undefined && kind !== undefined && portsOf(node, kind).every((port) => port === 'out' || port === 'error')
+  )
+}
+
+/** Switches nodes off, or on where all of them are off. */
+export function toggleDisabled(store: EditorStore, ids: readonly string[]): void {
+  const able = ids.filter((id) => mayDisable(store, id) || isDisabled(store, id))
+  const on = able.length > 0 && able.every((id) => isDisabled(store, id))
+  store.change((doc) =>
+    able.reduce(
+      (next, id) =>
+        changeNode(next, store.get().path, id, store.kinds.table, ({ disabled: _old, ...node }) =>
+          on ? node : { ...node, disabled: true },
+        ),
+      doc,
+    ),
+  )
 }

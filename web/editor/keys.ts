@@ -14,6 +14,7 @@ export type Command =
         | 'undo'
         | 'redo'
         | 'duplicate'
+        | 'disable'
         | 'save'
         | 'run'
         | 'help'
@@ -63,6 +64,7 @@ export const bindings: readonly Binding[] = [
   { keys: ['mod+a'], shown: 'Ctrl A', what: 'Select all', command: { do: 'select-all' } },
   { keys: ['escape'], shown: 'Escape', what: 'Clear the selection', command: { do: 'clear' } },
   { keys: ['mod+d'], shown: 'Ctrl D', what: 'Duplicate', command: { do: 'duplicate' } },
+  { keys: ['d'], shown: 'D', what: 'Disable or enable the selected nodes', command: { do: 'disable' } },
   { keys: ['mod+z'], shown: 'Ctrl Z', what: 'Undo', command: { do: 'undo' } },
   { keys: ['mod+shift+z', 'mod+y'], shown: 'Ctrl Shift Z', what: 'Redo', command: { do: 'redo' } },
   { keys: ['l'], shown: 'L', what: 'Tidy up the nodes', command: { do: 'arrange' } },

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type RefObject, useCallback, useEffect } from 'react'
-import { addNoteInSight, arrangeAll, duplicate, nudge, placeOf } from './actions.ts'
+import { addNoteInSight, arrangeAll, duplicate, nudge, placeOf, toggleDisabled } from './actions.ts'
 import { FIT } from './canvas/canvas-controls.tsx'
 import { focusInspector, open } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
@@ -98,6 +98,9 @@ function perform(store: EditorStore, flow: Flow | null, command: Command, { save
       return
     case 'duplicate':
       duplicate(store)
+      return
+    case 'disable':
+      if (!fixed) toggleDisabled(store, [...selection.nodes])
       return
     case 'save':
       if (!readOnly) save()

@@ -20,6 +20,8 @@ export type NavEntry = {
   label: string
   to: string
   icon: LucideIcon
+  /** What is counted beside it (`shell/counts.ts`). */
+  count?: 'approvals'
   /** Whether it is offered to this person; by default to all but guests. */
   shownTo?: (person: Person) => boolean
 }

@@ -3,14 +3,16 @@ import { useEffect, useRef } from 'react'
 import type { NavEntry, NavGroup } from '#web/features/feature.ts'
 import { features } from '#web/features/registry.ts'
 import type { Person } from '#web/session.tsx'
+import { t, tryText } from '#web/words/language.ts'
+import { shownCount, useCounts } from './counts.ts'
 
-const groups: Record<NavGroup, string> = {
+const groups = {
   work: 'Work',
   data: 'Data',
   conversations: 'Conversations',
   administration: 'Administration',
   operators: 'Operators',
-}
+} as const satisfies Record<NavGroup, string>
 
 const notGuests = (me: Person): boolean => me.workspace?.role !== 'guest'
 
@@ -20,6 +22,7 @@ export const entriesFor = (me: Person): NavEntry[] =>
 export function Navigation({ me }: { me: Person }) {
   const entries = entriesFor(me)
   const { pathname } = useLocation()
+  const counts = useCounts()
   const nav = useRef<HTMLElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: where one is, is to be seen
   useEffect(() => {
@@ -28,7 +31,7 @@ export function Navigation({ me }: { me: Person }) {
   return (
     <nav
       ref={nav}
-      aria-label="Main"
+      aria-label={t('Main')}
       className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pt-px pb-4 lg:group-data-compact/nav:px-2"
     >
       {(Object.keys(groups) as NavGroup[]).map((group) => {
@@ -41,13 +44,13 @@ export function Navigation({ me }: { me: Person }) {
                 id={`nav-${group}`}
                 className="px-2 pb-1 text-xs font-medium text-ink-3 lg:group-data-compact/nav:sr-only"
               >
-                {groups[group]}
+                {t(groups[group])}
               </p>
             )}
             <ul aria-labelledby={group === 'work' ? undefined : `nav-${group}`} className="flex flex-col gap-px">
               {own.map((entry) => (
                 <li key={entry.to}>
-                  <Entry entry={entry} />
+                  <Entry entry={entry} count={entry.count === undefined ? 0 : counts[entry.count]} />
                 </li>
               ))}
             </ul>
@@ -58,18 +61,24 @@ export function Navigation({ me }: { me: Person }) {
   )
 }
 
-const Entry = ({ entry: { icon: Icon, label, to } }: { entry: NavEntry }) => (
+const Entry = ({ entry: { icon: Icon, label, to }, count }: { entry: NavEntry; count: number }) => (
   <Link
     to={to}
-    title={label}
+    title={tryText(label)}
     activeOptions={{ exact: to === '/' }}
-    className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 lg:group-data-compact/nav:justify-center hover:bg-hover hover:text-ink"
+    className="relative flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 lg:group-data-compact/nav:justify-center hover:bg-hover hover:text-ink"
     activeProps={{
       className: 'bg-surface! text-ink! font-medium shadow-[0_0_0_1px_var(--line)]',
       'aria-current': 'page',
     }}
   >
     <Icon aria-hidden className="size-4 shrink-0" />
-    <span className="truncate lg:group-data-compact/nav:sr-only">{label}</span>
+    <span className="truncate lg:group-data-compact/nav:sr-only">{tryText(label)}</span>
+    {count > 0 && (
+      <span className="ml-auto rounded-full bg-waiting-soft px-1.5 text-xs font-medium text-waiting tabular-nums lg:group-data-compact/nav:absolute lg:group-data-compact/nav:top-0 lg:group-data-compact/nav:right-0">
+        {shownCount(count)}
+        <span className="sr-only"> {t('waiting')}</span>
+      </span>
+    )}
   </Link>
 )

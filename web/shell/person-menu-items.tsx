@@ -5,13 +5,14 @@ import { account } from '#web/api.ts'
 import { begin, type Person } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { chooseLanguage, type Language, languages, readLanguage, t } from '#web/words/language.ts'
 import { showShortcuts } from './shortcuts.tsx'
 import { chooseTheme, readTheme, type Theme } from './theme.ts'
 
-const themes: { value: Theme; label: string }[] = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
+const themes = (): { value: Theme; label: string }[] => [
+  { value: 'system', label: t('System') },
+  { value: 'light', label: t('Light') },
+  { value: 'dark', label: t('Dark') },
 ]
 
 export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactElement }) {
@@ -23,35 +24,42 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
       await navigate({ to: '/sign-in' })
       await begin()
     } catch (error) {
-      toast.failed('Could not sign out', error)
+      toast.failed(t('Could not sign out'), error)
     }
   }
   return (
     <Menu defaultOpen align="start" trigger={trigger}>
       <p className="truncate px-2 pt-1 pb-1.5 text-xs text-ink-2">{me.user.email}</p>
       <MenuItem icon={UserRound} to="/account">
-        Your account
+        {t('Your account')}
       </MenuItem>
       <MenuItem icon={Keyboard} onSelect={showShortcuts}>
-        Keyboard shortcuts
+        {t('Keyboard shortcuts')}
       </MenuItem>
       <MenuItem icon={BookOpen} onSelect={() => window.open('/docs', '_blank', 'noopener')}>
-        API reference
+        {t('API reference')}
       </MenuItem>
       <MenuSeparator />
-      <MenuGroup label="Theme">
+      <MenuGroup label={t('Theme')}>
         <MenuChoice
           value={theme}
-          options={themes}
+          options={themes()}
           onChange={(next) => {
             setTheme(next)
             chooseTheme(next)
           }}
         />
       </MenuGroup>
+      <MenuGroup label={t('Language')}>
+        <MenuChoice
+          value={readLanguage()}
+          options={Object.entries(languages).map(([value, label]) => ({ value: value as Language, label }))}
+          onChange={chooseLanguage}
+        />
+      </MenuGroup>
       <MenuSeparator />
       <MenuItem icon={LogOut} onSelect={() => void leave()}>
-        Sign out
+        {t('Sign out')}
       </MenuItem>
     </Menu>
   )

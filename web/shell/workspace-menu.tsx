@@ -4,6 +4,7 @@ import { lazy, type ReactElement, Suspense, useState } from 'react'
 import { type Person, switchWorkspace } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 
 const NewWorkspace = lazy(() => import('./new-workspace.tsx').then((module) => ({ default: module.NewWorkspace })))
 
@@ -22,7 +23,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
   return (
     <>
       <Menu defaultOpen align="start" trigger={trigger}>
-        <MenuGroup label="Workspaces">
+        <MenuGroup label={t('Workspaces')}>
           <MenuChoice
             value={me.workspace?.workspace_id ?? ''}
             onChange={(id) => void go(id)}
@@ -39,7 +40,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
         </MenuGroup>
         <MenuSeparator />
         <MenuItem icon={Plus} onSelect={() => setMaking(true)}>
-          New workspace…
+          {t('New workspace…')}
         </MenuItem>
       </Menu>
       {making && (

@@ -12,6 +12,8 @@ export type Column<Row> = {
   align?: 'left' | 'right'
   /** Left out on narrow screens. */
   secondary?: boolean
+  /** Left out on all but wide screens. */
+  wide?: boolean
   /** What leads where the row leads, for keyboards: the name, as a rule. */
   link?: boolean
   /** What stands behind the link. */
@@ -29,13 +31,16 @@ export type TableProps<Row> = {
   more?: { hasMore: boolean; loading: boolean; load(): void }
 }
 
+const hiddenIn = ({ secondary, wide }: Column<never>): string | undefined =>
+  wide ? 'max-xl:hidden' : secondary ? 'max-md:hidden' : undefined
+
 const ROW_HEIGHT = 44
 const WINDOW_ABOVE = 100
 
 /** What a narrow screen must have room for, or scroll: the column that takes the rest never vanishes. */
 const narrowest = (columns: Column<never>[]): string =>
   `calc(${columns
-    .filter(({ secondary }) => !secondary)
+    .filter(({ secondary, wide }) => !secondary && !wide)
     .map(({ width }) => width ?? '8rem')
     .join(' + ')})`
 
@@ -72,7 +77,7 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
         <colgroup>
           {columns.map((column, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
-            <col key={index} style={{ width: column.width }} className={cx(column.secondary && 'max-md:hidden')} />
+            <col key={index} style={{ width: column.width }} className={hiddenIn(column)} />
           ))}
         </colgroup>
         <thead className="sticky top-0 z-10 bg-surface">
@@ -85,7 +90,7 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
                 className={cx(
                   'h-9 border-b border-line px-3 text-xs font-medium text-ink-2',
                   column.align === 'right' && 'text-right',
-                  column.secondary && 'max-md:hidden',
+                  hiddenIn(column),
                 )}
               >
                 {column.header}
@@ -109,7 +114,7 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
                   className={cx(
                     'truncate px-3 py-1.5',
                     column.align === 'right' && 'text-right tabular-nums',
-                    column.secondary && 'max-md:hidden',
+                    hiddenIn(column),
                   )}
                 >
                   {column.link && rowTo ? (

@@ -3,7 +3,7 @@ import { Link, useLocation } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { cx } from './cx.ts'
 
-const tabClass =
+export const tabClass =
   'border-b-2 border-transparent px-1 py-2 text-sm font-medium text-ink-2 hover:text-ink whitespace-nowrap'
 
 export type Tab = { value: string; label: ReactNode; content: ReactNode }

@@ -7,6 +7,7 @@ import {
   Approval,
   agreementQuery,
   Delegation,
+  decidedList,
   gateList,
   inboxList,
   NewVote,
@@ -23,6 +24,7 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
     'Approvals',
     {
       listInbox: ['GET', '/api/approvals/inbox', viewer('workspace')],
+      listDecided: ['GET', '/api/approvals/decided', viewer('workspace')],
       getApproval: ['GET', '/api/approvals/:request_id', sees('gate')],
       castVote: ['POST', '/api/approvals/:request_id/votes', sees('gate')],
       delegateVote: ['POST', '/api/approvals/:request_id/delegate', sees('gate')],
@@ -37,6 +39,13 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         query: inboxList.query,
         answer: page(Approval),
         run: approvals.listInbox,
+      },
+      listDecided: {
+        summary: 'Gates on which the caller has voted, newest first',
+        query: decidedList.query,
+        answer: page(Approval),
+        extension: true,
+        run: approvals.listDecided,
       },
       getApproval: {
         summary: 'One gate with every vote and the rationale of agents',

@@ -45,6 +45,7 @@ export const Approval = z
     agents: z.array(
       z.object({ agent: z.string(), name: z.string(), votes: z.number().int(), agreed: z.number().int() }),
     ),
+    started_by: id('usr').nullable().describe('Who started the execution; null where no person did'),
     due_at: timestamp().nullable(),
     opened_at: timestamp(),
     resolved_at: timestamp().nullable(),
@@ -118,6 +119,15 @@ export const inboxList = defineList({
   sort: { due_at: 'time', created_at: 'id' },
   order: 'due_at',
   filters: ofWorkflow,
+})
+
+export const decidedList = defineList({
+  id: 'request_id',
+  created: 'opened_at',
+  search: ['title'],
+  sort: { created_at: 'id', resolved_at: 'time' },
+  order: '-created_at',
+  filters: { ...ofWorkflow, status: anyOf(['open', 'approved', 'rejected', 'expired', 'cancelled']) },
 })
 
 export const gateList = defineList({

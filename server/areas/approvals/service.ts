@@ -103,6 +103,11 @@ export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => P
       return { ...page, items: await gateViews(ctx.tx, page.items) }
     },
 
+    async listDecided(ctx: Context, asked: ListInput) {
+      const page = await store.listDecided(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
+      return { ...page, items: await gateViews(ctx.tx, page.items) }
+    },
+
     async castVote(ctx: Context, { request_id, decision, comment, payload_sha256 }: ById & NewVote): Promise<Vote> {
       const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
       const { user_id, name } = ctx.person

@@ -3,7 +3,7 @@ import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
-import { gateList, inboxList } from './schema.ts'
+import { decidedList, gateList, inboxList } from './schema.ts'
 
 export type Gate = {
   workspace_id: string
@@ -124,6 +124,15 @@ export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: Li
       where g.workspace_id = $1 and g.status = 'open'
         and not exists (select from approval_votes v where v.workspace_id = $1 and v.request_id = g.request_id and v.voter_kind = 'human' and v.voter_id = $2)
         and case when ${maybeVoter} then exists (select from voters_of_gates($1, array[g.request_id]) e where e.user_id = $2::uuid) else false end`,
+    values: [workspaceId, userId],
+  })
+
+/** Gates that this person has voted on. */
+export const listDecided = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
+  readList<Gate>(tx, decidedList, asked, {
+    sql: `select ${columns} from approval_requests g
+      where g.workspace_id = $1 and g.request_id in (select v.request_id from approval_votes v
+        where v.workspace_id = $1 and v.voter_kind = 'human' and v.voter_id = $2)`,
     values: [workspaceId, userId],
   })
 

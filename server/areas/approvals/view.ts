@@ -68,6 +68,7 @@ function viewOf({ gate, votes, agents, outstanding, excluded }: Standing, earned
       )
       return { agent, name: agent_name ?? agent, votes: record?.votes ?? 0, agreed: record?.agreed ?? 0 }
     }),
+    started_by: gate.started_by,
     due_at: gate.due_at,
     opened_at: gate.opened_at,
     resolved_at: gate.resolved_at,

@@ -18,6 +18,7 @@ export const systemView = (workflow: SystemWorkflow): Workflow => ({
   activation_required: false,
   paused_at: null,
   pending_owner_id: null,
+  tags: [],
   settings: {},
   created_at: null,
   updated_at: null,

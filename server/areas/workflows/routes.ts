@@ -42,11 +42,13 @@ import {
   WorkflowMade,
   WorkflowPatch,
   WorkflowsDeleted,
+  WorkflowUse,
   workflowQuery,
 } from './schema.ts'
 import type { Workflows } from './service.ts'
 import type { makeEmbedTokens } from './tokens.ts'
 import * as transfers from './transfers.ts'
+import { getWorkflowUse } from './use.ts'
 import {
   type NewWebhookToken as NewToken,
   NewWebhookToken,
@@ -109,6 +111,7 @@ export const workflowRoutes = ({
       diffVersions: ['GET', '/api/workflows/:workflow_id/versions/:version_a/diff/:version_b', viewer('workflow')],
       exportWorkflow: ['GET', '/api/workflows/:workflow_id/export', viewer('workflow')],
       importWorkflow: ['POST', '/api/workflows/import', member('workspace')],
+      getWorkflowUse: ['GET', '/api/workflows/:workflow_id/use', viewer('workflow')],
       listTransfers: ['GET', '/api/workflow-transfers', viewer('workspace')],
       offerWorkflow: ['POST', '/api/workflows/:workflow_id/transfer', owner('workflow')],
       getTransfer: ['GET', '/api/workflows/:workflow_id/transfer', sees('workflow')],
@@ -253,6 +256,13 @@ export const workflowRoutes = ({
         alsoRefuses: [412],
         examples: { body: { document: { heddle: 'workflow/1', ...example } } },
         run: (ctx: Context, input: ImportRequest) => importWorkflow(portable, ctx, input),
+      },
+      getWorkflowUse: {
+        summary: 'Where a workflow is used: by workflows, jobs, assistants and suites',
+        description: 'At most 200 of each kind, and only what the caller may know of.',
+        answer: WorkflowUse,
+        extension: true,
+        run: getWorkflowUse,
       },
       listTransfers: {
         summary: 'Workflows that are offered to the caller',

@@ -108,6 +108,31 @@ const SettingsPatch = z.strictObject({
   activation: Settings.shape.activation.nullable().describe('What a version must show before it is activated'),
 })
 
+const MAX_TAGS = 20
+const tags = z
+  .array(z.string().trim().min(1).max(50))
+  .max(MAX_TAGS)
+  .refine((all) => new Set(all).size === all.length, 'names a tag twice')
+  .describe('Words by which people sort their workflows')
+
+/** What can start a workflow besides a person. */
+export const startKinds = ['schedule', 'webhook', 'embed', 'event', 'service', 'template', 'job'] as const
+
+const Activity = z.object({
+  last_run: z
+    .object({
+      execution_id: id('exe'),
+      status: z.string(),
+      created_at: timestamp(),
+      finished_at: timestamp().nullable(),
+    })
+    .nullable()
+    .describe('The newest run; trials and runs for records of jobs do not count'),
+  next_run_at: timestamp().nullable().describe('When a schedule starts it next'),
+  starts: z.array(z.enum(startKinds)).describe('What starts it besides a person: only what is switched on'),
+})
+export type Activity = z.input<typeof Activity>
+
 export const Workflow = z
   .object({
     workflow_id: WorkflowId,
@@ -127,6 +152,10 @@ export const Workflow = z
       .describe('It has a new owner and does not run before its owner or an editor has activated a version'),
     paused_at: timestamp().nullable().describe('Since when nothing of it begins; null where it is not paused'),
     pending_owner_id: id('usr').nullable().describe('Whom its owner has offered it to'),
+    tags: z.array(z.string()).describe('Words by which people sort their workflows'),
+    activity: Activity.nullish().describe(
+      'In lists with `include=activity`; null where the caller may not see its runs',
+    ),
     settings: z.object({
       timeout_s: z.number().optional(),
       max_concurrency: z.number().optional(),
@@ -166,6 +195,7 @@ export const NewWorkflow = z.strictObject({
   definition: definitionIn().optional(),
   members: members.optional(),
   teams: teams.optional(),
+  tags: tags.optional(),
   settings: Settings.optional(),
 })
 export type NewWorkflow = z.output<typeof NewWorkflow>
@@ -175,6 +205,7 @@ export const WorkflowPatch = z.strictObject({
   description: z.string().max(10_000).nullable().optional(),
   members: members.nullable().optional(),
   teams: teams.nullable().optional(),
+  tags: tags.nullable().optional(),
   settings: SettingsPatch.nullable().optional(),
   owner_id: reference('usr').optional(),
 })
@@ -368,7 +399,30 @@ export const workflowList = defineList({
   order: '-created_at',
   filters: { owner_id: anyId('usr', 'Only workflows of this owner') },
 })
-export const workflowQuery = workflowList.query.extend({ scope: z.enum(['own', 'workspace']).optional() })
+export const workflowStates = ['live', 'paused', 'draft'] as const
+export const workflowQuery = workflowList.query.extend({
+  scope: z.enum(['own', 'workspace']).optional(),
+  tag: z.string().min(1).max(50).optional().describe('Only workflows with this tag'),
+  state: z
+    .enum(workflowStates)
+    .optional()
+    .describe('`live`: it has an active version and is not paused. `draft`: it has no active version'),
+  include: z.enum(['activity']).optional().describe('`activity`: last run, next time and what starts it'),
+})
+
+const UsedBy = <Key extends string>(key: Key, prefix: Parameters<typeof id>[0]) =>
+  z.array(z.object({ [key]: id(prefix), name: z.string() } as Record<Key | 'name', z.ZodString>))
+
+export const WorkflowUse = z
+  .object({
+    workflows: UsedBy('workflow_id', 'wf').describe('Whose active version calls it'),
+    error_of: UsedBy('workflow_id', 'wf').describe('Which start it when a run of theirs fails'),
+    jobs: UsedBy('job_id', 'job').describe('Jobs that run it for each record'),
+    templates: UsedBy('template_id', 'tmpl').describe('Assistants that offer it'),
+    suites: UsedBy('suite_id', 'suite').describe('Suites that test it'),
+  })
+  .meta({ id: 'WorkflowUse' })
+export type WorkflowUse = z.input<typeof WorkflowUse>
 
 export const versionList = defineList({
   id: 'number',

@@ -12,6 +12,7 @@ import type { ListInput } from '#platform/http/list'
 import { encodeCursor, peekCursor } from '#platform/http/page'
 import { newId, toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
+import { withActivity } from './activity.ts'
 import { makeDefinitionCheck } from './definition-check.ts'
 import { type ById, type Deps, refuseSystem, type SystemWorkflows, type WorkflowDependencies } from './dependencies.ts'
 import { checkFlow } from './flow-settings.ts'
@@ -94,7 +95,8 @@ async function checkSettings(
     throw unknownReference('/settings/error_workflow_id')
 }
 
-type WorkflowsAsked = ListInput & { scope?: 'own' | 'workspace' | undefined; owner_id?: unknown }
+type WorkflowsAsked = ListInput &
+  store.Only & { scope?: 'own' | 'workspace' | undefined; owner_id?: unknown; include?: 'activity' | undefined }
 
 const systemInCursor = (system: SystemWorkflows, cursor: string | undefined): string | undefined => {
   const slug = cursor === undefined ? undefined : peekCursor(cursor)?.[0]
@@ -103,7 +105,7 @@ const systemInCursor = (system: SystemWorkflows, cursor: string | undefined): st
 
 /** Those that are asked for and not yet shown. They come first in every order; nobody owns them, and no day made them. */
 function systemFor(system: SystemWorkflows, asked: WorkflowsAsked): SystemWorkflow[] {
-  if (asked.created_after ?? asked.created_before ?? asked.owner_id) return []
+  if (asked.created_after ?? asked.created_before ?? asked.owner_id ?? asked.tag ?? asked.state) return []
   const q = asked.q?.toLowerCase() ?? ''
   const found = [...system.values()].filter(({ name, description }) =>
     `${name}\n${description}`.toLowerCase().includes(q),
@@ -113,16 +115,22 @@ function systemFor(system: SystemWorkflows, asked: WorkflowsAsked): SystemWorkfl
   return last === undefined ? [] : found.slice(found.findIndex(({ slug }) => slug === last) + 1)
 }
 
-export async function listWorkflows({ system }: Deps, ctx: Context, { scope, ...asked }: WorkflowsAsked) {
+export async function listWorkflows(deps: Deps, ctx: Context, { include, ...asked }: WorkflowsAsked) {
+  const found = await findWorkflows(deps, ctx, asked)
+  return include === undefined ? found : { ...found, items: await withActivity(ctx, found.items) }
+}
+
+async function findWorkflows({ system }: Deps, ctx: Context, { scope, ...asked }: WorkflowsAsked) {
   const userId = scope === 'workspace' && ctx.workspace.role !== 'guest' ? null : ctx.person.user_id
   const first = systemFor(system, asked)
   const shown = first.slice(0, asked.limit).map(systemView)
   const left = asked.limit - shown.length
-  const stored = await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, {
+  const rest = {
     ...asked,
     limit: Math.max(1, left),
     cursor: systemInCursor(system, asked.cursor) === undefined ? asked.cursor : undefined,
-  })
+  }
+  const stored = await store.listWorkflows(ctx.tx, ctx.workspace.workspace_id, userId, rest, asked)
   if (left > 0) return { items: [...shown, ...stored.items], next_cursor: stored.next_cursor }
   const more = first.length > asked.limit || stored.items.length > 0
   return { items: shown, next_cursor: more ? encodeCursor([shown.at(-1)!.workflow_id]) : null }
@@ -144,6 +152,7 @@ export async function createWorkflow(deps: Deps, ctx: Context, input: NewWorkflo
     owner_id: ctx.person.user_id,
     name: input.name,
     description: input.description ?? null,
+    tags: input.tags ?? [],
     settings: input.settings ?? {},
   })
   if (members) await store.replaceMembers(ctx.tx, workspaceId, workflow_id, members)

@@ -6,7 +6,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import type { ActivationRule } from './activation.ts'
-import { type Version, versionList, type Workflow, workflowList } from './schema.ts'
+import { type Version, versionList, type Workflow, workflowList, type workflowStates } from './schema.ts'
 
 export type WorkflowSettings = Omit<FlowSettings, 'paused_at'> & {
   timeout_s?: number
@@ -19,7 +19,7 @@ export type WorkflowSettings = Omit<FlowSettings, 'paused_at'> & {
 
 export type SettingsPatch = { [name in keyof WorkflowSettings]?: WorkflowSettings[name] | null | undefined }
 
-const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.settings - 'paused_at' as settings,
+const columns = `w.workflow_id, 'user' as kind, w.name, w.description, w.owner_id, w.tags, w.settings - 'paused_at' as settings,
   (w.settings ->> 'paused_at')::timestamptz as paused_at, w.created_at, w.updated_at,
   coalesce((select json_agg(json_build_object('user_id', m.user_id, 'role', m.role) order by m.user_id) from workflow_members m
     where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id), '[]') as members,
@@ -51,14 +51,20 @@ export const findRights = (
     [workspaceId, workflowId, userId],
   )
 
+export type Only = { tag?: string | undefined; state?: (typeof workflowStates)[number] | undefined }
+
 /** Those the person owns or is a member of; `userId` null: all of the workspace. */
-export const listWorkflows = (tx: Tx, workspaceId: string, userId: string | null, asked: ListInput) =>
+export const listWorkflows = (tx: Tx, workspaceId: string, userId: string | null, asked: ListInput, only: Only = {}) =>
   readList<Workflow>(tx, workflowList, asked, {
     sql: `select ${columns} from workflows w
       where w.workspace_id = $1 and w.deleted_at is null
         and ($2::uuid is null or w.owner_id = $2 or exists (select from workflow_people m
-          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))`,
-    values: [workspaceId, userId],
+          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2))
+        and ($3::text is null or $3 = any (w.tags))
+        and ($4::text is null or $4 = case when not exists (select from workflow_versions v
+            where v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active) then 'draft'
+          when w.settings ? 'paused_at' then 'paused' else 'live' end)`,
+    values: [workspaceId, userId, only.tag ?? null, only.state ?? null],
   })
 
 export const insertWorkflow = (
@@ -69,12 +75,21 @@ export const insertWorkflow = (
     owner_id: string
     name: string
     description: string | null
+    tags: string[]
     settings: WorkflowSettings
   },
 ): Promise<number> =>
   tx.count(
-    'insert into workflows (workspace_id, workflow_id, owner_id, name, description, settings) values ($1, $2, $3, $4, $5, $6)',
-    [workspaceId, workflow.workflow_id, workflow.owner_id, workflow.name, workflow.description, workflow.settings],
+    'insert into workflows (workspace_id, workflow_id, owner_id, name, description, tags, settings) values ($1, $2, $3, $4, $5, $6, $7)',
+    [
+      workspaceId,
+      workflow.workflow_id,
+      workflow.owner_id,
+      workflow.name,
+      workflow.description,
+      workflow.tags,
+      workflow.settings,
+    ],
   )
 
 export const updateWorkflow = (
@@ -84,13 +99,15 @@ export const updateWorkflow = (
   patch: {
     name?: string | undefined
     description?: string | null | undefined
+    tags?: string[] | null | undefined
     settings?: SettingsPatch | null | undefined
   },
 ): Promise<number> =>
   tx.count(
     `update workflows set name = coalesce($3, name), description = case when $4::boolean then $5 else description end,
        settings = case when $6::boolean then coalesce(jsonb_strip_nulls(settings || $7::jsonb),
-         jsonb_strip_nulls(jsonb_build_object('paused_at', settings -> 'paused_at'))) else settings end, updated_at = now()
+         jsonb_strip_nulls(jsonb_build_object('paused_at', settings -> 'paused_at'))) else settings end,
+       tags = coalesce($8::text[], tags), updated_at = now()
      where workspace_id = $1 and workflow_id = $2 and deleted_at is null`,
     [
       workspaceId,
@@ -100,6 +117,7 @@ export const updateWorkflow = (
       patch.description ?? null,
       patch.settings !== undefined,
       patch.settings ?? null,
+      patch.tags === undefined ? null : (patch.tags ?? []),
     ],
   )
 

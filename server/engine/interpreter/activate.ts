@@ -26,7 +26,7 @@ export const argsOf = (pass: Pass, node: Node, position: number): JsonObject => 
 
 const bad = (code: string, message: string): NodeFailure => new NodeFailure(code, message, { retryable: false })
 
-/** What a branch passes on: the output of the node that led to it, or the execution's input. */
+/** What a branch or a disabled node passes on: the output of the node that led to it, or the execution's input. */
 const inputOf = (pass: Pass, id: string): JsonObject => {
   for (const edge of pass.compiled.incoming.get(id) ?? []) {
     if (edgeState(pass, edge) !== 'taken') continue
@@ -95,6 +95,10 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
   const position = pass.state.nodes[id]?.ready ?? pass.state.seq
   const args = (): JsonObject => argsOf(pass, node, position)
   const start = (data: JsonObject = {}): void => record(pass, 'node.started', { node_id: id, attempt, ...data })
+  if (node.disabled === true) {
+    succeed(pass, id, attempt, inputOf(pass, id))
+    return true
+  }
   switch (node.type) {
     case 'set':
       succeed(pass, id, attempt, { output: args().values ?? {} })

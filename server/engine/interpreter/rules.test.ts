@@ -615,6 +615,17 @@ describe('control nodes', () => {
     expect(state.nodes.b).toMatchObject({ port: 'default', output: { a: 1 } })
   })
 
+  test('a disabled node runs nothing: what led to it, or the input, is its output', () => {
+    const set = node('s', { type: 'set', args: { values: { a: 1 } } })
+    const off = (id: string): Node => node(id, { disabled: true })
+    const nodes = [set, off('after'), off('first'), node('next')]
+    const graph = { nodes, edges: [edge('s', 'after'), edge('first', 'next')] }
+    const step = begin(contextOf(graph, { input: { x: 1 } }), 1)
+    expect(step.state.nodes.after).toMatchObject({ status: 'succeeded', output: { a: 1 } })
+    expect(step.state.nodes.first).toMatchObject({ status: 'succeeded', output: { x: 1 } })
+    expect(commands(step)).toEqual(['run next'])
+  })
+
   test('fail ends the execution with its code and message', () => {
     const state = end({
       nodes: [node('f', { type: 'fail', args: { code: 'no_stock', message: 'none left' } })],

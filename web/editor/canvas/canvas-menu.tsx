@@ -1,8 +1,8 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import { Copy, CopyPlus, Maximize, Network, Play, Plus, Spline, StickyNote, Trash2 } from 'lucide-react'
+import { Copy, CopyPlus, Maximize, Network, Play, Plus, Power, Spline, StickyNote, Trash2 } from 'lucide-react'
 import { useContext } from 'react'
 import { MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
-import { arrangeAll, duplicate } from '../actions.ts'
+import { arrangeAll, duplicate, isDisabled, mayDisable, toggleDisabled } from '../actions.ts'
 import { removeItems } from '../document/commands.ts'
 import { addNote } from '../document/notes.ts'
 import { TryContext } from '../run/effects.tsx'
@@ -102,6 +102,11 @@ function NodeItems({ id, isFixed }: { id: string; isFixed: boolean }) {
           <MenuItem icon={CopyPlus} onSelect={() => duplicate(store)}>
             Duplicate
           </MenuItem>
+          {mayDisable(store, id) && (
+            <MenuItem icon={Power} onSelect={() => toggleDisabled(store, [id])}>
+              {isDisabled(store, id) ? 'Enable' : 'Disable'}
+            </MenuItem>
+          )}
         </>
       )}
       <MenuItem icon={Copy} onSelect={() => void navigator.clipboard?.writeText(`nodes.${id}.output`).catch(() => {})}>

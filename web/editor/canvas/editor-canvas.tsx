@@ -10,6 +10,7 @@ import { marksIn } from '../document/problems.ts'
 import { KIND_TYPE } from '../palette/kind-tile.tsx'
 import { draggedKind } from '../services/service-kinds.ts'
 import { Starts } from '../starts/starts.tsx'
+import { useLead } from '../starts/use-lead.tsx'
 import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
@@ -46,6 +47,7 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
     return new Map<string, NodeRun>(execution.nodes.map((node) => [node.node_id, node]))
   }, [execution, path])
   const edit = useMemo(() => makeEdit(store), [store])
+  const starting = useLead(workflow, drawn, own)
   const onReady = useCallback(
     (instance: Flow) => {
       flow.current = instance
@@ -100,12 +102,15 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
           setPressed(what)
         }}
         edit={readOnly || comparison ? undefined : edit}
+        lead={starting.lead}
       >
         <Notes />
         {!(readOnly || comparison) && <EdgePlus hovered={hovered} onInsert={(id) => insertInto(store, id)} />}
         <Panel position="top-left">
           <Breadcrumb />
-          <Starts workflow={workflow} />
+          {starting.isShown && (
+            <Starts starts={starting.starts} alsoWide={graph.nodes.length === 0} onOpen={() => starting.open(null)} />
+          )}
         </Panel>
         <Panel position="bottom-left">
           <CanvasControls flow={flow} />
@@ -113,6 +118,7 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
       </GraphCanvas>
       <CanvasMenu pressed={pressed} onClose={() => setPressed(null)} onFit={() => void flow.current?.fitView(FIT)} />
       {graph.nodes.length === 0 && !comparison && <EmptyCanvas />}
+      {starting.dialog}
     </div>
   )
 }

@@ -12,6 +12,8 @@ import { showBeginning } from '#web/ui/graph-sight.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
 import { isNarrow } from '../narrow.ts'
+import { isLead, type Lead } from '../starts/lead.ts'
+import { StartCard } from '../starts/start-card.tsx'
 import { Far, WatchView } from './detail.tsx'
 import { Dots } from './dots.tsx'
 import { FarWays } from './far-ways.tsx'
@@ -23,7 +25,7 @@ import { WayEdge } from './way-edge.tsx'
 
 // A graph to look at, and, with the callbacks, to draw in. It holds no document: what it is given is what it shows.
 
-const nodeTypes = { step: NodeCard }
+const nodeTypes = { step: NodeCard, start: StartCard }
 const edgeTypes = { way: WayEdge }
 
 export type Flow = ReactFlowInstance<FlowNode, FlowEdge>
@@ -46,6 +48,8 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
     /** A connection drawn into the void. */
     onDangling(from: { node: string; port: string }, at: Point): void
   }
+  /** What stands before the first steps and is no part of the graph. */
+  lead?: Lead | undefined
   children?: ReactNode
 }
 
@@ -100,12 +104,20 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
       if (current.moving) current.props.edit?.onMoved(current.moving)
       move(null)
     },
-    onNodeContextMenu: (event: ReactMouseEvent, node: FlowNode): void => menu(event, { kind: 'node', id: node.id }),
-    onEdgeContextMenu: (event: ReactMouseEvent, edge: FlowEdge): void => menu(event, { kind: 'edge', id: edge.id }),
+    onNodeContextMenu: (event: ReactMouseEvent, node: FlowNode): void => {
+      if (!isLead(node.id)) menu(event, { kind: 'node', id: node.id })
+    },
+    onEdgeContextMenu: (event: ReactMouseEvent, edge: FlowEdge): void => {
+      if (!isLead(edge.id)) menu(event, { kind: 'edge', id: edge.id })
+    },
     onPaneContextMenu: (event: MouseEvent | ReactMouseEvent): void => menu(event, { kind: 'pane' }),
-    onEdgeMouseEnter: (_event: unknown, edge: FlowEdge): void => current.props.onHoverEdge?.(edge.id),
+    onEdgeMouseEnter: (_event: unknown, edge: FlowEdge): void => {
+      if (!isLead(edge.id)) current.props.onHoverEdge?.(edge.id)
+    },
     onEdgeMouseLeave: (): void => current.props.onHoverEdge?.(null),
-    onNodeDoubleClick: (_event: unknown, node: FlowNode): void => current.props.onOpen?.(node.id),
+    onNodeDoubleClick: (_event: unknown, node: FlowNode): void => {
+      if (!isLead(node.id)) current.props.onOpen?.(node.id)
+    },
     onConnect: (connection: Connection): void => current.props.edit?.onConnect(wayOf(connection), connection.target),
     onConnectEnd(event: MouseEvent | TouchEvent, state: FinalConnectionState): void {
       const pointer = 'changedTouches' in event ? event.changedTouches[0] : event
@@ -144,12 +156,15 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const handlers = useMemo(() => makeHandlers(current.current, setMoving), [])
   const shown: Shown = { ...props, moving, draggable: edit !== undefined }
   const [nodes, edges] = [items.nodes(shown), items.edges(shown)]
+  const { lead } = props
+  const allNodes = useMemo(() => (lead ? [...nodes, ...lead.nodes] : nodes), [lead, nodes])
+  const allEdges = useMemo(() => (lead ? [...edges, ...lead.edges] : edges), [lead, edges])
   return (
     <Far value={far}>
       <ReactFlow<FlowNode, FlowEdge>
         aria-label={label}
-        nodes={nodes}
-        edges={far ? NO_EDGES : edges}
+        nodes={allNodes}
+        edges={far ? NO_EDGES : allEdges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         onInit={handlers.onInit}

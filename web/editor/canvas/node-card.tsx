@@ -5,6 +5,7 @@ import { cx } from '#web/ui/cx.ts'
 import { formatDuration } from '#web/ui/time-words.ts'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
+import { summaryOf } from '../document/summary.ts'
 import { Far } from './detail.tsx'
 import type { FlowNode, NodeData, NodeRun } from './flow-items.ts'
 import { colourOf, iconOf } from './icons.ts'
@@ -42,6 +43,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
         far ? 'bg-[color-mix(in_srgb,var(--kind)_45%,var(--surface))]' : 'bg-surface shadow-sm',
         mark ? borders[mark] : problem === 'error' ? 'border-danger' : (state?.edge ?? '') || 'border-line-strong/50',
         selected && 'ring-2 ring-accent',
+        node.disabled && 'border-dashed opacity-55',
       )}
       style={{ '--kind': colourOf(kind?.colour) } as CSSProperties}
     >
@@ -95,12 +97,14 @@ function subtitle({ node, kind, run }: NodeData): string {
     return `${kind?.title ?? node.type} · ${formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))}`
   }
   if (run?.error) return run.error.message
+  if (node.disabled) return 'Disabled'
   if (!kind) return `${node.type} is not available here`
-  return titleOf(node) === kind.title ? node.id : kind.title
+  return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)
 }
 
 function spoken({ node, kind, run, problem, mark }: NodeData): string {
   const parts = [titleOf(node), kind?.title === titleOf(node) ? node.id : (kind?.title ?? node.type)]
+  if (node.disabled) parts.push('disabled')
   if (problem) parts.push(problem === 'error' ? 'has a problem' : 'has a warning')
   if (run) parts.push(states[run.status].word)
   if (mark) parts.push(mark)

@@ -136,7 +136,7 @@ function LooseProblems({ id, schema }: { id: string; schema: JsonObject | undefi
   const loose = problems.filter(
     ({ place }) =>
       !own.some((name) => place.field.startsWith(`/args/${name}`)) &&
-      !/^\/(retry|timeout_s|on_error|join|finally|id|name)/.test(place.field),
+      !/^\/(retry|timeout_s|on_error|join|finally|disabled|id|name)/.test(place.field),
   )
   if (loose.length === 0) return null
   return (

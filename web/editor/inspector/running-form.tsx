@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import type { Join, Node, OnError, RetryPolicy } from '#model/definition'
 import { Field } from '#web/ui/field.tsx'
+import { mayDisable } from '../actions.ts'
 import { refuseId, renameNode } from '../document/commands.ts'
 import { FieldProblem } from '../fields/field-problem.tsx'
 import { NumberInput, SelectInput, TextInput } from '../fields/inputs.tsx'
@@ -22,6 +23,7 @@ type Change = (edit: (node: Node) => Node, about?: string) => void
 /** How a node runs: what happens when it fails, how long it may take, what it waits for. */
 export function RunningForm({ node, change }: { node: Node; change: Change }) {
   const { readOnly, problemAt } = useFieldScope()
+  const store = useEditorStore()
   const id = useId()
   const set = <Key extends keyof Node>(key: Key, value: Node[Key] | undefined): void =>
     change((before) => {
@@ -159,6 +161,24 @@ export function RunningForm({ node, change }: { node: Node; change: Change }) {
           <option value="last">Always, when the run ends</option>
         </SelectInput>
       </Labelled>
+      {(node.disabled || mayDisable(store, node.id)) && (
+        <Labelled
+          id={`${id}-disabled`}
+          label="This node"
+          hint={node.disabled ? 'It does nothing: what comes in goes out.' : undefined}
+          problem={problemAt('/disabled')}
+        >
+          <SelectInput
+            id={`${id}-disabled`}
+            disabled={readOnly}
+            value={node.disabled ? 'off' : 'on'}
+            onChange={(event) => set('disabled', event.currentTarget.value === 'off' ? true : undefined)}
+          >
+            <option value="on">Is enabled</option>
+            <option value="off">Is disabled</option>
+          </SelectInput>
+        </Labelled>
+      )}
       <Labelled id={`${id}-join`} label="When several branches join">
         <SelectInput
           id={`${id}-join`}

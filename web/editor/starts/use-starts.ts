@@ -1,10 +1,32 @@
-import { CalendarClock, Hand, type LucideIcon, Plug, Radio, Webhook } from 'lucide-react'
+import {
+  AppWindow,
+  CalendarClock,
+  Hand,
+  ListChecks,
+  type LucideIcon,
+  MessageSquare,
+  Plug,
+  Radio,
+  Webhook,
+  Workflow as WorkflowIcon,
+} from 'lucide-react'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
 import { scheduleInWords } from '#web/features/workflows/schedule-words.ts'
 
+export type StartKind = 'hand' | 'schedule' | 'webhook' | 'event' | 'service' | 'form' | 'chat' | 'job' | 'workflow'
+
 /** One way in which runs of a workflow begin. */
-export type Start = { key: string; icon: LucideIcon; what: string; detail: string; off: boolean }
+export type Start = {
+  key: string
+  kind: StartKind
+  /** Of the schedule, token, trigger, job … */
+  id: string
+  icon: LucideIcon
+  what: string
+  detail: string
+  off: boolean
+}
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
@@ -15,37 +37,42 @@ export function useStarts(workflow: Workflow): Start[] {
   const schedules = useApi('listSchedules', { workflow_id }, { enabled })
   const tokens = useList('listWebhookTokens', { workflow_id, limit: 20 }, { enabled })
   const triggers = useList('listTriggers', { workflow_id, limit: 20 }, { enabled })
+  const embeds = useList('listEmbedTokens', { workflow_id, limit: 20 }, { enabled })
+  const use = useApi('getWorkflowUse', { workflow_id }, { enabled })
+  const start = (
+    kind: StartKind,
+    id: string,
+    icon: LucideIcon,
+    [what, detail]: [what: string, detail: string],
+    off = false,
+  ): Start => ({ key: `${kind} ${id}`, kind, id, icon, what, detail, off })
   return [
-    { key: 'hand', icon: Hand, what: 'By hand', detail: 'Run, or another workflow', off: false },
-    ...(schedules.data?.items ?? []).map(
-      (schedule): Start => ({
-        key: schedule.schedule_id,
-        icon: CalendarClock,
-        what: 'Schedule',
-        detail: capital(scheduleInWords(schedule)),
-        off: !schedule.enabled,
-      }),
+    start('hand', '', Hand, ['By hand', 'Run, or the API']),
+    ...(schedules.data?.items ?? []).map((schedule) =>
+      start(
+        'schedule',
+        schedule.schedule_id,
+        CalendarClock,
+        ['Schedule', capital(scheduleInWords(schedule))],
+        !schedule.enabled,
+      ),
     ),
-    ...(tokens.data ?? []).map(
-      ({ token_id, name, prefix, enabled: on }): Start => ({
-        key: token_id,
-        icon: Webhook,
-        what: 'Webhook',
-        detail: name ?? `${prefix}…`,
-        off: !on,
-      }),
+    ...(tokens.data ?? []).map(({ token_id, name, prefix, enabled: on }) =>
+      start('webhook', token_id, Webhook, ['Webhook', name ?? `${prefix}…`], !on),
     ),
-    ...(workflow.settings.on_event ?? []).map(
-      (name): Start => ({ key: `event ${name}`, icon: Radio, what: 'Event', detail: name, off: false }),
+    ...(workflow.settings.on_event ?? []).map((name) => start('event', name, Radio, ['Event', name])),
+    ...(triggers.data ?? []).map(({ trigger_id, service, trigger, enabled: on }) =>
+      start('service', trigger_id, Plug, [service, trigger], !on),
     ),
-    ...(triggers.data ?? []).map(
-      ({ trigger_id, service, trigger, enabled: on }): Start => ({
-        key: trigger_id,
-        icon: Plug,
-        what: service,
-        detail: trigger,
-        off: !on,
-      }),
+    ...(embeds.data ?? []).map(({ token_id, name, prefix, enabled: on }) =>
+      start('form', token_id, AppWindow, ['Form on a site', name ?? `${prefix}…`], !on),
+    ),
+    ...(use.data?.templates ?? []).map(({ template_id, name }) =>
+      start('chat', template_id, MessageSquare, ['Chat and channels', name]),
+    ),
+    ...(use.data?.jobs ?? []).map(({ job_id, name }) => start('job', job_id, ListChecks, ['Job', name])),
+    ...(use.data?.workflows ?? []).map(({ workflow_id: id, name }) =>
+      start('workflow', id, WorkflowIcon, ['Workflow', name]),
     ),
   ]
 }

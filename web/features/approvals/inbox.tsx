@@ -3,6 +3,7 @@ import { Stamp } from 'lucide-react'
 import { useEffect } from 'react'
 import type { Approval } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { isTyping } from '#web/shell/shortcuts.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
@@ -10,8 +11,10 @@ import { cx } from '#web/ui/cx.ts'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { useWorkflowNames } from '../runs/run-table.tsx'
 import { Gate, waitsFor } from './gate.tsx'
 import { useLiveGate } from './live-gate.ts'
+import { ApprovalTabs } from './tabs.tsx'
 
 /**
  * Gates that wait for one's own vote, soonest due first, and beside them the one that was chosen. It stays there after
@@ -21,6 +24,8 @@ export function InboxPage() {
   const chosen = useParams({ strict: false }).request_id as unknown as string | undefined
   const inbox = useList('listInbox', {}, { refetchInterval: 15_000 })
   const gates = inbox.data ?? []
+  const nameOf = useWorkflowNames()
+  const { nameOf: personOf } = usePeople()
   const navigate = useNavigate()
   const first = gates[0]?.request_id
   const shown = chosen ?? first
@@ -30,6 +35,7 @@ export function InboxPage() {
   useInboxKeys(gates, shown)
   return (
     <Page wide title="Approvals" description="Requests waiting for your vote, soonest due first." actions={<Keys />}>
+      <ApprovalTabs />
       {inbox.error && !inbox.data ? (
         <ErrorState error={inbox.error} what="your approvals" onRetry={() => void inbox.refetch()} />
       ) : inbox.isPending ? (
@@ -47,7 +53,12 @@ export function InboxPage() {
               <ul className="flex flex-col gap-1">
                 {gates.map((gate) => (
                   <li key={gate.request_id}>
-                    <Entry gate={gate} selected={gate.request_id === shown} />
+                    <Entry
+                      gate={gate}
+                      selected={gate.request_id === shown}
+                      workflow={nameOf(gate.workflow_id)}
+                      person={gate.started_by ? personOf(gate.started_by) : null}
+                    />
                   </li>
                 ))}
               </ul>
@@ -73,7 +84,9 @@ export function InboxPage() {
   )
 }
 
-const Entry = ({ gate, selected }: { gate: Approval; selected: boolean }) => (
+type EntryProps = { gate: Approval; selected: boolean; workflow: string; person: string | null }
+
+const Entry = ({ gate, selected, workflow, person }: EntryProps) => (
   <Link
     to={`/approvals/${gate.request_id}`}
     aria-current={selected ? 'true' : undefined}
@@ -83,6 +96,10 @@ const Entry = ({ gate, selected }: { gate: Approval; selected: boolean }) => (
     )}
   >
     <span className="block truncate font-medium">{gate.title}</span>
+    <span className="block truncate text-xs text-ink-2">
+      {workflow}
+      {person !== null && `, started by ${person}`}
+    </span>
     <span className="block text-xs text-ink-2">
       {gate.node_path !== gate.node_id && `${gate.node_path}, `}
       {gate.due_at ? (

@@ -1,11 +1,13 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useApi, useList } from '#web/api.ts'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
+import { tabClass } from '#web/ui/tabs.tsx'
 import { BulkActions, CancelChosen, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
@@ -33,6 +35,28 @@ const states = [
 const since = (span: string | undefined): string | undefined => {
   const ms = span === undefined ? undefined : spans[span]?.ms
   return ms === undefined ? undefined : new Date(Math.floor((Date.now() - ms) / 60_000) * 60_000).toISOString()
+}
+
+/** A job starts a run for each record: those are a list of their own. */
+function Kinds({ search }: { search: Search }) {
+  const ofJobs = search.trigger === 'job'
+  const { trigger: _trigger, ...rest } = search
+  const tab = (isOpen: boolean, label: string, next: Search) => (
+    <Link
+      to="/runs"
+      search={next as never}
+      aria-current={isOpen ? 'page' : undefined}
+      className={cx(tabClass, '-mb-px', isOpen && 'border-accent! text-ink!')}
+    >
+      {label}
+    </Link>
+  )
+  return (
+    <nav aria-label="Kinds of runs" className="mb-5 flex gap-5 overflow-x-auto border-b border-line">
+      {tab(!ofJobs, 'Runs', rest)}
+      {tab(ofJobs, 'Runs of jobs', { ...rest, trigger: 'job' })}
+    </nav>
+  )
 }
 
 export function RunsPage() {
@@ -66,6 +90,7 @@ export function RunsPage() {
   const filtered = Boolean(search.status || search.workflow_id || search.since || search.trigger)
   return (
     <Page title="Runs" description="All runs you can see, newest first.">
+      <Kinds search={search} />
       <div className="mb-4 flex flex-wrap gap-3">
         <Field label="State" hideLabel className="w-44">
           <Select
@@ -94,13 +119,15 @@ export function RunsPage() {
             ]}
           />
         </Field>
-        <Field label="Started by" hideLabel className="w-48">
-          <Select
-            value={search.trigger ?? ''}
-            onChange={(event) => set({ trigger: event.target.value })}
-            options={triggers}
-          />
-        </Field>
+        {search.trigger !== 'job' && (
+          <Field label="Started by" hideLabel className="w-48">
+            <Select
+              value={search.trigger ?? ''}
+              onChange={(event) => set({ trigger: event.target.value })}
+              options={triggers}
+            />
+          </Field>
+        )}
         {filtered && (
           <Button look="quiet" onClick={() => void navigate({ to: '/runs', replace: true })}>
             Clear

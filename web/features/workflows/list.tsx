@@ -1,38 +1,50 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Plus, Trash2, Workflow as WorkflowIcon } from 'lucide-react'
-import { useState } from 'react'
+import { Plus, Workflow as WorkflowIcon } from 'lucide-react'
 import type { Workflow } from '#sdk/types.generated'
-import { useChange, useList } from '#web/api.ts'
+import { useApi, useList } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
-import { Badge } from '#web/ui/badge.tsx'
+import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
-import { Field, Select } from '#web/ui/field.tsx'
+import { Field, Select, withPresent } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
-import { refusalsIn, type Selection, SelectionBar, useSelection } from '#web/ui/selection.tsx'
+import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { Table } from '#web/ui/table.tsx'
+import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { ImportN8nButton } from './import-n8n.tsx'
+import { BulkActions } from './list/bulk.tsx'
+import { RowMenu } from './list/row-menu.tsx'
+import { type Filters, filtersIn, hasFilters, startsInWords, stateOf } from './list/state.ts'
+import { SavedViews } from './list/views.tsx'
 import { ImportButton } from './portable.tsx'
+import { mayUse, roleIn } from './role.ts'
 import { StarterCards } from './starter-cards.tsx'
 
 export function WorkflowsPage() {
   const { canWrite, userId } = useRole()
-  const { scope = 'own' } = useSearch({ strict: false }) as { scope?: 'own' | 'workspace' }
+  const filters = filtersIn(useSearch({ strict: false }))
   const navigate = useNavigate()
   const search = useSearchText()
-  const workflows = useList('listWorkflows', { scope, limit: 200, ...search.query })
-  const { nameOf } = usePeople()
+  const { scope = 'own', ...only } = filters
+  const workflows = useList('listWorkflows', {
+    scope,
+    ...only,
+    include: 'activity',
+    limit: 200,
+    ...search.query,
+  })
   const selection = useSelection(workflows.data, {
     keyOf: ({ workflow_id }) => workflow_id,
     nameOf: ({ name }) => name,
-    can: ({ kind, owner_id }) => kind === 'user' && owner_id === userId,
+    can: (workflow) => workflow.kind === 'user' && mayUse(roleIn(workflow, userId)),
   })
+  const set = (next: Filters): void => void navigate({ to: '/workflows', search: next as never, replace: true })
+  const columns = useColumns()
   return (
     <Page
+      wide
       title="Workflows"
       description="Automations in this workspace."
       actions={
@@ -47,20 +59,10 @@ export function WorkflowsPage() {
         )
       }
     >
+      <SavedViews filters={filters} onOpen={set} />
       <div className="mb-4 flex flex-wrap gap-3">
         <SearchField search={search} placeholder="Search by name" />
-        <Field label="Show" hideLabel className="w-60">
-          <Select
-            value={scope}
-            onChange={(event) =>
-              void navigate({ to: '/workflows', search: { scope: event.target.value } as never, replace: true })
-            }
-            options={[
-              { value: 'own', label: 'Mine and shared with me' },
-              { value: 'workspace', label: 'All in this workspace' },
-            ]}
-          />
-        </Field>
+        <FilterFields filters={filters} onChange={set} />
       </div>
       <Loaded of={workflows} what="the workflows">
         {(all) => {
@@ -69,14 +71,14 @@ export function WorkflowsPage() {
           const own = all.filter(({ kind }) => kind === 'user')
           return (
             <>
-              {own.length === 0 && search.query.q === undefined && canWrite && (
+              {own.length === 0 && search.query.q === undefined && !hasFilters(filters) && canWrite && (
                 <div className="mb-6">
                   <p className="mb-3 text-ink-2">You have no workflows yet. Start with a working example:</p>
                   <StarterCards withBlank />
                 </div>
               )}
               <SelectionBar selection={selection}>
-                <DeleteChosen selection={selection} />
+                <BulkActions selection={selection} />
               </SelectionBar>
               <Table
                 label="Workflows"
@@ -84,33 +86,15 @@ export function WorkflowsPage() {
                 more={workflows.more}
                 rowKey={({ workflow_id }) => workflow_id}
                 rowTo={({ workflow_id }) => `/workflows/${workflow_id}`}
-                empty={emptyWith(search, <Empty icon={WorkflowIcon} title="No workflows yet" />)}
-                columns={[
-                  ...(selection.column ? [selection.column] : []),
-                  {
-                    header: 'Name',
-                    link: true,
-                    cell: (row) => row.name,
-                    after: (row) =>
-                      row.kind === 'system' ? (
-                        <Badge>built in</Badge>
-                      ) : (
-                        row.active_version_id === null && <Badge tone="waiting">no version</Badge>
-                      ),
-                  },
-                  {
-                    header: 'Owner',
-                    width: '11rem',
-                    secondary: true,
-                    cell: (row) => (row.kind === 'system' ? 'Heddle' : nameOf(row.owner_id)),
-                  },
-                  {
-                    header: 'Changed',
-                    width: '9rem',
-                    secondary: true,
-                    cell: (row) => <RelativeTime at={row.updated_at} never="–" />,
-                  },
-                ]}
+                empty={emptyWith(
+                  search,
+                  <Empty
+                    icon={WorkflowIcon}
+                    title={hasFilters(filters) ? 'No workflow matches' : 'No workflows yet'}
+                    action={hasFilters(filters) && <Button onClick={() => set({})}>Clear filters</Button>}
+                  />,
+                )}
+                columns={[...(selection.column ? [selection.column] : []), ...columns]}
               />
             </>
           )
@@ -120,29 +104,135 @@ export function WorkflowsPage() {
   )
 }
 
-function DeleteChosen({ selection }: { selection: Selection<Workflow> }) {
-  const [asking, setAsking] = useState(false)
-  const remove = useChange('deleteWorkflows', { stale: ['listWorkflows'] })
-  const count = selection.chosen.length
+function useColumns(): Column<Workflow>[] {
+  const { nameOf } = usePeople()
+  return [
+    {
+      header: 'Name',
+      link: true,
+      cell: (row) => row.name,
+      after: (row) => (
+        <>
+          {row.kind === 'system' && <Badge>built in</Badge>}
+          {row.tags.slice(0, 3).map((tag) => (
+            <Badge key={tag} tone="accent" className="max-w-28 truncate max-md:hidden">
+              {tag}
+            </Badge>
+          ))}
+        </>
+      ),
+    },
+    { header: 'State', width: '6rem', cell: (row) => <State workflow={row} /> },
+    { header: 'Last result', width: '11rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
+    {
+      header: 'Starts',
+      width: '8rem',
+      secondary: true,
+      cell: (row) => <span title={startsInWords(row)}>{startsInWords(row)}</span>,
+    },
+    {
+      header: 'Next run',
+      width: '7rem',
+      wide: true,
+      cell: (row) => <RelativeTime at={row.activity?.next_run_at} never="–" />,
+    },
+    {
+      header: 'Owner',
+      width: '7rem',
+      wide: true,
+      cell: (row) => (row.kind === 'system' ? 'Heddle' : nameOf(row.owner_id)),
+    },
+    {
+      header: <span className="sr-only">Actions</span>,
+      width: '3rem',
+      align: 'right',
+      cell: (row) => row.kind === 'user' && <RowMenu workflow={row} />,
+    },
+  ]
+}
+
+const states = {
+  live: { tone: 'success', label: 'live' },
+  paused: { tone: 'waiting', label: 'paused' },
+  draft: { tone: 'neutral', label: 'no version' },
+} as const
+
+function State({ workflow }: { workflow: Workflow }) {
+  if (workflow.kind === 'system') return <span className="text-ink-3">–</span>
+  const { tone, label } = states[stateOf(workflow)]
+  return <Badge tone={tone}>{label}</Badge>
+}
+
+function LastResult({ workflow: { activity } }: { workflow: Workflow }) {
+  if (!activity?.last_run) return <span className="text-ink-3">–</span>
+  const { status, finished_at, created_at } = activity.last_run
+  return (
+    <span className="flex items-center gap-2">
+      <StatusBadge status={status} />
+      <span className="truncate text-xs text-ink-2">
+        <RelativeTime at={finished_at ?? created_at} />
+      </span>
+    </span>
+  )
+}
+
+function FilterFields({ filters, onChange }: { filters: Filters; onChange(filters: Filters): void }) {
+  const { list: people } = usePeople()
+  const all = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
+  const tags = [...new Set((all.data?.items ?? []).flatMap((workflow) => workflow.tags))].sort()
+  const change = (name: keyof Filters, value: string): void => {
+    const { [name]: _before, ...rest } = filters
+    onChange(value === '' ? rest : { ...rest, [name]: value })
+  }
   return (
     <>
-      <Button icon={Trash2} onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
-        title={count === 1 ? `Delete ${selection.chosen[0]?.name}?` : `Delete ${count} workflows?`}
-        consequence="Their webhooks, schedules and widgets stop at once, and jobs pause. Workflows with live runs stay: cancel those runs first."
-        action={count === 1 ? 'Delete workflow' : 'Delete workflows'}
-        onConfirm={async () => {
-          const { items } = await remove.mutateAsync({
-            workflow_ids: selection.chosen.map(({ workflow_id }) => workflow_id),
-          })
-          const refused = refusalsIn(items)
-          if (refused) throw new Error(refused)
-        }}
-      />
+      <Field label="Show" hideLabel className="w-52 max-sm:w-full">
+        <Select
+          value={filters.scope ?? 'own'}
+          onChange={(event) => change('scope', event.target.value)}
+          options={[
+            { value: 'own', label: 'Mine and shared with me' },
+            { value: 'workspace', label: 'All in this workspace' },
+          ]}
+        />
+      </Field>
+      <Field label="State" hideLabel className="w-32">
+        <Select
+          value={filters.state ?? ''}
+          onChange={(event) => change('state', event.target.value)}
+          options={[
+            { value: '', label: 'Any state' },
+            { value: 'live', label: 'Live' },
+            { value: 'paused', label: 'Paused' },
+            { value: 'draft', label: 'No version' },
+          ]}
+        />
+      </Field>
+      <Field label="Tag" hideLabel className="w-32">
+        <Select
+          value={filters.tag ?? ''}
+          onChange={(event) => change('tag', event.target.value)}
+          options={withPresent(
+            [{ value: '', label: 'Any tag' }, ...tags.map((tag) => ({ value: tag, label: tag }))],
+            filters.tag,
+            filters.tag ?? '',
+          )}
+        />
+      </Field>
+      <Field label="Owner" hideLabel className="w-36">
+        <Select
+          value={filters.owner_id ?? ''}
+          onChange={(event) => change('owner_id', event.target.value)}
+          options={withPresent(
+            [
+              { value: '', label: 'Any owner' },
+              ...people.map(({ user_id, name }) => ({ value: user_id, label: name })),
+            ],
+            filters.owner_id,
+            'this owner',
+          )}
+        />
+      </Field>
     </>
   )
 }

@@ -8,10 +8,12 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { RecentFigures } from '../insights/figures.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { mayChange, type WorkflowRole } from './role.ts'
 import { scheduleInWords } from './schedule-words.ts'
 import { definitionOf, useVersion } from './versions-of.ts'
+import { WhereUsed } from './where-used.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
 const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
@@ -65,6 +67,8 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
           }
         />
       </div>
+      {involved && <RecentFigures workflow_id={workflow.workflow_id} />}
+      {involved && <WhereUsed workflow_id={workflow.workflow_id} />}
       {workflow.kind === 'system' ? <SystemRuns workflow={workflow} /> : involved && <RecentRuns workflow={workflow} />}
     </>
   )

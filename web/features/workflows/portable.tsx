@@ -20,15 +20,59 @@ const fileName = (name: string): string =>
       .replaceAll(/^-+|-+$/g, '') || 'workflow'
   }.json`
 
+type ExportedDocument = WorkflowImportRequest['document']
+
+const SEVERAL = 'workflows/1'
+
+/** One workflow as its document; several as one file that Import reads again. */
+export async function saveExport(workflows: Workflow[]): Promise<void> {
+  const documents: ExportedDocument[] = []
+  for (const { workflow_id } of workflows) {
+    const { document, warnings } = await api.exportWorkflow({ workflow_id })
+    documents.push(document)
+    for (const { message } of warnings ?? []) toast.tell(message)
+  }
+  const [first] = documents
+  const content = documents.length === 1 ? first : { heddle: SEVERAL, workflows: documents }
+  const name = documents.length === 1 ? fileName(first!.name) : 'workflows.json'
+  saveFile(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: 'application/json' }), name)
+}
+
+/** The documents in a file of one or several workflows. */
+export function documentsIn(file: unknown): ExportedDocument[] {
+  const { heddle, workflows } = (file ?? {}) as { heddle?: unknown; workflows?: unknown }
+  return heddle === SEVERAL && Array.isArray(workflows) ? workflows : [file as ExportedDocument]
+}
+
+type ImportedWorkflow = Awaited<ReturnType<typeof api.importWorkflow>>
+
+/** A workflow can call another one of the same file: what is refused is tried again as long as others come in. */
+async function importAll(documents: ExportedDocument[]): Promise<{ made: ImportedWorkflow[]; refused: unknown }> {
+  const made: ImportedWorkflow[] = []
+  let left = documents
+  while (left.length > 0) {
+    const again: ExportedDocument[] = []
+    let refused: unknown
+    for (const document of left) {
+      try {
+        made.push(await api.importWorkflow({ document }))
+      } catch (error) {
+        refused = error
+        again.push(document)
+      }
+    }
+    if (again.length === left.length) return { made, refused }
+    left = again
+  }
+  return { made, refused: undefined }
+}
+
 export function ExportButton({ workflow }: { workflow: Workflow }) {
   const [pending, setPending] = useState(false)
   const save = async (): Promise<void> => {
     setPending(true)
     try {
-      const { document, warnings } = await api.exportWorkflow({ workflow_id: workflow.workflow_id })
-      const text = `${JSON.stringify(document, null, 2)}\n`
-      saveFile(new Blob([text], { type: 'application/json' }), fileName(workflow.name))
-      for (const { message } of warnings ?? []) toast.tell(message)
+      await saveExport([workflow])
     } catch (error) {
       toast.failed('Could not export the workflow', error)
     } finally {
@@ -56,18 +100,30 @@ export function ImportButton({ into }: { into?: Workflow }) {
   const navigate = useNavigate()
   const [pending, setPending] = useState(false)
   const [refusal, setRefusal] = useState<Refusal | null>(null)
+  const readVersion = async ({ workflow_id }: Workflow, [document, ...more]: ExportedDocument[]): Promise<void> => {
+    if (!document || more.length > 0)
+      throw new Error('This file holds several workflows. Import it in the list of workflows.')
+    const made = await api.importWorkflow({ document, workflow_id, activate: false })
+    await invalidate('listWorkflows', 'getWorkflow', 'listVersions')
+    for (const { message } of made.warnings ?? []) toast.tell(message)
+    toast.done('Imported as a version. Activate it under Versions.')
+    await navigate({ to: `/workflows/${workflow_id}/versions` })
+  }
+  const readNew = async (documents: ExportedDocument[]): Promise<void> => {
+    const { made, refused } = await importAll(documents)
+    await invalidate('listWorkflows')
+    for (const { message } of made.flatMap(({ warnings }) => warnings ?? [])) toast.tell(message)
+    if (made.length === 1) toast.done('The workflow was imported')
+    else if (made.length > 1) toast.done(`${made.length} workflows were imported`)
+    if (refused) throw refused
+    if (documents.length === 1) await navigate({ to: `/workflows/${made[0]!.workflow_id}` })
+  }
   const read = async (file: File): Promise<void> => {
     setPending(true)
     try {
-      const document = JSON.parse(await file.text()) as WorkflowImportRequest['document']
-      const made = await api.importWorkflow({
-        document,
-        ...(into && { workflow_id: into.workflow_id, activate: false }),
-      })
-      await invalidate('listWorkflows', 'getWorkflow', 'listVersions')
-      for (const { message } of made.warnings ?? []) toast.tell(message)
-      toast.done(into ? 'Imported as a version. Activate it under Versions.' : 'The workflow was imported')
-      await navigate({ to: `/workflows/${made.workflow_id}${into ? '/versions' : ''}` })
+      const documents = documentsIn(JSON.parse(await file.text()))
+      if (into) await readVersion(into, documents)
+      else await readNew(documents)
     } catch (error) {
       setRefusal(error instanceof SyntaxError ? { title: `${file.name} is not JSON.`, details: [] } : refusalOf(error))
     } finally {

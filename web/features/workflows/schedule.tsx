@@ -15,33 +15,29 @@ const STALE = ['listSchedules', 'getSchedule'] as const
 export function ScheduleSection({ workflow }: { workflow: Workflow }) {
   const { workflow_id } = workflow
   const schedules = useApi('listSchedules', { workflow_id })
-  const [editing, setEditing] = useState<WorkflowSchedule | 'new' | null>(null)
+  const [adding, setAdding] = useState(false)
   return (
     <Section title="Schedules" description="Start this workflow automatically.">
       <Loaded of={schedules} what="the schedules">
         {({ items }) => (
           <div className="flex max-w-xl flex-col gap-3">
             {items.map((schedule) => (
-              <One key={schedule.schedule_id} schedule={schedule} onEdit={() => setEditing(schedule)} />
+              <OneSchedule key={schedule.schedule_id} workflow={workflow} schedule={schedule} />
             ))}
             <div>
-              <Button onClick={() => setEditing('new')}>Add schedule</Button>
+              <Button onClick={() => setAdding(true)}>Add schedule</Button>
             </div>
           </div>
         )}
       </Loaded>
-      {editing !== null && (
-        <ScheduleDialog
-          workflow={workflow}
-          schedule={editing === 'new' ? null : editing}
-          onClose={() => setEditing(null)}
-        />
-      )}
+      {adding && <ScheduleDialog workflow={workflow} schedule={null} onClose={() => setAdding(false)} />}
     </Section>
   )
 }
 
-function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void }) {
+/** When it runs, its next times, and what is done with it. */
+export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedule: WorkflowSchedule }) {
+  const [editing, setEditing] = useState(false)
   const { workflow_id, schedule_id, enabled, next_runs } = schedule
   const [removing, setRemoving] = useState(false)
   const change = useChange('updateSchedule', { stale: [...STALE], done: 'Schedule saved' })
@@ -67,7 +63,7 @@ function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void 
         </ul>
       )}
       <div className="mt-3 flex gap-2">
-        <Button onClick={onEdit}>Edit schedule</Button>
+        <Button onClick={() => setEditing(true)}>Edit schedule</Button>
         <Button onClick={() => void change.mutateAsync({ workflow_id, schedule_id, enabled: !enabled })}>
           {enabled ? 'Switch off' : 'Switch on'}
         </Button>
@@ -75,6 +71,7 @@ function One({ schedule, onEdit }: { schedule: WorkflowSchedule; onEdit(): void 
           Remove
         </Button>
       </div>
+      {editing && <ScheduleDialog workflow={workflow} schedule={schedule} onClose={() => setEditing(false)} />}
       <ConfirmDialog
         open={removing}
         onClose={() => setRemoving(false)}

@@ -10,6 +10,8 @@ import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#we
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { FlowSection, PauseSection } from './flow-section.tsx'
+import { TagsField } from './list/row-menu.tsx'
+import { tagsIn } from './list/state.ts'
 import { McpTool } from './mcp-tool.tsx'
 import { OnEvent } from './on-event.tsx'
 import { Portable } from './portable.tsx'
@@ -55,10 +57,15 @@ function General({ workflow }: { workflow: Workflow }) {
   return (
     <Section title="Name">
       <Card className="max-w-xl">
-        <Form<{ name: string; description: string }>
+        <Form<{ name: string; description: string; tags: string }>
           submit="Save"
-          onSubmit={({ name, description }) =>
-            update.mutateAsync({ workflow_id: workflow.workflow_id, name, description: description || null })
+          onSubmit={({ name, description, tags }) =>
+            update.mutateAsync({
+              workflow_id: workflow.workflow_id,
+              name,
+              description: description || null,
+              tags: tagsIn(tags),
+            })
           }
         >
           <Field name="name" label="Name">
@@ -67,6 +74,7 @@ function General({ workflow }: { workflow: Workflow }) {
           <Field name="description" label="Description">
             <Textarea rows={3} defaultValue={workflow.description ?? ''} />
           </Field>
+          <TagsField defaultValue={workflow.tags.join(', ')} />
         </Form>
       </Card>
     </Section>

@@ -6,22 +6,22 @@ import { blank, type Starter, starters } from './starters.ts'
 export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   const navigate = useNavigate()
   const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'Could not create the workflow' })
-  const begin = (starter: Starter): void =>
-    create.mutate(
-      {
+  const begin = async (starter: Starter): Promise<void> => {
+    // The list that this makes stale may take the cards away: what follows must not hang on them.
+    const made = await create
+      .mutateAsync({
         name: starter === blank ? 'New workflow' : starter.name,
         description: starter === blank ? null : starter.description,
         ...(starter !== blank && { definition: starter.definition }),
-      },
-      {
-        onSuccess: ({ workflow_id }) =>
-          void navigate(
-            starter === blank
-              ? { to: `/workflows/${workflow_id}/editor` }
-              : { to: `/workflows/${workflow_id}`, search: { run: 'yes' } as never },
-          ),
-      },
+      })
+      .catch(() => undefined)
+    if (!made) return
+    await navigate(
+      starter === blank
+        ? { to: `/workflows/${made.workflow_id}/editor` }
+        : { to: `/workflows/${made.workflow_id}`, search: { run: 'yes' } as never },
     )
+  }
   return (
     <ul className="grid gap-3 sm:grid-cols-2">
       {[...starters, ...(withBlank ? [blank] : [])].map((starter) => (
@@ -29,7 +29,7 @@ export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
           <button
             type="button"
             disabled={create.isPending}
-            onClick={() => begin(starter)}
+            onClick={() => void begin(starter)}
             className="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface p-4 text-left hover:border-accent hover:bg-hover disabled:opacity-60"
           >
             <span className="grid size-9 shrink-0 place-items-center rounded-md bg-accent-soft text-accent-strong">

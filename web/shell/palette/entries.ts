@@ -17,6 +17,7 @@ import {
 import { useDeferredValue, useMemo } from 'react'
 import { api } from '#web/api.ts'
 import type { Person } from '#web/session.tsx'
+import { tryText } from '#web/words/language.ts'
 import { entriesFor } from '../navigation.tsx'
 import { showShortcuts } from '../shortcuts.tsx'
 import { chooseTheme, readTheme } from '../theme.ts'
@@ -58,7 +59,9 @@ function fixedEntries(me: Person): Entry[] {
   const canWrite = me.workspace?.role === 'owner' || me.workspace?.role === 'member'
   return [
     ...recent.map(({ to, title }): Entry => ({ key: `recent ${to}`, group: 'Recent', label: title, icon: Clock, to })),
-    ...entriesFor(me).map(({ to, label, icon }): Entry => ({ key: `page ${to}`, group: 'Pages', label, icon, to })),
+    ...entriesFor(me).map(
+      ({ to, label, icon }): Entry => ({ key: `page ${to}`, group: 'Pages', label: tryText(label), icon, to }),
+    ),
     ...(canWrite ? creations : []),
     {
       key: 'act shortcuts',

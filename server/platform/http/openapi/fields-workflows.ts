@@ -188,6 +188,7 @@ export const workflowFields: Record<string, string> = {
   on: 'The error codes after which it is tried again; without them, whatever the node does not call permanent',
   on_error: 'Fail the run, continue with null, or leave through the port `error`',
   finally: 'It runs when everything else is over, however that ended',
+  disabled: 'It does nothing and succeeds: what came in goes out',
   finally_grace_s: 'Seconds that the `finally` nodes of a run may take together',
   join: 'Run when all of the nodes before it have ended, or when any of them has',
   node: 'The id of the node',

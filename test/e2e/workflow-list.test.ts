@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
+
+// The list of workflows: what it says of each, what is done from a row or with several, and the views people keep.
+
+const definition = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+
+describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => {
+  const site = useSite()
+  const make = async (by: Visitor, name: string, more: object = {}): Promise<string> =>
+    (await site().call(by, 'POST', '/api/workflows', { name, definition, ...more })).workflow_id
+  const rowOf = ({ page }: Visitor, name: string) => page.getByRole('row').filter({ hasText: name })
+
+  it('says how each is doing, and its row is duplicated, tagged, paused and exported', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const id = await make(ada, 'Orders', { tags: ['shop'] })
+    await site().call(ada, 'POST', `/api/workflows/${id}/run?wait_s=20`, {})
+    await site().call(ada, 'POST', `/api/workflows/${id}/schedules`, { cron: '0 9 * * *', timezone: 'UTC' })
+    await page.goto('/')
+    await follow(page, '/workflows')
+    const row = rowOf(ada, 'Orders').first()
+    for (const text of ['shop', 'live', 'Succeeded', 'Schedule', 'you']) await row.getByText(text).first().waitFor()
+
+    await row.getByRole('button', { name: 'Actions for Orders' }).click()
+    await page.getByRole('menuitem', { name: 'Pause' }).click()
+    await row.getByText('paused').waitFor()
+    await row.getByRole('button', { name: 'Actions for Orders' }).click()
+    await page.getByRole('menuitem', { name: 'Tags…' }).click()
+    await page.getByRole('dialog').getByLabel('Tags').fill('shop, daily')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await row.getByText('daily').waitFor()
+
+    await row.getByRole('button', { name: 'Actions for Orders' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Export' }).click()
+    expect((await download).suggestedFilename()).toBe('orders.json')
+
+    await row.getByRole('button', { name: 'Actions for Orders' }).click()
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click()
+    await page.getByRole('heading', { name: 'Copy of Orders' }).waitFor()
+    const { items } = await site().call(ada, 'GET', '/api/workflows?q=Copy&include=activity')
+    expect(items).toMatchObject([{ tags: ['shop', 'daily'], activity: { last_run: null, starts: [] } }])
+  })
+
+  it('is narrowed by filters that are kept as a view', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await make(ada, 'Orders', { tags: ['shop'] })
+    await make(ada, 'Payroll', { tags: ['people'] })
+    await page.goto('/')
+    await follow(page, '/workflows')
+    await page.getByLabel('Tag').selectOption('people')
+    await rowOf(ada, 'Orders').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Of people')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click()
+    const view = page.getByRole('list', { name: 'Saved views' }).getByRole('button', { name: 'Of people', exact: true })
+    await view.waitFor()
+    await page.getByLabel('Tag').selectOption('')
+    await rowOf(ada, 'Orders').waitFor()
+    await page.reload()
+    await view.click()
+    await rowOf(ada, 'Orders').waitFor({ state: 'detached' })
+    await rowOf(ada, 'Payroll').waitFor()
+    await page.getByLabel('State').selectOption('paused')
+    await page.getByText('No workflow matches').waitFor()
+    await page.getByRole('button', { name: 'Remove the view Of people' }).click()
+    await view.waitFor({ state: 'detached' })
+  })
+
+  it('pauses, tags and exports several at once, and another workspace imports them', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const inner = await make(ada, 'Inner')
+    await make(ada, 'Outer', {
+      definition: { nodes: [{ id: 'c', type: 'subworkflow', args: { workflow_id: inner, input: {} } }], edges: [] },
+    })
+    await page.goto('/')
+    await follow(page, '/workflows')
+    for (const name of ['Inner', 'Outer']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
+    const bar = page.getByRole('toolbar', { name: 'Selected' })
+    await bar.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('2 workflows paused').waitFor()
+    await bar.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('2 workflows resumed').waitFor()
+    await bar.getByRole('button', { name: 'Add tag' }).click()
+    await page.getByRole('dialog').getByLabel('Tag').fill('moved')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click()
+    await rowOf(ada, 'Outer').getByText('moved').waitFor()
+    const download = page.waitForEvent('download')
+    await bar.getByRole('button', { name: 'Export' }).click()
+    const file = await (await download).path()
+    expect(JSON.parse(await readFile(file, 'utf8')).workflows).toHaveLength(2)
+
+    const bob = await site().signUp('Bob')
+    await bob.page.goto('/workflows')
+    await bob.page.getByLabel('File of a workflow').setInputFiles({
+      name: 'workflows.json',
+      mimeType: 'application/json',
+      buffer: await readFile(file),
+    })
+    await bob.page.getByText('2 workflows were imported').waitFor()
+    await rowOf(bob, 'Outer').waitFor()
+    const { items } = await site().call(bob, 'GET', '/api/workflows?q=Inner')
+    await follow(bob.page, `/workflows/${items[0].workflow_id}`)
+    const used = bob.page.getByRole('list', { name: 'Where it is used' })
+    await eventually(() => used.textContent()).toContain('Outercalls it')
+  })
+
+  it('runs of jobs are a list of their own', async () => {
+    const ada = await site().signUp('Ada')
+    await ada.page.goto('/')
+    await follow(ada.page, '/runs')
+    const kinds = ada.page.getByRole('navigation', { name: 'Kinds of runs' })
+    await kinds.getByRole('link', { name: 'Runs of jobs' }).click()
+    await eventually(() => kinds.getByRole('link', { name: 'Runs of jobs' }).getAttribute('aria-current')).toBe('page')
+    expect(ada.page.url()).toContain('trigger=job')
+  })
+})

@@ -1,0 +1,57 @@
+import type { Json, Node } from '#model/definition'
+import { isObject } from '#model/json'
+
+// What a node does in a few words, read from its arguments: the second line of its card.
+
+const MAX_LENGTH = 60
+
+/** A literal as it is, an expression by what it reads. */
+function said(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim()
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (!isObject(value)) return undefined
+  if (typeof value.$ref === 'string') return value.$ref
+  return typeof value.$cel === 'string' ? value.$cel : undefined
+}
+
+const list = (value: Json | undefined): string | undefined =>
+  Array.isArray(value) ? value.flatMap((item) => said(item) ?? []).join(', ') || undefined : said(value)
+
+const count = (value: Json | undefined, one: string): string | undefined => {
+  const length = Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
+  return length === 0 ? undefined : `${length} ${one}${length === 1 ? '' : 's'}`
+}
+
+const host = (url: string): string => url.replace(/^https?:\/\//, '')
+
+const summaries: Record<string, (args: Record<string, Json>) => string | undefined> = {
+  'http.request': ({ method, url }) => {
+    const address = said(url)
+    return address && `${said(method) ?? 'GET'} ${host(address)}`
+  },
+  set: ({ values }) => (isObject(values) ? Object.keys(values).join(', ') || undefined : said(values)),
+  branch: ({ cases }) => count(cases, 'case'),
+  map: ({ items }) => said(items) && `each of ${said(items)}`,
+  loop: (args) => (said(args.while) ? `while ${said(args.while)}` : said(args.until) && `until ${said(args.until)}`),
+  wait: ({ for_s, until }) => (said(for_s) ? `${said(for_s)} s` : said(until) && `until ${said(until)}`),
+  'wait.event': ({ key }) => said(key),
+  fail: ({ message }) => said(message),
+  'mail.send': ({ to, subject }) => [list(to), said(subject)].filter(Boolean).join(': ') || undefined,
+  approval: ({ title }) => said(title),
+  clarification: ({ question }) => said(question),
+  'llm.generate': ({ prompt }) => said(prompt),
+  'llm.extract': ({ text }) => said(text),
+  'llm.classify': ({ text }) => said(text),
+  'agent.run': ({ goal, prompt }) => said(goal) ?? said(prompt),
+  'service.call': ({ service, action }) => [said(service), said(action)].filter(Boolean).join(' · ') || undefined,
+  'state.get': ({ key }) => said(key),
+  'state.set': ({ key }) => said(key),
+  'mcp.call': ({ tool }) => said(tool),
+  'knowledge.search': ({ query }) => said(query),
+}
+
+export function summaryOf({ type, args }: Pick<Node, 'type' | 'args'>): string | undefined {
+  const text = summaries[type]?.(args ?? {})?.replaceAll(/\s+/g, ' ')
+  if (text === undefined || text === '') return undefined
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text
+}

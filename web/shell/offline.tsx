@@ -1,0 +1,36 @@
+import { WifiOff } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { t } from '#web/words/language.ts'
+import { useLiveNotifications } from './live-notifications.tsx'
+
+/** A short gap is no news: the feed comes back by itself within a moment. */
+const PATIENCE_MS = 4_000
+
+/** Says that the service cannot be reached; what is typed stays where it is. */
+export function OfflineSign() {
+  const { state } = useLiveNotifications()
+  const [wasLive, setWasLive] = useState(false)
+  const [isLost, setIsLost] = useState(false)
+  const lost = wasLive && state === 'lost'
+  useEffect(() => {
+    if (state === 'live') setWasLive(true)
+  }, [state])
+  useEffect(() => {
+    if (!lost) {
+      setIsLost(false)
+      return
+    }
+    const timer = setTimeout(() => setIsLost(true), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [lost])
+  return (
+    <div role="status">
+      {isLost && (
+        <p className="flex items-center gap-2 border-b border-line bg-waiting-soft px-4 py-2 text-waiting">
+          <WifiOff aria-hidden className="size-4 shrink-0" />
+          {t('The service cannot be reached. Trying again; what you typed is kept on this page.')}
+        </p>
+      )}
+    </div>
+  )
+}
