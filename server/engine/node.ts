@@ -41,6 +41,11 @@ export type NodeCall = {
    * journalled result instead of doing it again. `name` is unique within the attempt and the same on every attempt.
    */
   step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
+  /**
+   * Opens a gate of this node, or finds the one with the same payload; null while it is open. A node that waits for it fails with
+   * `postponeS`.
+   */
+  openGate?(gate: JsonObject): Promise<{ outcome: string; output: Json } | null>
 }
 
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
@@ -48,7 +53,7 @@ export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
 /**
  * Thrown by a node: becomes the node's error. `retryable` false calls it permanent: it is tried again only where the policy
  * names its code. `nothingDone` lets even what may happen at most once be tried again. `retryAfterS` is what the target asked
- * to wait.
+ * to wait. `postponeS`: nothing failed; the node waits for people, and runs again after this time at the latest, whatever its policy says.
  */
 export class NodeFailure extends Error {
   readonly code: string
@@ -56,6 +61,7 @@ export class NodeFailure extends Error {
   readonly retryable: boolean
   readonly nothingDone: boolean
   readonly retryAfterS: number | undefined
+  readonly postponeS: number | undefined
 
   constructor(
     code: string,
@@ -65,6 +71,7 @@ export class NodeFailure extends Error {
       retryable?: boolean
       nothingDone?: boolean
       retryAfterS?: number | undefined
+      postponeS?: number | undefined
     } = {},
   ) {
     super(message)
@@ -73,6 +80,7 @@ export class NodeFailure extends Error {
     this.retryable = options.retryable ?? true
     this.nothingDone = options.nothingDone ?? false
     this.retryAfterS = options.retryAfterS
+    this.postponeS = options.postponeS
   }
 }
 

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { clip } from '#providers/llm/fence'
 import type { ToolCall } from '#providers/llm/index'
+import { askApproval } from './approval.ts'
 import type { AgentTool } from './tools.ts'
 
 // One tool call of an agent. What the model is told of it is journalled, once; an attempt that takes over reads it there.
@@ -26,6 +27,13 @@ export const runTool = async (
   if (tool === undefined || refusal !== undefined) {
     const outcome = refusal ?? failed('unknown_tool', 'there is no such tool')
     return call.step(key, async () => outcome)
+  }
+  if (tool.approval !== undefined) {
+    const decision = await call.step(`${key}/approval`, () => askApproval(call, key, wanted, tool))
+    if (decision.outcome !== 'approved')
+      return call.step(key, async () =>
+        failed('not_approved', `The call was not approved, and not made. ${decision.why}`),
+      )
   }
   const begun = tool.effect === 'at_most_once' ? await markBegun(call, key) : true
   return call.step(key, async (): Promise<ToolOutcome> => {

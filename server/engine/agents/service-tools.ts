@@ -13,12 +13,13 @@ export type ServiceGrant = {
   credentialId: Json | undefined
   fixed: JsonObject
   allowed: Record<string, Json[]>
+  approval?: JsonObject | undefined
 }
 
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
 export const toolsOfServices = (grants: ServiceGrant[], kindOf: KindLookup, catalogue: Catalogue): AgentTool[] =>
-  grants.map(({ service: wanted, action: name, credentialId, fixed, allowed }) => {
+  grants.map(({ service: wanted, action: name, credentialId, fixed, allowed, approval }) => {
     const service = catalogue.get(wanted)
     const action = service?.actions.get(name)
     const run = kindOf('service.call')?.run
@@ -34,6 +35,8 @@ export const toolsOfServices = (grants: ServiceGrant[], kindOf: KindLookup, cata
       description: `${service.title}: ${action.title}`,
       schema,
       effect: EFFECTS[action.effect],
+      fixed,
+      approval,
       check: (args) => {
         const problems = problemsOf(schema, args)
         return problems.length > 0 ? problems : problemsOf(action.args_schema, { ...args, ...fixed })

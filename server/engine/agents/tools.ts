@@ -15,6 +15,10 @@ export type AgentTool = Tool & {
   /** What people call it: `http.request`, or the name at its tool server. */
   title: string
   effect: Effect
+  /** Arguments that every call has besides those of the model. */
+  fixed?: JsonObject
+  /** Who has to approve each call before it is made: the policy of an approval. */
+  approval?: JsonObject | undefined
   /** What is wrong with the arguments, before anything runs. */
   check(args: JsonObject): string[]
   run(call: NodeCall): Promise<Json>
@@ -28,10 +32,11 @@ export type KindLookup = (
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
 /** A granted kind, and what the author says about its arguments: `fixed` ones the model never sees, `allowed` ones it chooses from. */
-export type KindGrant = { type: string; fixed: JsonObject; allowed: Record<string, Json[]> }
+export type KindGrant = { type: string; approval?: JsonObject | undefined } & GrantedArguments
+export type GrantedArguments = { fixed: JsonObject; allowed: Record<string, Json[]> }
 
 export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool[] =>
-  distinct(grants).map(({ type, fixed, allowed }) => {
+  distinct(grants).map(({ type, fixed, allowed, approval }) => {
     const kind = kindOf(type)
     if (kind === undefined) throw refused(`there is no tool "${type}"`)
     const { descriptor, run } = kind
@@ -48,6 +53,8 @@ export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool
       description: `${descriptor.title}. ${descriptor.description}`.slice(0, 1_000),
       schema,
       effect: descriptor.effect,
+      fixed,
+      approval,
       check: (args) => {
         const problems = problemsOf(schema, args)
         return problems.length > 0 ? problems : problemsOf(descriptor.args_schema, { ...args, ...fixed })

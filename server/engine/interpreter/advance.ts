@@ -38,6 +38,7 @@ export type Happening =
       retryable: boolean
       nothingDone?: boolean
       retryAfterS?: number
+      postponeS?: number
     }
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
@@ -213,6 +214,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       return failed(pass, id, node.attempt, happening.error, happening.retryable, {
         nothingDone: happening.nothingDone,
         retryAfterS: happening.retryAfterS,
+        postponeS: happening.postponeS,
       })
     case 'step':
       if (node?.status !== 'running' || Object.hasOwn(node.steps ?? {}, happening.name)) return
@@ -249,7 +251,12 @@ const absorb = (pass: Pass, happening: Happening) => {
       return record(pass, 'approval.voted', { ...happening.data, node_id: id })
     case 'resolved': {
       const gate = waitsOn(pass, id, 'approval')
-      if (!gate) return
+      if (!gate) {
+        // A node that asks for approval while it runs: it looks at what was decided when it runs again.
+        const { type } = pass.compiled.nodes.get(id) ?? {}
+        if (node?.wait?.kind === 'retry' && type !== 'approval') pass.again.unshift([id, node.attempt + 1])
+        return
+      }
       record(pass, 'approval.resolved', { ...happening.data, node_id: id, outcome: happening.outcome })
       const ways = pass.compiled.outgoing.get(id) ?? []
       if (happening.outcome === 'rejected' && !ways.some((edge) => edge.from.port === 'rejected')) {

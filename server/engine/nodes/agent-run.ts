@@ -15,6 +15,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { checkSchema } from '#model/json-schema-check'
 import { serviceCatalogue } from '#providers/services/catalogue'
+import { approval } from './approval.ts'
 import { checked, fields } from './kind.ts'
 import {
   type LanguageDeps,
@@ -57,8 +58,19 @@ const grantArguments: JsonObject = {
   title: 'Arguments',
 }
 
+/** The policy of an approval: each call of the tool waits for it. */
+const approvalPolicy: JsonObject = {
+  ...((approval.descriptor.args_schema.properties as JsonObject).policy as JsonObject),
+  title: 'Approval',
+  description: 'Who approves each call before it is made. The payload of the approval is the call',
+}
+
 const toolGrant: JsonObject = fields(
-  { type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 }, arguments: grantArguments },
+  {
+    type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 },
+    arguments: grantArguments,
+    approval: approvalPolicy,
+  },
   ['type'],
 )
 
@@ -68,6 +80,7 @@ const serviceGrant: JsonObject = fields(
     action: { type: 'string', title: 'Action', minLength: 1, maxLength: 60 },
     credential_id: credentialField(),
     arguments: grantArguments,
+    approval: approvalPolicy,
   },
   ['service', 'action'],
 )
@@ -192,6 +205,9 @@ const argumentsOf = (given: Json | undefined): { fixed: JsonObject; allowed: Rec
   }
 }
 
+const approvalOf = ({ approval: policy }: JsonObject): { approval?: JsonObject } =>
+  isObject(policy) ? { approval: policy } : {}
+
 const isServiceGrant = (grant: Json): grant is JsonObject => isObject(grant) && grant.service !== undefined
 
 const kindGrantsOf = (value: Json | undefined): KindGrant[] =>
@@ -199,7 +215,7 @@ const kindGrantsOf = (value: Json | undefined): KindGrant[] =>
     .filter((grant) => !isServiceGrant(grant))
     .map((grant) =>
       isObject(grant)
-        ? { type: String(grant.type), ...argumentsOf(grant.arguments) }
+        ? { type: String(grant.type), ...argumentsOf(grant.arguments), ...approvalOf(grant) }
         : { type: String(grant), ...argumentsOf(undefined) },
     )
 
@@ -209,6 +225,7 @@ const serviceGrantsOf = (value: Json | undefined): ServiceGrant[] =>
     action: String(grant.action),
     credentialId: grant.credential_id,
     ...argumentsOf(grant.arguments),
+    ...approvalOf(grant),
   }))
 
 const usableSchema = (schema: Json | undefined): JsonObject | undefined => {

@@ -24,7 +24,7 @@ const openersOf = ({ ports }: EffectDeps) => ({
   event: ports.awaitEvent,
 })
 
-function waitOf(live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait {
+export function waitOf(live: Live, frame: Frame, node: string, args: JsonObject): PeopleWait {
   const { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input } = live.owned
   const about = { workspaceId, executionId, workflowId, versionId, startedBy, initiatedBy, input }
   return { ...about, nodePath: frame.prefix + node, nodeId: node, args }

@@ -11,10 +11,12 @@ import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
 import type { BlobRef } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
+import { inArea } from './area-call.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { GivenUp } from './patience.ts'
+import { waitOf } from './people-effects.ts'
 
 // One attempt of a node that does something: its call, its timeout, its output.
 
@@ -33,6 +35,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   retryable: !(error instanceof NodeFailure) || error.retryable,
   ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
   ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
+  ...(error instanceof NodeFailure && error.postponeS !== undefined && { postponeS: error.postponeS }),
 })
 
 /** Which node of which run a line of the log is about, as the interface names them. */
@@ -104,6 +107,10 @@ function callOf(
       const durable = await live.tell(frame, { kind: 'step', node: command.node, name, result: value })
       if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
       return result
+    },
+    openGate: async (gate) => {
+      const opened = await inArea(deps, live, () => deps.ports.openGate(waitOf(live, frame, command.node, gate)))
+      return opened.settled?.type === 'approval.resolved' ? opened.settled : null
     },
   }
 }
