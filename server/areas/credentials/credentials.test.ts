@@ -439,6 +439,7 @@ describe('in its life', () => {
       'tls_client',
       'llm',
       'service',
+      'piece',
     ])
     for (const { config_schema, secret_schema } of kinds.kinds)
       expect([config_schema.type, secret_schema.type]).toEqual(['object', 'object'])
