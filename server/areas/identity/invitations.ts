@@ -6,6 +6,7 @@ import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context, WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import { bindVerbs } from '#platform/verbs'
 import type { ResourceToShare } from './invitations-store.ts'
 import * as store from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
@@ -50,121 +51,130 @@ export type InviteAnswer = {
 /** Refuses one more member where the plan of the workspace allows no more. */
 export type CheckMembers = (tx: Tx, workspaceId: string) => Promise<void>
 
-export function makeInvitations(options: {
+type Deps = {
   sendMail: SendMail
   onAccepted: OnAccepted
   checkMembers: CheckMembers
   requireVerified: RequireVerified
-}) {
-  const { sendMail, onAccepted, checkMembers, requireVerified } = options
+}
 
-  /** Guests take no place. */
-  const checkPlace = async (tx: Tx, workspaceId: string, resourceKind: ResourceToShare | null): Promise<void> => {
-    if (resourceKind === null) await checkMembers(tx, workspaceId)
-  }
+/** Guests take no place. */
+export const checkPlace = async (
+  { checkMembers }: Deps,
+  tx: Tx,
+  workspaceId: string,
+  resourceKind: ResourceToShare | null,
+): Promise<void> => {
+  if (resourceKind === null) await checkMembers(tx, workspaceId)
+}
 
-  /** After `checkPlace`: the workspace role for those who join, and the membership of the thread or job where it is one. */
-  const takeIn = async (
-    tx: Tx,
-    into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
-  ): Promise<void> => {
-    const { workspaceId, userId, role, resource } = into
-    await store.joinWorkspace(tx, workspaceId, userId, resource ? 'guest' : (role as WorkspaceRole))
-    if (!resource) return
-    const add = onAccepted[resource.kind]
-    if (!add) throw new Error(`nothing takes people into a ${resource.kind}`)
-    await add(tx, { workspaceId, resourceId: resource.id, userId, role })
-  }
+/** After `checkPlace`: the workspace role for those who join, and the membership of the thread or job where it is one. */
+export const takeIn = async (
+  { onAccepted }: Deps,
+  tx: Tx,
+  into: { workspaceId: string; userId: string; role: string; resource: Invite['resource'] | null },
+): Promise<void> => {
+  const { workspaceId, userId, role, resource } = into
+  await store.joinWorkspace(tx, workspaceId, userId, resource ? 'guest' : (role as WorkspaceRole))
+  if (!resource) return
+  const add = onAccepted[resource.kind]
+  if (!add) throw new Error(`nothing takes people into a ${resource.kind}`)
+  await add(tx, { workspaceId, resourceId: resource.id, userId, role })
+}
 
-  return {
-    checkPlace,
-    takeIn,
-
-    /** The caller's right to invite has been checked. */
-    async invite(ctx: Context, input: Invite): Promise<InviteAnswer> {
-      const { email, role, resource } = input
-      const workspaceId = input.workspaceId ?? ctx.workspace.workspace_id
-      await enterWorkspace(ctx.tx, workspaceId)
-      const there = await store.findMemberByEmail(ctx.tx, workspaceId, email)
-      if (there && !resource && there.role !== 'guest')
-        throw problem('already_exists', `${email} is in the workspace already; change the role there.`)
-      if (!there) await requireVerified(ctx)
-      await store.deleteWaiting(ctx.tx, workspaceId, { email, resource_id: resource?.id ?? null })
-      const invitation_id = newId()
-      const token = newSecret('inv')
-      const { expires_at } = await store.insertInvitation(ctx.tx, workspaceId, {
-        invitation_id,
-        email,
-        role,
-        resource_kind: resource?.kind ?? null,
-        resource_id: resource?.id ?? null,
-        token_hash: hashSecret(token),
-        invited_by: ctx.person.user_id,
-        lifetime_s: LIFETIME_S,
-        accepted_by: there?.user_id ?? null,
-      })
-      await recordAudit(ctx, ctx.tx, {
-        action: there ? 'member.added' : 'invitation.created',
-        subject: there ? toWire('usr', there.user_id) : email,
+/** The caller's right to invite has been checked. */
+export async function invite(deps: Deps, ctx: Context, input: Invite): Promise<InviteAnswer> {
+  const { email, role, resource } = input
+  const workspaceId = input.workspaceId ?? ctx.workspace.workspace_id
+  await enterWorkspace(ctx.tx, workspaceId)
+  const there = await store.findMemberByEmail(ctx.tx, workspaceId, email)
+  if (there && !resource && there.role !== 'guest')
+    throw problem('already_exists', `${email} is in the workspace already; change the role there.`)
+  if (!there) await deps.requireVerified(ctx)
+  await store.deleteWaiting(ctx.tx, workspaceId, { email, resource_id: resource?.id ?? null })
+  const invitation_id = newId()
+  const token = newSecret('inv')
+  const { expires_at } = await store.insertInvitation(ctx.tx, workspaceId, {
+    invitation_id,
+    email,
+    role,
+    resource_kind: resource?.kind ?? null,
+    resource_id: resource?.id ?? null,
+    token_hash: hashSecret(token),
+    invited_by: ctx.person.user_id,
+    lifetime_s: LIFETIME_S,
+    accepted_by: there?.user_id ?? null,
+  })
+  await recordAudit(ctx, ctx.tx, {
+    action: there ? 'member.added' : 'invitation.created',
+    subject: there ? toWire('usr', there.user_id) : email,
+    workspaceId,
+    data: { role, ...(resource && !resource.isHidden && { [resource.kind]: wireIdOf(resource) }) },
+  })
+  if (there) {
+    await checkPlace(deps, ctx.tx, workspaceId, resource?.kind ?? null)
+    await takeIn(deps, ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
+    if (there.user_id !== ctx.person.user_id && (input.seenBy === undefined || (await input.seenBy(there.user_id))))
+      await deliverEvent(ctx.tx, {
         workspaceId,
-        data: { role, ...(resource && !resource.isHidden && { [resource.kind]: wireIdOf(resource) }) },
+        kind: 'member.added',
+        title: `You were added to ${input.to}`,
+        body: `${ctx.person.name} gave you the role ${role}.`,
+        to: [there.user_id],
       })
-      if (there) {
-        await checkPlace(ctx.tx, workspaceId, resource?.kind ?? null)
-        await takeIn(ctx.tx, { workspaceId, userId: there.user_id, role, resource: resource ?? null })
-        if (there.user_id !== ctx.person.user_id && (input.seenBy === undefined || (await input.seenBy(there.user_id))))
-          await deliverEvent(ctx.tx, {
-            workspaceId,
-            kind: 'member.added',
-            title: `You were added to ${input.to}`,
-            body: `${ctx.person.name} gave you the role ${role}.`,
-            to: [there.user_id],
-          })
-        return { invitation_id, email, role, state: 'added' }
-      }
-      const link = `${await orgBaseUrl(ctx, ctx.tx)}/invitations/${token}`
-      const invites = `${inSubject(ctx.person.name)} invites you to ${inSubject(input.to)}`
-      await sendMail(ctx, {
-        workspaceId,
-        to: email,
-        subject: invites,
-        text: `${invites}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
-        key: `invitation:${invitation_id}`,
-      })
-      return { invitation_id, email, role, state: 'invited', link, expires_at }
-    },
-
-    async revoke(ctx: Context, workspaceId: string, invitationId: string): Promise<void> {
-      const revoked = await store.deleteInvitation(ctx.tx, workspaceId, invitationId)
-      if (!revoked) throw problem('not_found')
-      await recordAudit(ctx, ctx.tx, {
-        action: 'invitation.revoked',
-        subject: revoked.email,
-        workspaceId,
-      })
-    },
-
-    /**
-     * What a person sent while they had the right to is withdrawn with that right; otherwise an owner who expects to be
-     * removed could leave a way back. `scope` is everything, the workspace itself, or one thread or job.
-     */
-    async revokeOf(
-      tx: Tx,
-      workspaceId: string,
-      userId: string,
-      scope: 'everything' | 'workspace' | { resourceId: string },
-    ): Promise<void> {
-      await store.deleteSentBy(tx, workspaceId, userId, {
-        everything: scope === 'everything',
-        id: typeof scope === 'object' ? scope.resourceId : null,
-      })
-    },
-
-    /** With a thread or job go the invitations to it. */
-    async revokeTo(tx: Tx, workspaceId: string, resourceId: string): Promise<void> {
-      await store.deleteWaitingFor(tx, workspaceId, resourceId)
-    },
+    return { invitation_id, email, role, state: 'added' }
   }
+  const link = `${await orgBaseUrl(ctx, ctx.tx)}/invitations/${token}`
+  const invites = `${inSubject(ctx.person.name)} invites you to ${inSubject(input.to)}`
+  await deps.sendMail(ctx, {
+    workspaceId,
+    to: email,
+    subject: invites,
+    text: `${invites}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
+    key: `invitation:${invitation_id}`,
+  })
+  return { invitation_id, email, role, state: 'invited', link, expires_at }
+}
+
+export async function revoke(ctx: Context, workspaceId: string, invitationId: string): Promise<void> {
+  const revoked = await store.deleteInvitation(ctx.tx, workspaceId, invitationId)
+  if (!revoked) throw problem('not_found')
+  await recordAudit(ctx, ctx.tx, {
+    action: 'invitation.revoked',
+    subject: revoked.email,
+    workspaceId,
+  })
+}
+
+/**
+ * What a person sent while they had the right to is withdrawn with that right; otherwise an owner who expects to be
+ * removed could leave a way back. `scope` is everything, the workspace itself, or one thread or job.
+ */
+export async function revokeOf(
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  scope: 'everything' | 'workspace' | { resourceId: string },
+): Promise<void> {
+  await store.deleteSentBy(tx, workspaceId, userId, {
+    everything: scope === 'everything',
+    id: typeof scope === 'object' ? scope.resourceId : null,
+  })
+}
+
+/** With a thread or job go the invitations to it. */
+export async function revokeTo(tx: Tx, workspaceId: string, resourceId: string): Promise<void> {
+  await store.deleteWaitingFor(tx, workspaceId, resourceId)
+}
+
+const verbsOfInvitations = {
+  checkPlace,
+  takeIn,
+  invite,
+}
+
+export function makeInvitations(dependencies: Deps) {
+  return { ...bindVerbs<Deps, typeof verbsOfInvitations>(dependencies, verbsOfInvitations), revoke, revokeOf, revokeTo }
 }
 
 export type Invitations = ReturnType<typeof makeInvitations>

@@ -13,6 +13,7 @@ import { type Context, type Person, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { callerAddress } from '#platform/http/throttle'
 import { hashSecret, newId, secretLooksValid, toWire } from '#platform/ids'
+import { bindVerbs } from '#platform/verbs'
 import { beginSignUp } from './begin-sign-up.ts'
 import { forgive, noteAttempt, TRIES } from './lockout.ts'
 import { type SendMail, sendsMail } from './mail.ts'
@@ -66,120 +67,149 @@ export async function settlePerson(
   return { user, workspaceId }
 }
 
-export function makePeople({ config, sendMail }: { config: Config; sendMail: SendMail }) {
-  const reserved = operatorAddresses(config.HEDDLE_OPERATORS)
-  const personOf = (ctx: Context, user: Pick<User, 'user_id' | 'email' | 'name'>): Person => ({
-    user_id: user.user_id,
-    org_id: ctx.org.org_id,
-    email: user.email,
-    name: user.name,
-    operator: reserved.has(user.email),
+type Options = { config: Config; sendMail: SendMail }
+
+/** `reserved`: the addresses that only operators may take. */
+type Deps = Options & { reserved: ReadonlySet<string> }
+
+export const personOf = ({ reserved }: Deps, ctx: Context, user: Pick<User, 'user_id' | 'email' | 'name'>): Person => ({
+  user_id: user.user_id,
+  org_id: ctx.org.org_id,
+  email: user.email,
+  name: user.name,
+  operator: reserved.has(user.email),
+})
+
+/** Closed sign-up answers before anything is looked at, except to anyone who shows the claim of a reserved address. */
+export const refuseSignUp = ({ config, reserved }: Deps, email: string, claim: string | undefined): void => {
+  if (config.HEDDLE_SIGN_UP === 'invite' && (claim === undefined || !reserved.has(email)))
+    throw problem('sign_up_closed')
+  if (reserved.has(email) && (claim === undefined || !secretLooksValid('claim', claim))) throw needsClaim()
+}
+
+/** Where it is closed, what is wrong with the rest matters only to anyone who shows a claim. */
+export async function maySignUp(
+  { config }: Deps,
+  _ctx: Context,
+  _input: unknown,
+  { request }: Exchange,
+): Promise<void> {
+  if (config.HEDDLE_SIGN_UP === 'invite' && !request.rawBody.includes('"claim_token"')) throw problem('sign_up_closed')
+}
+
+export async function signUp(
+  deps: Deps,
+  ctx: Context,
+  input: z.output<typeof SignUp>,
+  exchange: Exchange,
+): Promise<SignedIn | CheckMail> {
+  refuseForeignOrigin(exchange.request, ctx.baseUrl)
+  refuseSignUp(deps, input.email, input.claim_token)
+  refuseWeakPassword('/password', input.password, input)
+  const passwordHash = await hashPassword(input.password)
+  // Anyone who shows the claim of an operator has shown enough.
+  if (sendsMail(deps.config) && !deps.reserved.has(input.email))
+    return beginSignUp(ctx, deps.sendMail, input, passwordHash)
+  const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
+    if (
+      deps.reserved.has(input.email) &&
+      !(await store.spendOperatorClaim(tx, input.email, hashSecret(input.claim_token!)))
+    )
+      throw needsClaim()
+    const { user, workspaceId } = await settlePerson(ctx, tx, {
+      email: input.email,
+      name: input.name,
+      passwordHash,
+      workspaceName: input.workspace_name,
+      isVerified: deps.reserved.has(input.email),
+    })
+    const person = personOf(deps, ctx, user)
+    const { session, cookie } = await startSession(ctx, tx, exchange, person, workspaceId)
+    await recordAudit(actingAs(ctx, person, workspaceId), tx, {
+      action: person.operator ? 'operator.claimed' : 'person.signed_up',
+      subject: toWire('usr', user.user_id),
+    })
+    const workspace = await store.findOwnWorkspace(tx, workspaceId, user.user_id)
+    return { answer: { user, workspace, session }, cookie }
   })
+  ctx.header('set-cookie', cookie)
+  return answer
+}
 
-  /** Closed sign-up answers before anything is looked at, except to anyone who shows the claim of a reserved address. */
-  const refuseSignUp = (email: string, claim: string | undefined): void => {
-    if (config.HEDDLE_SIGN_UP === 'invite' && (claim === undefined || !reserved.has(email)))
-      throw problem('sign_up_closed')
-    if (reserved.has(email) && (claim === undefined || !secretLooksValid('claim', claim))) throw needsClaim()
+export async function signIn(
+  deps: Deps,
+  ctx: Context,
+  input: z.output<typeof SignIn>,
+  exchange: Exchange,
+): Promise<SignedInOrSecondFactor> {
+  refuseForeignOrigin(exchange.request, ctx.baseUrl)
+  const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
+    const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
+    return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
+  })
+  if (!(await verifyPassword(known?.password_hash ?? null, input.password))) {
+    await noteFailedSignIn(ctx, input.email, attempt.failures === TRIES)
+    throw problem('bad_credentials')
   }
+  const person = personOf(deps, ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
+  const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
+    // Not forgiven before the second step: else a known password would give any number of guesses at the code.
+    const second = await beginSecondFactor(ctx, tx, person.user_id)
+    if (second) return { answer: second, cookie: null }
+    await forgive(tx, attempt)
+    return enterAs(ctx, tx, exchange, person, 'session.started')
+  })
+  if (cookie !== null) ctx.header('set-cookie', cookie)
+  return answer
+}
 
+export async function getMe(ctx: Context) {
+  const [user, workspaces] = await Promise.all([
+    store.findUser(ctx.tx, ctx.person.user_id),
+    store.listOwnWorkspaces(ctx.tx, ctx.person.user_id),
+  ])
   return {
+    user,
+    workspaces,
+    selected_workspace_id: ctx.maybeWorkspace?.workspace_id ?? null,
+    operator: ctx.person.operator,
+  }
+}
+
+/** Anyone who knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
+export async function changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
+  requireUnbound(ctx)
+  const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({
+    attempt: await noteAttempt(tx, ctx.org.org_id, ctx.person.email, callerAddress(ctx.address)),
+    known: await store.credentialsOf(tx, ctx.org.org_id, ctx.person.email),
+  }))
+  if (!(await verifyPassword(known?.password_hash ?? null, input.current_password)))
+    throw invalid([{ path: '/current_password', message: 'is not your password' }])
+  refuseWeakPassword('/new_password', input.new_password, ctx.person)
+  const passwordHash = await hashPassword(input.new_password)
+  await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+    await forgive(tx, attempt)
+    await store.setPassword(tx, ctx.person.user_id, passwordHash)
+    await store.deleteSessions(tx, ctx.person.user_id, ctx.credential.kind === 'session' ? ctx.credential.id : null)
+    await recordAudit(ctx, tx, { action: 'password.changed', workspaceId: null })
+  })
+}
+
+const verbsOfPeople = {
+  personOf,
+  refuseSignUp,
+  maySignUp,
+  signUp,
+  signIn,
+}
+
+export function makePeople(dependencies: Options) {
+  const reserved = operatorAddresses(dependencies.config.HEDDLE_OPERATORS)
+  return {
+    ...bindVerbs<Deps, typeof verbsOfPeople>({ ...dependencies, reserved }, verbsOfPeople),
     reserved,
-    personOf,
-    refuseSignUp,
-
-    /** Where it is closed, what is wrong with the rest matters only to anyone who shows a claim. */
-    async maySignUp(_ctx: Context, _input: unknown, { request }: Exchange): Promise<void> {
-      if (config.HEDDLE_SIGN_UP === 'invite' && !request.rawBody.includes('"claim_token"'))
-        throw problem('sign_up_closed')
-    },
-
-    async signUp(ctx: Context, input: z.output<typeof SignUp>, exchange: Exchange): Promise<SignedIn | CheckMail> {
-      refuseForeignOrigin(exchange.request, ctx.baseUrl)
-      refuseSignUp(input.email, input.claim_token)
-      refuseWeakPassword('/password', input.password, input)
-      const passwordHash = await hashPassword(input.password)
-      // Anyone who shows the claim of an operator has shown enough.
-      if (sendsMail(config) && !reserved.has(input.email)) return beginSignUp(ctx, sendMail, input, passwordHash)
-      const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
-        if (
-          reserved.has(input.email) &&
-          !(await store.spendOperatorClaim(tx, input.email, hashSecret(input.claim_token!)))
-        )
-          throw needsClaim()
-        const { user, workspaceId } = await settlePerson(ctx, tx, {
-          email: input.email,
-          name: input.name,
-          passwordHash,
-          workspaceName: input.workspace_name,
-          isVerified: reserved.has(input.email),
-        })
-        const person = personOf(ctx, user)
-        const { session, cookie } = await startSession(ctx, tx, exchange, person, workspaceId)
-        await recordAudit(actingAs(ctx, person, workspaceId), tx, {
-          action: person.operator ? 'operator.claimed' : 'person.signed_up',
-          subject: toWire('usr', user.user_id),
-        })
-        const workspace = await store.findOwnWorkspace(tx, workspaceId, user.user_id)
-        return { answer: { user, workspace, session }, cookie }
-      })
-      ctx.header('set-cookie', cookie)
-      return answer
-    },
-
-    async signIn(ctx: Context, input: z.output<typeof SignIn>, exchange: Exchange): Promise<SignedInOrSecondFactor> {
-      refuseForeignOrigin(exchange.request, ctx.baseUrl)
-      const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => {
-        const attempt = await noteAttempt(tx, ctx.org.org_id, input.email, callerAddress(ctx.address))
-        return { attempt, known: await store.credentialsOf(tx, ctx.org.org_id, input.email) }
-      })
-      if (!(await verifyPassword(known?.password_hash ?? null, input.password))) {
-        await noteFailedSignIn(ctx, input.email, attempt.failures === TRIES)
-        throw problem('bad_credentials')
-      }
-      const person = personOf(ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
-      const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
-        // Not forgiven before the second step: else a known password would give any number of guesses at the code.
-        const second = await beginSecondFactor(ctx, tx, person.user_id)
-        if (second) return { answer: second, cookie: null }
-        await forgive(tx, attempt)
-        return enterAs(ctx, tx, exchange, person, 'session.started')
-      })
-      if (cookie !== null) ctx.header('set-cookie', cookie)
-      return answer
-    },
-
-    async getMe(ctx: Context) {
-      const [user, workspaces] = await Promise.all([
-        store.findUser(ctx.tx, ctx.person.user_id),
-        store.listOwnWorkspaces(ctx.tx, ctx.person.user_id),
-      ])
-      return {
-        user,
-        workspaces,
-        selected_workspace_id: ctx.maybeWorkspace?.workspace_id ?? null,
-        operator: ctx.person.operator,
-      }
-    },
-
-    /** Anyone who knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
-    async changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
-      requireUnbound(ctx)
-      const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({
-        attempt: await noteAttempt(tx, ctx.org.org_id, ctx.person.email, callerAddress(ctx.address)),
-        known: await store.credentialsOf(tx, ctx.org.org_id, ctx.person.email),
-      }))
-      if (!(await verifyPassword(known?.password_hash ?? null, input.current_password)))
-        throw invalid([{ path: '/current_password', message: 'is not your password' }])
-      refuseWeakPassword('/new_password', input.new_password, ctx.person)
-      const passwordHash = await hashPassword(input.new_password)
-      await ctx.db.tenant(scopeOf(ctx), async (tx) => {
-        await forgive(tx, attempt)
-        await store.setPassword(tx, ctx.person.user_id, passwordHash)
-        await store.deleteSessions(tx, ctx.person.user_id, ctx.credential.kind === 'session' ? ctx.credential.id : null)
-        await recordAudit(ctx, tx, { action: 'password.changed', workspaceId: null })
-      })
-    },
+    getMe,
+    changePassword,
   }
 }
 
