@@ -3,6 +3,7 @@ import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { bindVerbs } from '#platform/verbs'
 import type { Gates } from './gates.ts'
 import { policyText } from './policy.ts'
 import type { AgentVote, Approvals } from './service.ts'
@@ -38,128 +39,141 @@ type Owed = { workspace_id: string; request_id: string; agent: string }
 const credentialOf = ({ approvers, escalate_to }: Policy, agent: string): string | undefined =>
   [...approvers, ...escalate_to].find(({ kind, id }) => kind === 'agent' && id === agent)?.credential_id
 
-export function makeReviews(options: {
-  db: Database
-  log: Logger
-  approvals: Approvals
-  gates: Gates
-  review: Review
-}) {
-  const { db, log, approvals, gates } = options
-  const stopping = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let looksAgain = false
-  const underWay = new Map<Owed, Promise<void>>()
+type ReviewsOptions = { db: Database; log: Logger; approvals: Approvals; gates: Gates; review: Review }
 
-  /** Takes the review for a while, so that no other worker asks the model for the same. */
-  async function take(owed: Owed): Promise<{ gate: store.Gate; agent: voting.AgentRow; last: boolean } | undefined> {
-    return db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
-      const taken = await tx.maybe<{ attempts: number }>(
-        `update agent_reviews set attempts = attempts + 1, not_before = now() + make_interval(secs => $4)
-         where (workspace_id, request_id, agent) in (select workspace_id, request_id, agent from agent_reviews
-           where workspace_id = $1 and request_id = $2 and agent = $3 and not_before <= now() for update skip locked)
-         returning attempts`,
-        [owed.workspace_id, owed.request_id, owed.agent, LEASE_S],
-      )
-      if (!taken) return undefined
-      const gate = await store.findGate(tx, owed.workspace_id, owed.request_id)
-      const agent = (await voting.listAgents(tx, owed.workspace_id, [owed.request_id])).find(
-        (one) => one.agent === owed.agent,
-      )
-      if (gate?.status !== 'open' || !agent) return undefined
-      return { gate, agent, last: taken.attempts >= MAX_ATTEMPTS }
-    })
-  }
+type State = ReviewsOptions & {
+  stopping: AbortController
+  timer: NodeJS.Timeout | undefined
+  running: Promise<void>
+  looksAgain: boolean
+  underWay: Map<Owed, Promise<void>>
+}
 
-  async function reviewOne(owed: Owed): Promise<void> {
-    const taken = await take(owed)
-    if (!taken) return
-    const name = taken.agent.agent_name ?? owed.agent
-    let vote: Omit<AgentVote, 'agent' | 'name'>
-    try {
-      vote = await options.review({
-        workspaceId: owed.workspace_id,
-        executionId: taken.gate.execution_id,
-        credentialId: credentialOf(taken.gate.policy, owed.agent),
-        agent: { id: owed.agent, name, instructions: taken.agent.instructions, model: taken.agent.model },
-        title: taken.gate.title,
-        payload: taken.gate.payload,
-        policyText: policyText(taken.gate.policy),
-        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 20) * SECOND)]),
-      })
-    } catch (error) {
-      if (stopping.signal.aborted || !taken.last) throw error
-      vote = { decision: 'abstain', rationale: 'The model gave no usable answer.', confidence: null, evidence: null }
-    }
-    await db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
-      await approvals.castAgentVote(tx, owed.workspace_id, owed.request_id, {
-        agent: owed.agent,
-        name,
-        ...vote,
-      })
-      await tx.count('delete from agent_reviews where workspace_id = $1 and request_id = $2 and agent = $3', [
-        owed.workspace_id,
-        owed.request_id,
-        owed.agent,
-      ])
-    })
-  }
-
-  const hasRoomFor = ({ workspace_id }: Owed): boolean =>
-    underWay.size < AT_ONCE &&
-    [...underWay.keys()].filter((one) => one.workspace_id === workspace_id).length < AT_ONCE_OF_ONE_WORKSPACE
-
-  function begin(owed: Owed): void {
-    const review = reviewOne(owed)
-      .catch((error: unknown) => log.warn({ err: error, agent: owed.agent }, 'a review failed'))
-      .finally(() => {
-        underWay.delete(owed)
-        wake()
-      })
-    underWay.set(owed, review)
-  }
-
-  async function look(): Promise<void> {
-    looksAgain = false
-    if (stopping.signal.aborted) return
-    const { rows: owed } = await db.appPool.query<Owed>('select * from due_agent_reviews($1, $2)', [
-      AT_ONCE,
-      AT_ONCE_OF_ONE_WORKSPACE,
-    ])
-    for (const one of owed) if (hasRoomFor(one)) begin(one)
-    const { rows: left } = await db.appPool.query<{ workspace_id: string }>(
-      'select workspaces_to_recheck($1) as workspace_id',
-      [100],
+/** Takes the review for a while, so that no other worker asks the model for the same. */
+async function take(
+  { db }: State,
+  owed: Owed,
+): Promise<{ gate: store.Gate; agent: voting.AgentRow; last: boolean } | undefined> {
+  return db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
+    const taken = await tx.maybe<{ attempts: number }>(
+      `update agent_reviews set attempts = attempts + 1, not_before = now() + make_interval(secs => $4)
+       where (workspace_id, request_id, agent) in (select workspace_id, request_id, agent from agent_reviews
+         where workspace_id = $1 and request_id = $2 and agent = $3 and not_before <= now() for update skip locked)
+       returning attempts`,
+      [owed.workspace_id, owed.request_id, owed.agent, LEASE_S],
     )
-    for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
-    lookIn(LOOK_EVERY)
-  }
+    if (!taken) return undefined
+    const gate = await store.findGate(tx, owed.workspace_id, owed.request_id)
+    const agent = (await voting.listAgents(tx, owed.workspace_id, [owed.request_id])).find(
+      (one) => one.agent === owed.agent,
+    )
+    if (gate?.status !== 'open' || !agent) return undefined
+    return { gate, agent, last: taken.attempts >= MAX_ATTEMPTS }
+  })
+}
 
-  function lookIn(ms: number): void {
-    clearTimeout(timer)
-    if (!stopping.signal.aborted) timer = setTimeout(wake, ms)
-  }
-
-  function wake(): void {
-    if (looksAgain || stopping.signal.aborted) return
-    looksAgain = true
-    clearTimeout(timer)
-    running = running.then(look).catch((error: unknown) => {
-      log.warn({ err: error }, 'reviews could not be read')
-      lookIn(SECOND)
+async function reviewOne(state: State, owed: Owed): Promise<void> {
+  const { db, approvals, review, stopping } = state
+  const taken = await take(state, owed)
+  if (!taken) return
+  const name = taken.agent.agent_name ?? owed.agent
+  let vote: Omit<AgentVote, 'agent' | 'name'>
+  try {
+    vote = await review({
+      workspaceId: owed.workspace_id,
+      executionId: taken.gate.execution_id,
+      credentialId: credentialOf(taken.gate.policy, owed.agent),
+      agent: { id: owed.agent, name, instructions: taken.agent.instructions, model: taken.agent.model },
+      title: taken.gate.title,
+      payload: taken.gate.payload,
+      policyText: policyText(taken.gate.policy),
+      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout((LEASE_S - 20) * SECOND)]),
     })
+  } catch (error) {
+    if (stopping.signal.aborted || !taken.last) throw error
+    vote = { decision: 'abstain', rationale: 'The model gave no usable answer.', confidence: null, evidence: null }
   }
+  await db.tenant({ workspaceId: owed.workspace_id, userId: null }, async (tx) => {
+    await approvals.castAgentVote(tx, owed.workspace_id, owed.request_id, {
+      agent: owed.agent,
+      name,
+      ...vote,
+    })
+    await tx.count('delete from agent_reviews where workspace_id = $1 and request_id = $2 and agent = $3', [
+      owed.workspace_id,
+      owed.request_id,
+      owed.agent,
+    ])
+  })
+}
 
-  return {
-    start: wake,
-    /** A gate with agents was opened, or somebody left: look now. */
-    wake,
-    async stop(): Promise<void> {
-      stopping.abort()
-      clearTimeout(timer)
-      await running
-      await Promise.all(underWay.values())
-    },
+const hasRoomFor = ({ underWay }: State, { workspace_id }: Owed): boolean =>
+  underWay.size < AT_ONCE &&
+  [...underWay.keys()].filter((one) => one.workspace_id === workspace_id).length < AT_ONCE_OF_ONE_WORKSPACE
+
+function begin(state: State, owed: Owed): void {
+  const { log, underWay } = state
+  const review = reviewOne(state, owed)
+    .catch((error: unknown) => log.warn({ err: error, agent: owed.agent }, 'a review failed'))
+    .finally(() => {
+      underWay.delete(owed)
+      wake(state)
+    })
+  underWay.set(owed, review)
+}
+
+async function look(state: State): Promise<void> {
+  const { db, gates, stopping } = state
+  state.looksAgain = false
+  if (stopping.signal.aborted) return
+  const { rows: owed } = await db.appPool.query<Owed>('select * from due_agent_reviews($1, $2)', [
+    AT_ONCE,
+    AT_ONCE_OF_ONE_WORKSPACE,
+  ])
+  for (const one of owed) if (hasRoomFor(state, one)) begin(state, one)
+  const { rows: left } = await db.appPool.query<{ workspace_id: string }>(
+    'select workspaces_to_recheck($1) as workspace_id',
+    [100],
+  )
+  for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
+  lookIn(state, LOOK_EVERY)
+}
+
+function lookIn(state: State, ms: number): void {
+  clearTimeout(state.timer)
+  if (!state.stopping.signal.aborted) state.timer = setTimeout(wake, ms, state)
+}
+
+/** A gate with agents was opened, or somebody left: look now. */
+export function wake(state: State): void {
+  if (state.looksAgain || state.stopping.signal.aborted) return
+  state.looksAgain = true
+  clearTimeout(state.timer)
+  state.running = state.running
+    .then(() => look(state))
+    .catch((error: unknown) => {
+      state.log.warn({ err: error }, 'reviews could not be read')
+      lookIn(state, SECOND)
+    })
+}
+
+export async function stop(state: State): Promise<void> {
+  state.stopping.abort()
+  clearTimeout(state.timer)
+  await state.running
+  await Promise.all(state.underWay.values())
+}
+
+const verbsOfReviews = { start: wake, wake, stop }
+
+export function makeReviews(options: ReviewsOptions) {
+  const state: State = {
+    ...options,
+    stopping: new AbortController(),
+    timer: undefined,
+    running: Promise.resolve(),
+    looksAgain: false,
+    underWay: new Map(),
   }
+  return bindVerbs<State, typeof verbsOfReviews>(state, verbsOfReviews)
 }

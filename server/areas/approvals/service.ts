@@ -9,6 +9,7 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { decodeCursor, isUuid, toPage } from '#platform/http/page'
 import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
+import { bindVerbs } from '#platform/verbs'
 import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
 import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './schema.ts'
@@ -44,177 +45,208 @@ export type AgentVote = {
   usage?: unknown
 }
 
-export function makeApprovals({ gates, engine }: { gates: Gates; engine: () => Pick<Engine, 'send'> }) {
-  async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
-    const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
-    if (!gate) throw problem('not_found')
-    return gate
-  }
+type Deps = { gates: Gates; engine: () => Pick<Engine, 'send'> }
 
-  /** Records one vote at a locked, open gate, and what follows from it. */
-  async function record(
-    tx: Tx,
-    gate: store.Gate,
-    vote: Parameters<typeof voting.insertVote>[2],
-  ): Promise<voting.VoteRow> {
-    const row = await voting.insertVote(tx, gate.workspace_id, vote)
-    engine().send(
-      tx,
-      { workspaceId: gate.workspace_id, executionId: gate.execution_id, key: `vote:${row.vote_id}` },
-      {
-        type: 'approval.voted',
-        nodePath: gate.node_path,
-        data: { node_id: gate.node_id, request_id: toWire('apr', gate.request_id), vote: voteJson(row) },
-      },
-    )
-    await gates.settle(tx, gate)
-    return row
-  }
+async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
+  const gate = await store.findGate(ctx.tx, ctx.workspace.workspace_id, requestId)
+  if (!gate) throw problem('not_found')
+  return gate
+}
 
-  async function lock(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
-    const gate = await store.lockGate(tx, workspaceId, requestId)
-    if (!gate) throw problem('not_found')
-    return gate
-  }
+/** Records one vote at a locked, open gate, and what follows from it. */
+async function record(
+  { gates, engine }: Deps,
+  tx: Tx,
+  gate: store.Gate,
+  vote: Parameters<typeof voting.insertVote>[2],
+): Promise<voting.VoteRow> {
+  const row = await voting.insertVote(tx, gate.workspace_id, vote)
+  engine().send(
+    tx,
+    { workspaceId: gate.workspace_id, executionId: gate.execution_id, key: `vote:${row.vote_id}` },
+    {
+      type: 'approval.voted',
+      nodePath: gate.node_path,
+      data: { node_id: gate.node_id, request_id: toWire('apr', gate.request_id), vote: voteJson(row) },
+    },
+  )
+  await gates.settle(tx, gate)
+  return row
+}
 
-  function requireOpen(gate: store.Gate): void {
-    if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
-  }
+async function lock(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
+  const gate = await store.lockGate(tx, workspaceId, requestId)
+  if (!gate) throw problem('not_found')
+  return gate
+}
 
+function requireOpen(gate: store.Gate): void {
+  if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
+}
+
+export async function mayVote(ctx: Context, { request_id }: ById): Promise<void> {
+  const gate = await readGate(ctx, request_id)
+  const { votes, voters } = await readStanding(ctx.tx, gate)
+  const me = ctx.person.user_id
+  if (!hasVoted(votes, me) && !voters.some(({ user_id }) => user_id === me))
+    throw problem('forbidden', notAVoter(gate, me))
+}
+
+export const getApproval = async (ctx: Context, { request_id }: ById): Promise<Approval> =>
+  gateView(ctx.tx, await readGate(ctx, request_id))
+
+export async function listApprovalsOfExecution(
+  ctx: Context,
+  { execution_id, ...asked }: { execution_id: string } & ListInput,
+) {
+  const page = await store.listGatesOfExecution(ctx.tx, ctx.workspace.workspace_id, execution_id, asked)
+  return { ...page, items: await gateViews(ctx.tx, page.items) }
+}
+
+export async function listInbox(ctx: Context, asked: ListInput) {
+  const page = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
+  return { ...page, items: await gateViews(ctx.tx, page.items) }
+}
+
+export async function listDecided(ctx: Context, asked: ListInput) {
+  const page = await store.listDecided(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
+  return { ...page, items: await gateViews(ctx.tx, page.items) }
+}
+
+export async function castVote(
+  deps: Deps,
+  ctx: Context,
+  { request_id, decision, comment, payload_sha256 }: ById & NewVote,
+): Promise<Vote> {
+  const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
+  const { user_id, name } = ctx.person
+  const { votes, voters } = await readStanding(ctx.tx, gate)
+  if (hasVoted(votes, user_id)) throw problem('already_voted', 'A vote cannot be changed.')
+  const voter = voters.find((one) => one.user_id === user_id)
+  if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
+  requireOpen(gate)
+  if (payload_sha256 !== gate.payload_sha256)
+    throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
+  try {
+    const row = await record(deps, ctx.tx, gate, {
+      vote_id: newId(),
+      request_id,
+      voter_kind: 'human',
+      voter_id: user_id,
+      voter_name: name,
+      voter_role: voter.role,
+      decision,
+      comment: comment ?? null,
+      rationale: null,
+      confidence: null,
+      evidence: null,
+      payload_sha256,
+    })
+    return voteView(row)
+  } catch (error) {
+    if (isUniqueViolation(error)) throw problem('already_voted', 'A vote cannot be changed.')
+    throw error
+  }
+}
+
+/** An agent's vote. A gate that closed meanwhile, or a second answer, is simply not recorded. */
+export async function castAgentVote(
+  deps: Deps,
+  tx: Tx,
+  workspaceId: string,
+  requestId: string,
+  vote: AgentVote,
+): Promise<void> {
+  const gate = await store.lockGate(tx, workspaceId, requestId)
+  if (gate?.status !== 'open') return
+  const votes = await voting.listVotes(tx, workspaceId, [requestId])
+  if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return
+  await record(deps, tx, gate, {
+    vote_id: newId(),
+    request_id: requestId,
+    voter_kind: 'agent',
+    voter_id: vote.agent,
+    voter_name: vote.name,
+    voter_role: null,
+    decision: vote.decision,
+    comment: null,
+    rationale: vote.rationale,
+    confidence: vote.confidence,
+    evidence: (vote.evidence ?? null) as never,
+    usage: (vote.usage ?? null) as never,
+    payload_sha256: gate.payload_sha256,
+  })
+}
+
+/** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
+export async function delegateVote(
+  ctx: Context,
+  { request_id, user_id }: ById & z.output<typeof Delegation>,
+): Promise<Approval> {
+  const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
+  const me = ctx.person.user_id
+  const { votes, voters } = await readStanding(ctx.tx, gate)
+  if (hasVoted(votes, me)) throw problem('already_voted', 'A vote that was cast cannot be handed on.')
+  if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
+  requireOpen(gate)
+  const colleague = await ctx.tx.maybe<{ role: string; kind: string }>(
+    `select m.role, u.kind from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,
+    [gate.workspace_id, user_id],
+  )
+  if (!colleague) throw unknownReference('/user_id')
+  if (colleague.kind === 'service_account')
+    throw invalid([{ path: '/user_id', message: 'is a service account, which votes only where the policy names it' }])
+  if (colleague.role === 'guest')
+    throw invalid([{ path: '/user_id', message: 'is a guest, who sees only what they were invited to' }])
+  if (user_id === me || voters.some((voter) => voter.user_id === user_id))
+    throw invalid([{ path: '/user_id', message: 'already has a vote of their own' }])
+  if (hasVoted(votes, user_id)) throw invalid([{ path: '/user_id', message: 'has voted already' }])
+  const reason = reasonToExclude(gate, user_id)
+  if (reason !== null) throw invalid([{ path: '/user_id', message: `${reason} and may not approve it` }])
+  await store.handOn(ctx.tx, gate, me, user_id)
+  await recordAudit(ctx, ctx.tx, {
+    action: 'approval.delegated',
+    subject: toWire('apr', request_id),
+    data: { from: toWire('usr', me), to: toWire('usr', user_id) },
+  })
+  await deliverEvent(ctx.tx, {
+    workspaceId: gate.workspace_id,
+    kind: 'approval.delegated',
+    title: `${ctx.person.name} handed you a vote: ${gate.title}`,
+    data: { request_id: toWire('apr', request_id) },
+    link: `/approvals/${toWire('apr', request_id)}`,
+    to: [user_id],
+  })
+  return gateView(ctx.tx, gate)
+}
+
+export async function listAgreement(ctx: Context, { workflow_id, cursor, limit }: AgreementQuery) {
+  const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
+  const rows = await voting.listAgreement(
+    ctx.tx,
+    ctx.workspace.workspace_id,
+    wanted,
+    decodeAgreementCursor(cursor),
+    limit,
+  )
+  return toPage(rows, limit, (row) => [row.agent, row.workflow_id, row.node_id])
+}
+
+const verbsOfApprovals = {
+  castVote,
+  castAgentVote,
+}
+
+export function makeApprovals(dependencies: Deps) {
   return {
-    async mayVote(ctx: Context, { request_id }: ById): Promise<void> {
-      const gate = await readGate(ctx, request_id)
-      const { votes, voters } = await readStanding(ctx.tx, gate)
-      const me = ctx.person.user_id
-      if (!hasVoted(votes, me) && !voters.some(({ user_id }) => user_id === me))
-        throw problem('forbidden', notAVoter(gate, me))
-    },
-
-    getApproval: async (ctx: Context, { request_id }: ById): Promise<Approval> =>
-      gateView(ctx.tx, await readGate(ctx, request_id)),
-
-    async listApprovalsOfExecution(ctx: Context, { execution_id, ...asked }: { execution_id: string } & ListInput) {
-      const page = await store.listGatesOfExecution(ctx.tx, ctx.workspace.workspace_id, execution_id, asked)
-      return { ...page, items: await gateViews(ctx.tx, page.items) }
-    },
-
-    async listInbox(ctx: Context, asked: ListInput) {
-      const page = await store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
-      return { ...page, items: await gateViews(ctx.tx, page.items) }
-    },
-
-    async listDecided(ctx: Context, asked: ListInput) {
-      const page = await store.listDecided(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked)
-      return { ...page, items: await gateViews(ctx.tx, page.items) }
-    },
-
-    async castVote(ctx: Context, { request_id, decision, comment, payload_sha256 }: ById & NewVote): Promise<Vote> {
-      const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
-      const { user_id, name } = ctx.person
-      const { votes, voters } = await readStanding(ctx.tx, gate)
-      if (hasVoted(votes, user_id)) throw problem('already_voted', 'A vote cannot be changed.')
-      const voter = voters.find((one) => one.user_id === user_id)
-      if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
-      requireOpen(gate)
-      if (payload_sha256 !== gate.payload_sha256)
-        throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
-      try {
-        const row = await record(ctx.tx, gate, {
-          vote_id: newId(),
-          request_id,
-          voter_kind: 'human',
-          voter_id: user_id,
-          voter_name: name,
-          voter_role: voter.role,
-          decision,
-          comment: comment ?? null,
-          rationale: null,
-          confidence: null,
-          evidence: null,
-          payload_sha256,
-        })
-        return voteView(row)
-      } catch (error) {
-        if (isUniqueViolation(error)) throw problem('already_voted', 'A vote cannot be changed.')
-        throw error
-      }
-    },
-
-    /** An agent's vote. A gate that closed meanwhile, or a second answer, is simply not recorded. */
-    async castAgentVote(tx: Tx, workspaceId: string, requestId: string, vote: AgentVote): Promise<void> {
-      const gate = await store.lockGate(tx, workspaceId, requestId)
-      if (gate?.status !== 'open') return
-      const votes = await voting.listVotes(tx, workspaceId, [requestId])
-      if (votes.some(({ voter_kind, voter_id }) => voter_kind === 'agent' && voter_id === vote.agent)) return
-      await record(tx, gate, {
-        vote_id: newId(),
-        request_id: requestId,
-        voter_kind: 'agent',
-        voter_id: vote.agent,
-        voter_name: vote.name,
-        voter_role: null,
-        decision: vote.decision,
-        comment: null,
-        rationale: vote.rationale,
-        confidence: vote.confidence,
-        evidence: (vote.evidence ?? null) as never,
-        usage: (vote.usage ?? null) as never,
-        payload_sha256: gate.payload_sha256,
-      })
-    },
-
-    /** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
-    async delegateVote(ctx: Context, { request_id, user_id }: ById & z.output<typeof Delegation>): Promise<Approval> {
-      const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
-      const me = ctx.person.user_id
-      const { votes, voters } = await readStanding(ctx.tx, gate)
-      if (hasVoted(votes, me)) throw problem('already_voted', 'A vote that was cast cannot be handed on.')
-      if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
-      requireOpen(gate)
-      const colleague = await ctx.tx.maybe<{ role: string; kind: string }>(
-        `select m.role, u.kind from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,
-        [gate.workspace_id, user_id],
-      )
-      if (!colleague) throw unknownReference('/user_id')
-      if (colleague.kind === 'service_account')
-        throw invalid([
-          { path: '/user_id', message: 'is a service account, which votes only where the policy names it' },
-        ])
-      if (colleague.role === 'guest')
-        throw invalid([{ path: '/user_id', message: 'is a guest, who sees only what they were invited to' }])
-      if (user_id === me || voters.some((voter) => voter.user_id === user_id))
-        throw invalid([{ path: '/user_id', message: 'already has a vote of their own' }])
-      if (hasVoted(votes, user_id)) throw invalid([{ path: '/user_id', message: 'has voted already' }])
-      const reason = reasonToExclude(gate, user_id)
-      if (reason !== null) throw invalid([{ path: '/user_id', message: `${reason} and may not approve it` }])
-      await store.handOn(ctx.tx, gate, me, user_id)
-      await recordAudit(ctx, ctx.tx, {
-        action: 'approval.delegated',
-        subject: toWire('apr', request_id),
-        data: { from: toWire('usr', me), to: toWire('usr', user_id) },
-      })
-      await deliverEvent(ctx.tx, {
-        workspaceId: gate.workspace_id,
-        kind: 'approval.delegated',
-        title: `${ctx.person.name} handed you a vote: ${gate.title}`,
-        data: { request_id: toWire('apr', request_id) },
-        link: `/approvals/${toWire('apr', request_id)}`,
-        to: [user_id],
-      })
-      return gateView(ctx.tx, gate)
-    },
-
-    async listAgreement(ctx: Context, { workflow_id, cursor, limit }: AgreementQuery) {
-      const wanted = workflow_id === undefined ? null : (fromWire('wf', workflow_id) ?? NOWHERE)
-      const rows = await voting.listAgreement(
-        ctx.tx,
-        ctx.workspace.workspace_id,
-        wanted,
-        decodeAgreementCursor(cursor),
-        limit,
-      )
-      return toPage(rows, limit, (row) => [row.agent, row.workflow_id, row.node_id])
-    },
+    ...bindVerbs<Deps, typeof verbsOfApprovals>(dependencies, verbsOfApprovals),
+    mayVote,
+    getApproval,
+    listApprovalsOfExecution,
+    listInbox,
+    listDecided,
+    delegateVote,
+    listAgreement,
   }
 }
 

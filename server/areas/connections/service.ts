@@ -10,6 +10,7 @@ import { deliverEvent } from '#platform/events'
 import { type Context, scopeOf } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
+import { bindVerbs } from '#platform/verbs'
 import { type Warehouse, WarehouseFailure, type Warehouses, warehouseKinds } from '#providers/warehouse/index'
 import type { Connection, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
 import * as store from './store.ts'
@@ -44,188 +45,228 @@ const MAX_CAPTURED = 1_000_000
 
 export type ConnectionsOptions = { use: ConnectionUse; warehouses: Warehouses; jobs: JobHooks }
 
-export function makeConnections({ use, warehouses, jobs }: ConnectionsOptions) {
-  const inScope = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> => ctx.db.tenant(scopeOf(ctx), work)
-  const found = async (ctx: Context, tx: Tx, connectionId: string): Promise<Connection> => {
-    const connection = await store.findConnection(tx, ctx.workspace.workspace_id, connectionId)
-    if (!connection) throw problem('not_found')
-    return connection
-  }
-  const usable = async (ctx: Context, connectionId: string): Promise<store.Usable> => {
-    const connection = await inScope(ctx, (tx) => store.findUsable(tx, ctx.workspace.workspace_id, connectionId))
-    if (!connection) throw problem('not_found')
-    return connection
-  }
-  const offered = async (tx: Tx, orgId: string): Promise<Warehouse[]> => {
-    const chosen = await store.listOfferedKinds(tx, orgId)
-    return warehouseKinds.filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => warehouses[kind])
-  }
+const inScope = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Promise<T> => ctx.db.tenant(scopeOf(ctx), work)
 
-  /** Nothing is stored that has not just been seen working. */
-  async function requireWorking(
-    ctx: Context,
-    warehouse: Warehouse,
-    config: JsonObject,
-    secrets: Secrets,
-  ): Promise<void> {
-    const { workspace_id: workspaceId } = ctx.workspace
-    try {
-      await warehouse.probe({ workspaceId, config, secrets }, { timeoutMs: PROBE_WITHIN, signal: ctx.stepAside() })
-    } catch (error) {
-      throw error instanceof WarehouseFailure ? failedAt(error) : error
+const found = async (ctx: Context, tx: Tx, connectionId: string): Promise<Connection> => {
+  const connection = await store.findConnection(tx, ctx.workspace.workspace_id, connectionId)
+  if (!connection) throw problem('not_found')
+  return connection
+}
+
+const usable = async (ctx: Context, connectionId: string): Promise<store.Usable> => {
+  const connection = await inScope(ctx, (tx) => store.findUsable(tx, ctx.workspace.workspace_id, connectionId))
+  if (!connection) throw problem('not_found')
+  return connection
+}
+
+const offered = async ({ warehouses }: ConnectionsOptions, tx: Tx, orgId: string): Promise<Warehouse[]> => {
+  const chosen = await store.listOfferedKinds(tx, orgId)
+  return warehouseKinds.filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => warehouses[kind])
+}
+
+/** Nothing is stored that has not just been seen working. */
+async function requireWorking(ctx: Context, warehouse: Warehouse, config: JsonObject, secrets: Secrets): Promise<void> {
+  const { workspace_id: workspaceId } = ctx.workspace
+  try {
+    await warehouse.probe({ workspaceId, config, secrets }, { timeoutMs: PROBE_WITHIN, signal: ctx.stepAside() })
+  } catch (error) {
+    throw error instanceof WarehouseFailure ? failedAt(error) : error
+  }
+}
+
+export async function listConnections(deps: ConnectionsOptions, ctx: Context, asked: Omit<ListInput, 'limit'>) {
+  const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id, asked)
+  const kinds = (await offered(deps, ctx.tx, ctx.org.org_id)).map(
+    ({ kind, title, config_schema, secret_fields, execute }) => ({
+      kind,
+      title,
+      config_schema,
+      can_write: execute !== undefined,
+      secret_fields,
+    }),
+  )
+  return { items, kinds }
+}
+
+export async function createConnection(
+  deps: ConnectionsOptions,
+  ctx: Context,
+  input: z.output<typeof NewConnection>,
+): Promise<Connection> {
+  const workspaceId = ctx.workspace.workspace_id
+  const kinds = await inScope(ctx, (tx) => offered(deps, tx, ctx.org.org_id))
+  const warehouse = kinds.find(({ kind }) => kind === input.kind)
+  if (!warehouse) throw invalid([{ path: '/kind', message: 'is not offered here' }])
+  const config = input.config as JsonObject
+  const secrets = input.secrets ?? {}
+  check(warehouse, config, secrets)
+  if (input.allow_write) requireWritable(warehouse, config)
+  await requireWorking(ctx, warehouse, config, secrets)
+  const connectionId = newId()
+  return inScope(ctx, async (tx) => {
+    await store.insertConnection(tx, workspaceId, {
+      connection_id: connectionId,
+      name: input.name,
+      kind: input.kind,
+      config,
+      secrets: deps.use.seal(workspaceId, connectionId, warehouse, { config, secrets }),
+      owner_id: ctx.person.user_id,
+      allow_write: input.allow_write,
+    })
+    await recordAudit(ctx, tx, { action: 'connection.created', subject: toWire('conn', connectionId) })
+    return found(ctx, tx, connectionId)
+  })
+}
+
+export const getConnection = (ctx: Context, { connection_id }: ById): Promise<Connection> =>
+  inScope(ctx, (tx) => found(ctx, tx, connection_id))
+
+/** Who may write through a connection is its owner's to say, and that of owners of the workspace. */
+export const updateConnection = (
+  { warehouses }: ConnectionsOptions,
+  ctx: Context,
+  input: ById & z.output<typeof ConnectionPatch>,
+): Promise<Connection> =>
+  inScope(ctx, async (tx) => {
+    const { connection_id, name, allow_write } = input
+    const { workspace_id, role } = ctx.workspace
+    const connection = await found(ctx, tx, connection_id)
+    if (allow_write !== undefined && allow_write !== connection.allow_write) {
+      if (role !== 'owner' && connection.owner_id !== ctx.person.user_id)
+        throw problem('forbidden', 'Only the owner of the connection or of the workspace may change who writes.')
+      if (allow_write) requireWritable(warehouses[connection.kind], connection.config as JsonObject)
     }
+    await store.updateConnection(tx, workspace_id, connection_id, { name, allow_write })
+    const subject = toWire('conn', connection_id)
+    const data = { ...(allow_write !== undefined && { allow_write }) }
+    await recordAudit(ctx, tx, { action: 'connection.updated', subject, data })
+    return found(ctx, tx, connection_id)
+  })
+
+/** A fresh probe; the answer is 200 whether it works or not. */
+export async function verifyConnection(
+  { use }: ConnectionsOptions,
+  ctx: Context,
+  { connection_id }: ById,
+): Promise<Connection> {
+  const connection = await usable(ctx, connection_id)
+  if (connection.status === 'revoked') throw revoked(connection.name)
+  const { workspace_id } = ctx.workspace
+  const failure = await use.probe(workspace_id, connection, ctx.stepAside())
+  return inScope(ctx, async (tx) => {
+    const outcome = failure && { step: failure.step, message: failure.message }
+    await store.recordProbe(tx, workspace_id, connection_id, outcome)
+    return found(ctx, tx, connection_id)
+  })
+}
+
+/** Erases the secret; the connection and its sources stay, and what reads through it pauses. */
+export const revokeConnection = ({ jobs }: ConnectionsOptions, ctx: Context, { connection_id }: ById): Promise<void> =>
+  inScope(ctx, async (tx) => {
+    const { workspace_id } = ctx.workspace
+    const connection = await found(ctx, tx, connection_id)
+    if ((await store.revokeConnection(tx, workspace_id, connection_id)) === 0) return
+    await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
+    await recordAudit(ctx, tx, { action: 'connection.revoked', subject: toWire('conn', connection_id) })
+    await tellRevoked(ctx, tx, connection)
+  })
+
+/** A new credential, seen working, stored in place of the old one or of none. */
+export async function rearmConnection(
+  { use, warehouses, jobs }: ConnectionsOptions,
+  ctx: Context,
+  input: ById & z.output<typeof Credential>,
+): Promise<Connection> {
+  const { workspace_id } = ctx.workspace
+  const { connection_id } = input
+  const connection = await usable(ctx, connection_id)
+  const warehouse = warehouses[connection.kind]
+  // The secrets come anew with every change of the config: what was stored is never sent to another host.
+  const config = (input.config as JsonObject | undefined) ?? connection.config
+  const secrets = input.secrets ?? {}
+  check(warehouse, config, secrets)
+  await requireWorking(ctx, warehouse, config, secrets)
+  return inScope(ctx, async (tx) => {
+    const sealed = use.seal(workspace_id, connection_id, warehouse, { config, secrets })
+    await store.rearmConnection(tx, workspace_id, connection_id, { config, secrets: sealed })
+    await jobs.resumeJobsUsing(tx, workspace_id)
+    await recordAudit(ctx, tx, { action: 'connection.credential_stored', subject: toWire('conn', connection_id) })
+    return found(ctx, tx, connection_id)
+  })
+}
+
+export const listSources = (ctx: Context, { connection_id, ...asked }: ById & ListInput) =>
+  store.pageSources(ctx.tx, ctx.workspace.workspace_id, connection_id, asked)
+
+export async function createSource(
+  { warehouses }: ConnectionsOptions,
+  ctx: Context,
+  input: ById & z.output<typeof NewSource>,
+): Promise<Source> {
+  const { workspace_id } = ctx.workspace
+  const connection = await found(ctx, ctx.tx, input.connection_id)
+  if (connection.status === 'revoked') throw revoked(connection.name)
+  if (input.table !== undefined) requireTable(warehouses[connection.kind], input.table)
+  if (input.cursor !== undefined) requireCursor(warehouses[connection.kind], input.cursor)
+  return store.insertSource(ctx.tx, workspace_id, {
+    source_id: newId(),
+    connection_id: input.connection_id,
+    name: input.name,
+    table: input.table ?? null,
+    query: input.query ?? null,
+    cursor: input.cursor ?? null,
+    created_by: ctx.person.user_id,
+  })
+}
+
+export async function getSource(ctx: Context, { source_id }: { source_id: string }): Promise<Source> {
+  const source = await store.findSource(ctx.tx, ctx.workspace.workspace_id, source_id)
+  if (!source) throw problem('not_found')
+  return source
+}
+
+export async function deleteSource(ctx: Context, { source_id }: { source_id: string }): Promise<void> {
+  await store.deleteSource(ctx.tx, ctx.workspace.workspace_id, source_id)
+}
+
+/** A source as it stands now, for capture: refuses in the words of an HTTP request. */
+export async function readSource(
+  { use }: ConnectionsOptions,
+  ctx: Context,
+  sourceId: string,
+  options: { limit?: number; signal: AbortSignal },
+) {
+  const { workspace_id } = ctx.workspace
+  try {
+    // One more than a dataset holds: more than that is refused, never cut off without a word.
+    const limit = options.limit ?? MAX_CAPTURED + 1
+    const read = { limit, timeoutMs: CAPTURE_WITHIN, signal: options.signal }
+    const result = await use.querySource(workspace_id, sourceId, read)
+    if (!result) throw unknownReference('/source_id')
+    return { name: result.source.name, pages: told(result.pages) }
+  } catch (error) {
+    throw error instanceof WarehouseFailure ? failedAt(error) : error
   }
+}
 
+const verbsOfConnections = {
+  listConnections,
+  createConnection,
+  updateConnection,
+  verifyConnection,
+  revokeConnection,
+  rearmConnection,
+  createSource,
+  readSource,
+}
+
+export function makeConnections(dependencies: ConnectionsOptions) {
   return {
-    async listConnections(ctx: Context, asked: Omit<ListInput, 'limit'>) {
-      const items = await store.listConnections(ctx.tx, ctx.workspace.workspace_id, asked)
-      const kinds = (await offered(ctx.tx, ctx.org.org_id)).map(
-        ({ kind, title, config_schema, secret_fields, execute }) => ({
-          kind,
-          title,
-          config_schema,
-          can_write: execute !== undefined,
-          secret_fields,
-        }),
-      )
-      return { items, kinds }
-    },
-
-    async createConnection(ctx: Context, input: z.output<typeof NewConnection>): Promise<Connection> {
-      const workspaceId = ctx.workspace.workspace_id
-      const kinds = await inScope(ctx, (tx) => offered(tx, ctx.org.org_id))
-      const warehouse = kinds.find(({ kind }) => kind === input.kind)
-      if (!warehouse) throw invalid([{ path: '/kind', message: 'is not offered here' }])
-      const config = input.config as JsonObject
-      const secrets = input.secrets ?? {}
-      check(warehouse, config, secrets)
-      if (input.allow_write) requireWritable(warehouse, config)
-      await requireWorking(ctx, warehouse, config, secrets)
-      const connectionId = newId()
-      return inScope(ctx, async (tx) => {
-        await store.insertConnection(tx, workspaceId, {
-          connection_id: connectionId,
-          name: input.name,
-          kind: input.kind,
-          config,
-          secrets: use.seal(workspaceId, connectionId, warehouse, { config, secrets }),
-          owner_id: ctx.person.user_id,
-          allow_write: input.allow_write,
-        })
-        await recordAudit(ctx, tx, { action: 'connection.created', subject: toWire('conn', connectionId) })
-        return found(ctx, tx, connectionId)
-      })
-    },
-
-    getConnection: (ctx: Context, { connection_id }: ById): Promise<Connection> =>
-      inScope(ctx, (tx) => found(ctx, tx, connection_id)),
-
-    /** Who may write through a connection is its owner's to say, and that of owners of the workspace. */
-    updateConnection: (ctx: Context, input: ById & z.output<typeof ConnectionPatch>): Promise<Connection> =>
-      inScope(ctx, async (tx) => {
-        const { connection_id, name, allow_write } = input
-        const { workspace_id, role } = ctx.workspace
-        const connection = await found(ctx, tx, connection_id)
-        if (allow_write !== undefined && allow_write !== connection.allow_write) {
-          if (role !== 'owner' && connection.owner_id !== ctx.person.user_id)
-            throw problem('forbidden', 'Only the owner of the connection or of the workspace may change who writes.')
-          if (allow_write) requireWritable(warehouses[connection.kind], connection.config as JsonObject)
-        }
-        await store.updateConnection(tx, workspace_id, connection_id, { name, allow_write })
-        const subject = toWire('conn', connection_id)
-        const data = { ...(allow_write !== undefined && { allow_write }) }
-        await recordAudit(ctx, tx, { action: 'connection.updated', subject, data })
-        return found(ctx, tx, connection_id)
-      }),
-
-    /** A fresh probe; the answer is 200 whether it works or not. */
-    async verifyConnection(ctx: Context, { connection_id }: ById): Promise<Connection> {
-      const connection = await usable(ctx, connection_id)
-      if (connection.status === 'revoked') throw revoked(connection.name)
-      const { workspace_id } = ctx.workspace
-      const failure = await use.probe(workspace_id, connection, ctx.stepAside())
-      return inScope(ctx, async (tx) => {
-        const outcome = failure && { step: failure.step, message: failure.message }
-        await store.recordProbe(tx, workspace_id, connection_id, outcome)
-        return found(ctx, tx, connection_id)
-      })
-    },
-
-    /** Erases the secret; the connection and its sources stay, and what reads through it pauses. */
-    revokeConnection: (ctx: Context, { connection_id }: ById): Promise<void> =>
-      inScope(ctx, async (tx) => {
-        const { workspace_id } = ctx.workspace
-        const connection = await found(ctx, tx, connection_id)
-        if ((await store.revokeConnection(tx, workspace_id, connection_id)) === 0) return
-        await jobs.pauseJobsUsing(tx, workspace_id, connection_id)
-        await recordAudit(ctx, tx, { action: 'connection.revoked', subject: toWire('conn', connection_id) })
-        await tellRevoked(ctx, tx, connection)
-      }),
-
-    /** A new credential, seen working, stored in place of the old one or of none. */
-    async rearmConnection(ctx: Context, input: ById & z.output<typeof Credential>): Promise<Connection> {
-      const { workspace_id } = ctx.workspace
-      const { connection_id } = input
-      const connection = await usable(ctx, connection_id)
-      const warehouse = warehouses[connection.kind]
-      // The secrets come anew with every change of the config: what was stored is never sent to another host.
-      const config = (input.config as JsonObject | undefined) ?? connection.config
-      const secrets = input.secrets ?? {}
-      check(warehouse, config, secrets)
-      await requireWorking(ctx, warehouse, config, secrets)
-      return inScope(ctx, async (tx) => {
-        const sealed = use.seal(workspace_id, connection_id, warehouse, { config, secrets })
-        await store.rearmConnection(tx, workspace_id, connection_id, { config, secrets: sealed })
-        await jobs.resumeJobsUsing(tx, workspace_id)
-        await recordAudit(ctx, tx, { action: 'connection.credential_stored', subject: toWire('conn', connection_id) })
-        return found(ctx, tx, connection_id)
-      })
-    },
-
-    listSources: (ctx: Context, { connection_id, ...asked }: ById & ListInput) =>
-      store.pageSources(ctx.tx, ctx.workspace.workspace_id, connection_id, asked),
-
-    async createSource(ctx: Context, input: ById & z.output<typeof NewSource>): Promise<Source> {
-      const { workspace_id } = ctx.workspace
-      const connection = await found(ctx, ctx.tx, input.connection_id)
-      if (connection.status === 'revoked') throw revoked(connection.name)
-      if (input.table !== undefined) requireTable(warehouses[connection.kind], input.table)
-      if (input.cursor !== undefined) requireCursor(warehouses[connection.kind], input.cursor)
-      return store.insertSource(ctx.tx, workspace_id, {
-        source_id: newId(),
-        connection_id: input.connection_id,
-        name: input.name,
-        table: input.table ?? null,
-        query: input.query ?? null,
-        cursor: input.cursor ?? null,
-        created_by: ctx.person.user_id,
-      })
-    },
-
-    async getSource(ctx: Context, { source_id }: { source_id: string }): Promise<Source> {
-      const source = await store.findSource(ctx.tx, ctx.workspace.workspace_id, source_id)
-      if (!source) throw problem('not_found')
-      return source
-    },
-
-    async deleteSource(ctx: Context, { source_id }: { source_id: string }): Promise<void> {
-      await store.deleteSource(ctx.tx, ctx.workspace.workspace_id, source_id)
-    },
-
-    /** A source as it stands now, for capture: refuses in the words of an HTTP request. */
-    async readSource(ctx: Context, sourceId: string, options: { limit?: number; signal: AbortSignal }) {
-      const { workspace_id } = ctx.workspace
-      try {
-        // One more than a dataset holds: more than that is refused, never cut off without a word.
-        const limit = options.limit ?? MAX_CAPTURED + 1
-        const read = { limit, timeoutMs: CAPTURE_WITHIN, signal: options.signal }
-        const result = await use.querySource(workspace_id, sourceId, read)
-        if (!result) throw unknownReference('/source_id')
-        return { name: result.source.name, pages: told(result.pages) }
-      } catch (error) {
-        throw error instanceof WarehouseFailure ? failedAt(error) : error
-      }
-    },
+    ...bindVerbs<ConnectionsOptions, typeof verbsOfConnections>(dependencies, verbsOfConnections),
+    getConnection,
+    listSources,
+    getSource,
+    deleteSource,
   }
 }
 

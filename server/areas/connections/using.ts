@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { Problem, problem } from '#platform/errors'
 import type { Vault } from '#platform/secrets'
+import { bindVerbs } from '#platform/verbs'
 import {
   type Executed,
   type Query,
@@ -55,134 +56,154 @@ function readingOf(warehouse: Warehouse, options: QueryOptions): Pick<Query, 'te
   return { text: warehouse.readFrom(text, from.column, isFirst), ...(!isFirst && { params: [from.value!] }) }
 }
 
-export function makeConnectionUse({ db, vault, warehouses }: { db: Database; vault: Vault; warehouses: Warehouses }) {
-  const placeOf = (workspaceId: string, connectionId: string, warehouse: Warehouse, config: JsonObject) =>
-    [
-      workspaceId,
-      'connections',
-      connectionId,
-      `secrets for ${warehouse.kind} at ${warehouse.destination(config)}`,
-    ] as const
+type Deps = { db: Database; vault: Vault; warehouses: Warehouses }
 
-  function seal(
-    workspaceId: string,
-    connectionId: string,
-    warehouse: Warehouse,
-    target: Omit<Target, 'workspaceId'>,
-  ): Buffer {
-    return vault.seal(placeOf(workspaceId, connectionId, warehouse, target.config), JSON.stringify(target.secrets))
+const placeOf = (workspaceId: string, connectionId: string, warehouse: Warehouse, config: JsonObject) =>
+  [
+    workspaceId,
+    'connections',
+    connectionId,
+    `secrets for ${warehouse.kind} at ${warehouse.destination(config)}`,
+  ] as const
+
+export function seal(
+  { vault }: Deps,
+  workspaceId: string,
+  connectionId: string,
+  warehouse: Warehouse,
+  target: Omit<Target, 'workspaceId'>,
+): Buffer {
+  return vault.seal(placeOf(workspaceId, connectionId, warehouse, target.config), JSON.stringify(target.secrets))
+}
+
+function open({ vault, warehouses }: Deps, workspaceId: string, connection: store.Usable): Target {
+  const { kind, config, secrets, connection_id } = connection
+  if (secrets === null) throw revoked(connection.name)
+  try {
+    const opened = vault.open(placeOf(workspaceId, connection_id, warehouses[kind], config), secrets)
+    return { workspaceId, config, secrets: JSON.parse(opened) as Record<string, string> }
+  } catch {
+    throw new WarehouseFailure('sign_in', 'the stored credential belongs to another host; store it again')
   }
+}
 
-  function open(workspaceId: string, connection: store.Usable): Target {
-    const { kind, config, secrets, connection_id } = connection
-    if (secrets === null) throw revoked(connection.name)
-    try {
-      const opened = vault.open(placeOf(workspaceId, connection_id, warehouses[kind], config), secrets)
-      return { workspaceId, config, secrets: JSON.parse(opened) as Record<string, string> }
-    } catch {
-      throw new WarehouseFailure('sign_in', 'the stored credential belongs to another host; store it again')
-    }
+const find = async ({ db }: Deps, workspaceId: string, connectionId: string): Promise<store.Usable | undefined> =>
+  db.tenant({ workspaceId, userId: null }, (tx) => store.findUsable(tx, workspaceId, connectionId))
+
+const note = (
+  { db }: Deps,
+  workspaceId: string,
+  connectionId: string,
+  failure: WarehouseFailure | null,
+): Promise<number> =>
+  db.tenant({ workspaceId, userId: null }, (tx) =>
+    store.recordProbe(tx, workspaceId, connectionId, failure && { step: failure.step, message: failure.message }),
+  )
+
+/**
+ * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where its
+ * credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
+ */
+export async function queryConnection(
+  deps: Deps,
+  workspaceId: string,
+  connectionId: string,
+  options: QueryOptions,
+): Promise<QueryResult | undefined> {
+  const connection = await find(deps, workspaceId, connectionId)
+  if (connection === undefined) return undefined
+  const warehouse = deps.warehouses[connection.kind]
+  try {
+    const target = open(deps, workspaceId, connection)
+    const { limit, maxBytes, timeoutMs, signal } = options
+    const { text, params } = readingOf(warehouse, options)
+    const result = await warehouse.query(target, {
+      text,
+      limit,
+      timeoutMs,
+      signal,
+      ...(params !== undefined && { params }),
+      ...(maxBytes !== undefined && { maxBytes }),
+    })
+    if (connection.status === 'failing') await note(deps, workspaceId, connectionId, null)
+    return result
+  } catch (error) {
+    if (error instanceof WarehouseFailure && error.step !== 'read') await note(deps, workspaceId, connectionId, error)
+    throw error
   }
+}
 
-  const find = async (workspaceId: string, connectionId: string): Promise<store.Usable | undefined> =>
-    db.tenant({ workspaceId, userId: null }, (tx) => store.findUsable(tx, workspaceId, connectionId))
-
-  const note = (workspaceId: string, connectionId: string, failure: WarehouseFailure | null): Promise<number> =>
-    db.tenant({ workspaceId, userId: null }, (tx) =>
-      store.recordProbe(tx, workspaceId, connectionId, failure && { step: failure.step, message: failure.message }),
-    )
-
-  /**
-   * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where its
-   * credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
-   */
-  async function queryConnection(
-    workspaceId: string,
-    connectionId: string,
-    options: QueryOptions,
-  ): Promise<QueryResult | undefined> {
-    const connection = await find(workspaceId, connectionId)
-    if (connection === undefined) return undefined
-    const warehouse = warehouses[connection.kind]
-    try {
-      const target = open(workspaceId, connection)
-      const { limit, maxBytes, timeoutMs, signal } = options
-      const { text, params } = readingOf(warehouse, options)
-      const result = await warehouse.query(target, {
-        text,
-        limit,
-        timeoutMs,
-        signal,
-        ...(params !== undefined && { params }),
-        ...(maxBytes !== undefined && { maxBytes }),
-      })
-      if (connection.status === 'failing') await note(workspaceId, connectionId, null)
-      return result
-    } catch (error) {
-      if (error instanceof WarehouseFailure && error.step !== 'read') await note(workspaceId, connectionId, error)
-      throw error
-    }
+/** Statements or rows, written through a connection that allows it. Undefined where the workspace has no such connection. */
+export async function executeOnConnection(
+  deps: Deps,
+  workspaceId: string,
+  connectionId: string,
+  what: { statement: string; params: Json[] } | Rows,
+  limits: { timeoutMs: number; signal: AbortSignal },
+): Promise<Executed | 'read only' | undefined> {
+  const connection = await find(deps, workspaceId, connectionId)
+  if (connection === undefined) return undefined
+  const warehouse = deps.warehouses[connection.kind]
+  if (!connection.allow_write || warehouse.execute === undefined || warehouse.writing === undefined) return 'read only'
+  const target = open(deps, workspaceId, connection)
+  const statements =
+    'statement' in what
+      ? [{ text: what.statement, params: what.params }]
+      : what.rows.length === 0
+        ? []
+        : warehouse.writing.statementsFor(what)
+  if (statements.length === 0) return { affected: [0] }
+  try {
+    return await warehouse.execute(target, { statements, ...limits, beyond: async () => {} })
+  } catch (error) {
+    const isBroken = error instanceof WarehouseFailure && error.step !== 'write' && error.step !== 'read'
+    if (isBroken) await note(deps, workspaceId, connectionId, error)
+    throw error
   }
+}
 
-  /** Statements or rows, written through a connection that allows it. Undefined where the workspace has no such connection. */
-  async function executeOnConnection(
-    workspaceId: string,
-    connectionId: string,
-    what: { statement: string; params: Json[] } | Rows,
-    limits: { timeoutMs: number; signal: AbortSignal },
-  ): Promise<Executed | 'read only' | undefined> {
-    const connection = await find(workspaceId, connectionId)
-    if (connection === undefined) return undefined
-    const warehouse = warehouses[connection.kind]
-    if (!connection.allow_write || warehouse.execute === undefined || warehouse.writing === undefined)
-      return 'read only'
-    const target = open(workspaceId, connection)
-    const statements =
-      'statement' in what
-        ? [{ text: what.statement, params: what.params }]
-        : what.rows.length === 0
-          ? []
-          : warehouse.writing.statementsFor(what)
-    if (statements.length === 0) return { affected: [0] }
-    try {
-      return await warehouse.execute(target, { statements, ...limits, beyond: async () => {} })
-    } catch (error) {
-      const isBroken = error instanceof WarehouseFailure && error.step !== 'write' && error.step !== 'read'
-      if (isBroken) await note(workspaceId, connectionId, error)
-      throw error
-    }
+export async function probe(
+  deps: Deps,
+  workspaceId: string,
+  connection: store.Usable,
+  signal: AbortSignal,
+): Promise<WarehouseFailure | null> {
+  try {
+    const target = open(deps, workspaceId, connection)
+    await deps.warehouses[connection.kind].probe(target, { timeoutMs: PROBE_WITHIN, signal })
+    return null
+  } catch (error) {
+    if (error instanceof WarehouseFailure) return error
+    throw error
   }
+}
 
-  return {
-    seal,
-    executeOnConnection,
+/** The same of an attached source: its table or its query. */
+export async function querySource(
+  deps: Deps,
+  workspaceId: string,
+  sourceId: string,
+  options: Omit<Query, 'text' | 'params'>,
+): Promise<(QueryResult & { source: Source }) | undefined> {
+  const source = await deps.db.tenant({ workspaceId, userId: null }, (tx) =>
+    store.findSource(tx, workspaceId, sourceId),
+  )
+  if (source === undefined) return undefined
+  const what = source.query !== null ? { text: source.query } : { table: source.table! }
+  const result = await queryConnection(deps, workspaceId, source.connection_id, { ...what, ...options })
+  return result && { ...result, source }
+}
 
-    async probe(workspaceId: string, connection: store.Usable, signal: AbortSignal): Promise<WarehouseFailure | null> {
-      try {
-        const target = open(workspaceId, connection)
-        await warehouses[connection.kind].probe(target, { timeoutMs: PROBE_WITHIN, signal })
-        return null
-      } catch (error) {
-        if (error instanceof WarehouseFailure) return error
-        throw error
-      }
-    },
+const verbsOfUse = {
+  seal,
+  executeOnConnection,
+  probe,
+  queryConnection,
+  querySource,
+}
 
-    queryConnection,
-
-    /** The same of an attached source: its table or its query. */
-    async querySource(
-      workspaceId: string,
-      sourceId: string,
-      options: Omit<Query, 'text' | 'params'>,
-    ): Promise<(QueryResult & { source: Source }) | undefined> {
-      const source = await db.tenant({ workspaceId, userId: null }, (tx) => store.findSource(tx, workspaceId, sourceId))
-      if (source === undefined) return undefined
-      const what = source.query !== null ? { text: source.query } : { table: source.table! }
-      const result = await queryConnection(workspaceId, source.connection_id, { ...what, ...options })
-      return result && { ...result, source }
-    },
-  }
+export function makeConnectionUse(dependencies: Deps) {
+  return bindVerbs<Deps, typeof verbsOfUse>(dependencies, verbsOfUse)
 }
 
 export type ConnectionUse = ReturnType<typeof makeConnectionUse>

@@ -19,6 +19,7 @@ import type { Exchange } from '#platform/http/route'
 import { checkLength, readUpload } from '#platform/http/upload'
 import { newId } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
+import { bindVerbs } from '#platform/verbs'
 import { readBody, refusing } from './body.ts'
 import type { ParserThreads } from './parsing/thread.ts'
 import { refusedBody, refusedFile } from './refusals.ts'
@@ -38,121 +39,139 @@ export type ReadSource = (
 
 export type MakingOptions = { db: Database; vault: Vault; threads: ParserThreads; readSource: ReadSource }
 
-export function makeMaking({ db, vault, threads, readSource }: MakingOptions) {
-  const idempotency = makeIdempotency(vault)
+type Deps = Omit<MakingOptions, 'vault'> & { idempotency: Idempotency }
 
-  const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Replay | null =>
-    ctx.idempotencyKey === null
-      ? null
-      : replayOf({
-          holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
-          key: ctx.idempotencyKey,
-          method: request.method,
-          url: request.url,
-          body: Buffer.from(bodySha256),
-        })
+const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Replay | null =>
+  ctx.idempotencyKey === null
+    ? null
+    : replayOf({
+        holder: holderOf(ctx.credential, ctx.person.user_id, ctx.workspace.workspace_id),
+        key: ctx.idempotencyKey,
+        method: request.method,
+        url: request.url,
+        body: Buffer.from(bodySha256),
+      })
 
-  /** Does `insert` once per Idempotency-Key: the key, the answer and the dataset come with one commit. */
-  async function once(
-    ctx: Context,
-    exchange: Exchange,
-    bodySha256: string,
-    insert: (tx: Tx) => Promise<Dataset>,
-  ): Promise<{ dataset: Dataset; made: boolean }> {
-    let made = false
-    const replay = replayFor(ctx, exchange, bodySha256)
-    const dataset = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
-      const perform = async (): Promise<Dataset> => {
-        made = true
-        return insert(tx)
-      }
-      return replay === null ? perform() : answered(idempotency, tx, replay, perform)
+/** Does `insert` once per Idempotency-Key: the key, the answer and the dataset come with one commit. */
+async function once(
+  { idempotency }: Deps,
+  ctx: Context,
+  exchange: Exchange,
+  bodySha256: string,
+  insert: (tx: Tx) => Promise<Dataset>,
+): Promise<{ dataset: Dataset; made: boolean }> {
+  let made = false
+  const replay = replayFor(ctx, exchange, bodySha256)
+  const dataset = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+    const perform = async (): Promise<Dataset> => {
+      made = true
+      return insert(tx)
+    }
+    return replay === null ? perform() : answered(idempotency, tx, replay, perform)
+  })
+  if (!made) noteReplayed(ctx)
+  return { dataset, made }
+}
+
+export async function createDataset(deps: Deps, ctx: Context, _input: unknown, exchange: Exchange): Promise<Dataset> {
+  const workspaceId = ctx.workspace.workspace_id
+  return refusing(exchange, refusedBody, () =>
+    withDraft(deps.db, workspaceId, async (draft) => {
+      const parsed = await readBody(deps.threads, ctx, exchange, draft)
+      const { settable, echoed } = split(parsed.fields)
+      if (echoed.length > 0) throw readOnly(echoed.map(([field]) => field))
+      const fields = parse(newFields, settable) as z.output<typeof newFields>
+      if (!parsed.hasRecords) throw recordsMissing(parsed.fields)
+      const { dataset, made } = await once(deps, ctx, exchange, parsed.input_sha256, async (tx) => {
+        await draft.publish(tx)
+        return insertNew(tx, ctx, fields, { versionId: draft.versionId, packed: parsed, profile: parsed.profile })
+      })
+      if (!made) await draft.discard()
+      return dataset
+    }),
+  )
+}
+
+export async function importDataset(
+  deps: Deps,
+  ctx: Context,
+  { infer }: { infer: string },
+  exchange: Exchange,
+): Promise<Dataset> {
+  const workspaceId = ctx.workspace.workspace_id
+  const mostBytes = ctx.config.HEDDLE_MAX_IMPORT_BYTES
+  return refusing(exchange, refusedFile, () =>
+    withDraft(deps.db, workspaceId, async (draft) => {
+      // The parts around the file are small; the limit is the file's.
+      checkLength(exchange.request, mostBytes + (1 << 20))
+      const upload = await readUpload(exchange, { fields: ['name', 'description'], mostBytes }, ({ blocks }) =>
+        deps.threads.parse({
+          workspaceId,
+          task: { of: 'file', infer: infer === 'true', mostBytes },
+          blocks,
+          store: draft.store,
+          signal: ctx.stepAside(),
+        }),
+      )
+      requireStorable(upload.fields)
+      const fields = parse(patchFields, upload.fields) as z.output<typeof patchFields>
+      const name = fields.name ?? nameOfFile(upload.fileName)
+      const { result: parsed } = upload
+      // Not the bytes of the body: the boundary between the parts is another one each time.
+      const sha256 = createHash('sha256').update(JSON.stringify([fields, upload.fileName, parsed.input_sha256]))
+      const { dataset, made } = await once(deps, ctx, exchange, sha256.digest('hex'), async (tx) => {
+        await draft.publish(tx)
+        const content = { versionId: draft.versionId, packed: parsed, profile: parsed.profile }
+        return insertNew(tx, ctx, { name, description: fields.description }, content)
+      })
+      if (!made) await draft.discard()
+      return dataset
+    }),
+  )
+}
+
+export async function captureDataset(
+  deps: Deps,
+  ctx: Context,
+  input: z.output<typeof Capture>,
+  exchange: Exchange,
+): Promise<Dataset> {
+  const signal = ctx.stepAside()
+  const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
+  // Before the source is read: it may be gone by now, or say something else.
+  const replay = replayFor(ctx, exchange, sent)
+  const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => deps.idempotency.earlier(tx, replay)))
+  if (earlier) {
+    noteReplayed(ctx)
+    return datasetIn(earlier)
+  }
+  const source = await deps.readSource(ctx, input.source_id, {
+    signal,
+    ...(input.limit !== undefined && { limit: input.limit }),
+  })
+  return withDraft(deps.db, ctx.workspace.workspace_id, async (draft) => {
+    const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
+      throw refusedBody(error)
     })
-    if (!made) noteReplayed(ctx)
-    return { dataset, made }
-  }
+    const { dataset, made } = await once(deps, ctx, exchange, sent, async (tx) => {
+      await draft.publish(tx)
+      const content = { versionId: draft.versionId, packed, profile }
+      return insertNew(tx, ctx, { name: input.name ?? source.name }, content)
+    })
+    if (!made) await draft.discard()
+    return dataset
+  })
+}
 
-  return {
-    async createDataset(ctx: Context, _input: unknown, exchange: Exchange): Promise<Dataset> {
-      const workspaceId = ctx.workspace.workspace_id
-      return refusing(exchange, refusedBody, () =>
-        withDraft(db, workspaceId, async (draft) => {
-          const parsed = await readBody(threads, ctx, exchange, draft)
-          const { settable, echoed } = split(parsed.fields)
-          if (echoed.length > 0) throw readOnly(echoed.map(([field]) => field))
-          const fields = parse(newFields, settable) as z.output<typeof newFields>
-          if (!parsed.hasRecords) throw recordsMissing(parsed.fields)
-          const { dataset, made } = await once(ctx, exchange, parsed.input_sha256, async (tx) => {
-            await draft.publish(tx)
-            return insertNew(tx, ctx, fields, { versionId: draft.versionId, packed: parsed, profile: parsed.profile })
-          })
-          if (!made) await draft.discard()
-          return dataset
-        }),
-      )
-    },
+const verbsOfMaking = {
+  createDataset,
+  importDataset,
+  captureDataset,
+}
 
-    async importDataset(ctx: Context, { infer }: { infer: string }, exchange: Exchange): Promise<Dataset> {
-      const workspaceId = ctx.workspace.workspace_id
-      const mostBytes = ctx.config.HEDDLE_MAX_IMPORT_BYTES
-      return refusing(exchange, refusedFile, () =>
-        withDraft(db, workspaceId, async (draft) => {
-          // The parts around the file are small; the limit is the file's.
-          checkLength(exchange.request, mostBytes + (1 << 20))
-          const upload = await readUpload(exchange, { fields: ['name', 'description'], mostBytes }, ({ blocks }) =>
-            threads.parse({
-              workspaceId,
-              task: { of: 'file', infer: infer === 'true', mostBytes },
-              blocks,
-              store: draft.store,
-              signal: ctx.stepAside(),
-            }),
-          )
-          requireStorable(upload.fields)
-          const fields = parse(patchFields, upload.fields) as z.output<typeof patchFields>
-          const name = fields.name ?? nameOfFile(upload.fileName)
-          const { result: parsed } = upload
-          // Not the bytes of the body: the boundary between the parts is another one each time.
-          const sha256 = createHash('sha256').update(JSON.stringify([fields, upload.fileName, parsed.input_sha256]))
-          const { dataset, made } = await once(ctx, exchange, sha256.digest('hex'), async (tx) => {
-            await draft.publish(tx)
-            const content = { versionId: draft.versionId, packed: parsed, profile: parsed.profile }
-            return insertNew(tx, ctx, { name, description: fields.description }, content)
-          })
-          if (!made) await draft.discard()
-          return dataset
-        }),
-      )
-    },
-
-    async captureDataset(ctx: Context, input: z.output<typeof Capture>, exchange: Exchange): Promise<Dataset> {
-      const signal = ctx.stepAside()
-      const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
-      // Before the source is read: it may be gone by now, or say something else.
-      const replay = replayFor(ctx, exchange, sent)
-      const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => idempotency.earlier(tx, replay)))
-      if (earlier) {
-        noteReplayed(ctx)
-        return datasetIn(earlier)
-      }
-      const source = await readSource(ctx, input.source_id, {
-        signal,
-        ...(input.limit !== undefined && { limit: input.limit }),
-      })
-      return withDraft(db, ctx.workspace.workspace_id, async (draft) => {
-        const { packed, profile } = await packRecords(source.pages, draft).catch((error: unknown) => {
-          throw refusedBody(error)
-        })
-        const { dataset, made } = await once(ctx, exchange, sent, async (tx) => {
-          await draft.publish(tx)
-          const content = { versionId: draft.versionId, packed, profile }
-          return insertNew(tx, ctx, { name: input.name ?? source.name }, content)
-        })
-        if (!made) await draft.discard()
-        return dataset
-      })
-    },
-  }
+export function makeMaking(dependencies: MakingOptions) {
+  const { vault, ...others } = dependencies
+  return bindVerbs<Deps, typeof verbsOfMaking>({ ...others, idempotency: makeIdempotency(vault) }, verbsOfMaking)
 }
 
 function insertNew(

@@ -45,147 +45,146 @@ export type ChangeOptions = {
   datasets: Pick<DatasetUse, 'findPointed'>
 }
 
-export function makeChange({ workflows, datasets }: ChangeOptions) {
-  /** What the job executes, after the change; a workflow only where the caller may run it. */
-  async function executes(
-    ctx: Context,
-    jobId: string,
-    given: JobPut,
-    present: JobFields,
-  ): Promise<Pick<JobFields, 'workflow_id' | 'definition_id'> & { inputs: Json }> {
-    const { workspace_id } = ctx.workspace
-    if (given.workflow_id != null && given.definition != null)
-      throw invalid([{ path: '/definition', message: 'is given beside workflow_id; a job has one of the two' }])
-    if (given.definition != null) {
-      const before =
-        present.definition_id === null
-          ? undefined
-          : await executed.findDefinition(ctx.tx, workspace_id, present.definition_id)
-      const definition = await workflows.checkDefinition(ctx, given.definition, {
-        present: before?.definition as Definition | undefined,
-      })
-      const sha256 = createHash('sha256').update(definitionText(definition)).digest('hex')
-      const inputs = (definition.inputs ?? true) as Json
-      if (before?.sha256 === sha256) return { workflow_id: null, definition_id: present.definition_id, inputs }
-      const definition_id = newId()
-      await executed.insertDefinition(ctx.tx, workspace_id, {
-        definition_id,
-        job_id: jobId,
-        definition: definition as unknown as Json,
-        sha256,
-        created_by: ctx.person.user_id,
-      })
-      return { workflow_id: null, definition_id, inputs }
-    }
-    if (given.workflow_id != null && given.workflow_id !== present.workflow_id) {
-      const target = await executed.findPinnedTo(ctx.tx, workspace_id, given.workflow_id, ctx.person.user_id)
-      const mine = target?.owner_id === ctx.person.user_id
-      if (!target || (ctx.workspace.role === 'guest' && target.role === null && !mine))
-        throw unknownReference('/workflow_id')
-      if (!mine && target.role !== 'member' && target.role !== 'editor')
-        throw problem('forbidden', 'Only the owner or a member of the workflow may let a job run it.')
-      return { workflow_id: given.workflow_id, definition_id: null, inputs: target.inputs ?? true }
-    }
-    if (present.workflow_id !== null && given.workflow_id !== null) {
-      const target = await executed.findPinnedTo(ctx.tx, workspace_id, present.workflow_id, ctx.person.user_id)
-      return { workflow_id: present.workflow_id, definition_id: null, inputs: target?.inputs ?? true }
-    }
-    if (present.definition_id !== null && given.definition !== null) {
-      const { definition } = (await executed.findDefinition(ctx.tx, workspace_id, present.definition_id))!
-      const inputs = ((definition as unknown as Definition).inputs ?? true) as Json
-      return { workflow_id: null, definition_id: present.definition_id, inputs }
-    }
-    throw executesNothing()
+/** What the job executes, after the change; a workflow only where the caller may run it. */
+async function executes(
+  { workflows }: ChangeOptions,
+  ctx: Context,
+  jobId: string,
+  given: JobPut,
+  present: JobFields,
+): Promise<Pick<JobFields, 'workflow_id' | 'definition_id'> & { inputs: Json }> {
+  const { workspace_id } = ctx.workspace
+  if (given.workflow_id != null && given.definition != null)
+    throw invalid([{ path: '/definition', message: 'is given beside workflow_id; a job has one of the two' }])
+  if (given.definition != null) {
+    const before =
+      present.definition_id === null
+        ? undefined
+        : await executed.findDefinition(ctx.tx, workspace_id, present.definition_id)
+    const definition = await workflows.checkDefinition(ctx, given.definition, {
+      present: before?.definition as Definition | undefined,
+    })
+    const sha256 = createHash('sha256').update(definitionText(definition)).digest('hex')
+    const inputs = (definition.inputs ?? true) as Json
+    if (before?.sha256 === sha256) return { workflow_id: null, definition_id: present.definition_id, inputs }
+    const definition_id = newId()
+    await executed.insertDefinition(ctx.tx, workspace_id, {
+      definition_id,
+      job_id: jobId,
+      definition: definition as unknown as Json,
+      sha256,
+      created_by: ctx.person.user_id,
+    })
+    return { workflow_id: null, definition_id, inputs }
   }
+  if (given.workflow_id != null && given.workflow_id !== present.workflow_id) {
+    const target = await executed.findPinnedTo(ctx.tx, workspace_id, given.workflow_id, ctx.person.user_id)
+    const mine = target?.owner_id === ctx.person.user_id
+    if (!target || (ctx.workspace.role === 'guest' && target.role === null && !mine))
+      throw unknownReference('/workflow_id')
+    if (!mine && target.role !== 'member' && target.role !== 'editor')
+      throw problem('forbidden', 'Only the owner or a member of the workflow may let a job run it.')
+    return { workflow_id: given.workflow_id, definition_id: null, inputs: target.inputs ?? true }
+  }
+  if (present.workflow_id !== null && given.workflow_id !== null) {
+    const target = await executed.findPinnedTo(ctx.tx, workspace_id, present.workflow_id, ctx.person.user_id)
+    return { workflow_id: present.workflow_id, definition_id: null, inputs: target?.inputs ?? true }
+  }
+  if (present.definition_id !== null && given.definition !== null) {
+    const { definition } = (await executed.findDefinition(ctx.tx, workspace_id, present.definition_id))!
+    const inputs = ((definition as unknown as Definition).inputs ?? true) as Json
+    return { workflow_id: null, definition_id: present.definition_id, inputs }
+  }
+  throw executesNothing()
+}
 
-  async function checkBinding(ctx: Context, fields: JobFields, present: JobFields): Promise<void> {
-    const { workspace_id, role } = ctx.workspace
-    const unknown: string[] = []
-    // Guests see no datasets and no sources; what is bound already stays.
-    const check = async (what: 'datasets' | 'sources', path: string, id: string | null, before: string | null) => {
-      if (id === null || id === before) return
-      if (role === 'guest' || !(await executed.exists(ctx.tx, what, workspace_id, id))) unknown.push(path)
-    }
-    await check('datasets', '/dataset_id', fields.dataset_id, present.dataset_id)
-    await check('sources', '/source_id', fields.source_id, present.source_id)
-    await check('datasets', '/output/dataset_id', fields.output_dataset_id, present.output_dataset_id)
-    if (unknown.length > 0) throw unknownReference(...unknown)
-    await checkOutput(ctx, fields)
-    if (fields.output_dataset_id !== null && fields.output_dataset_id === fields.dataset_id)
-      throw invalid([{ path: '/output/dataset_id', message: 'is the dataset that the job reads' }])
+async function checkBinding(ctx: Context, fields: JobFields, present: JobFields): Promise<void> {
+  const { workspace_id, role } = ctx.workspace
+  const unknown: string[] = []
+  // Guests see no datasets and no sources; what is bound already stays.
+  const check = async (what: 'datasets' | 'sources', path: string, id: string | null, before: string | null) => {
+    if (id === null || id === before) return
+    if (role === 'guest' || !(await executed.exists(ctx.tx, what, workspace_id, id))) unknown.push(path)
   }
+  await check('datasets', '/dataset_id', fields.dataset_id, present.dataset_id)
+  await check('sources', '/source_id', fields.source_id, present.source_id)
+  await check('datasets', '/output/dataset_id', fields.output_dataset_id, present.output_dataset_id)
+  if (unknown.length > 0) throw unknownReference(...unknown)
+  await checkOutput(ctx, fields)
+  if (fields.output_dataset_id !== null && fields.output_dataset_id === fields.dataset_id)
+    throw invalid([{ path: '/output/dataset_id', message: 'is the dataset that the job reads' }])
+}
 
-  /** Rows that a run did not read must not vanish from its output. */
-  async function checkOutput(ctx: Context, fields: JobFields): Promise<void> {
-    const writes = fields.output_bound || fields.output_name !== null
-    if (!writes) return
-    if (fields.output_mode === 'upsert') {
-      if (fields.key_column === null)
-        throw invalid([{ path: '/key', message: 'is required for an output with the mode upsert' }])
-      return
-    }
-    const isIncremental =
-      fields.source_id !== null && (await executed.hasCursor(ctx.tx, ctx.workspace.workspace_id, fields.source_id))
-    if (isIncremental)
-      throw invalid([{ path: '/output/mode', message: 'must be upsert: the source gives only new rows' }])
+/** Rows that a run did not read must not vanish from its output. */
+async function checkOutput(ctx: Context, fields: JobFields): Promise<void> {
+  const writes = fields.output_bound || fields.output_name !== null
+  if (!writes) return
+  if (fields.output_mode === 'upsert') {
+    if (fields.key_column === null)
+      throw invalid([{ path: '/key', message: 'is required for an output with the mode upsert' }])
+    return
   }
+  const isIncremental =
+    fields.source_id !== null && (await executed.hasCursor(ctx.tx, ctx.workspace.workspace_id, fields.source_id))
+  if (isIncremental)
+    throw invalid([{ path: '/output/mode', message: 'must be upsert: the source gives only new rows' }])
+}
 
-  async function checkRecipe(ctx: Context, fields: JobFields, inputs: Json): Promise<void> {
-    const mapping = fields.mapping as JsonObject | null
-    const errors = [
-      ...(mapping === null ? [] : [...checkMapping(mapping), ...checkTargets(mapping, inputs)]),
-      ...(fields.only_if === null ? [] : checkOnlyIf(fields.only_if)),
-    ]
-    if ((mapping !== null || fields.key_column !== null) && fields.dataset_id !== null) {
-      const dataset = await datasets.findPointed(ctx.tx, ctx.workspace.workspace_id, fields.dataset_id)
-      if (dataset?.columns_complete && dataset.record_count > 0) {
-        const columns = new Set(dataset.columns.map(({ name }) => name))
-        if (mapping !== null) errors.push(...checkColumns(mapping, columns))
-        if (fields.key_column !== null && !columns.has(fields.key_column))
-          errors.push({ path: '/key', message: 'the dataset has no such column' })
-      }
+async function checkRecipe({ datasets }: ChangeOptions, ctx: Context, fields: JobFields, inputs: Json): Promise<void> {
+  const mapping = fields.mapping as JsonObject | null
+  const errors = [
+    ...(mapping === null ? [] : [...checkMapping(mapping), ...checkTargets(mapping, inputs)]),
+    ...(fields.only_if === null ? [] : checkOnlyIf(fields.only_if)),
+  ]
+  if ((mapping !== null || fields.key_column !== null) && fields.dataset_id !== null) {
+    const dataset = await datasets.findPointed(ctx.tx, ctx.workspace.workspace_id, fields.dataset_id)
+    if (dataset?.columns_complete && dataset.record_count > 0) {
+      const columns = new Set(dataset.columns.map(({ name }) => name))
+      if (mapping !== null) errors.push(...checkColumns(mapping, columns))
+      if (fields.key_column !== null && !columns.has(fields.key_column))
+        errors.push({ path: '/key', message: 'the dataset has no such column' })
     }
-    if (errors.length > 0) throw invalid(errors.slice(0, 50))
   }
+  if (errors.length > 0) throw invalid(errors.slice(0, 50))
+}
 
-  /** The row after the change: absent fields stay, null clears. */
-  return async function changed(
-    ctx: Context,
-    jobId: string,
-    given: JobPut,
-    present: JobFields,
-    now: Date | null,
-  ): Promise<JobFields> {
-    if (given.dataset_id != null && given.source_id != null)
-      throw invalid([{ path: '/source_id', message: 'is given beside dataset_id; a job has one of the two' }])
-    const { inputs, ...what } = await executes(ctx, jobId, given, present)
-    const fields: JobFields = {
-      ...present,
-      ...what,
-      name: given.name ?? present.name,
-      dataset_id: given.dataset_id !== undefined ? given.dataset_id : given.source_id ? null : present.dataset_id,
-      source_id: given.source_id !== undefined ? given.source_id : given.dataset_id ? null : present.source_id,
-      mapping: given.mapping === undefined ? present.mapping : (given.mapping as Json),
-      only_if: given.only_if === undefined ? present.only_if : given.only_if,
-      ...outputOf(given.output, present),
-      concurrency: given.concurrency === undefined ? present.concurrency : (given.concurrency ?? DEFAULT_CONCURRENCY),
-      stop_on_error_rate:
-        given.stop_on_error_rate === undefined ? present.stop_on_error_rate : given.stop_on_error_rate,
-      key_column: given.key === undefined ? present.key_column : given.key,
-      retry: retryOf(given.retry, present.retry),
-      max_cost: given.max_cost === undefined ? present.max_cost : given.max_cost,
-      max_tokens: given.max_tokens === undefined ? present.max_tokens : given.max_tokens,
-    }
-    await checkBinding(ctx, fields, present)
-    // What nobody touches may have been overtaken by its dataset since; that is the run's to tell.
-    if (!isDeepStrictEqual(recipeOf(fields), recipeOf(present))) await checkRecipe(ctx, fields, inputs)
-    if (given.schedule === undefined) return fields
-    const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
-    const next = cron === null ? null : await firstRun(ctx.tx, cron, timezone, '/schedule')
-    const asked = present.due_at !== null && now !== null && present.due_at <= now
-    const same = cron === present.cron && timezone === present.timezone
-    return { ...fields, cron, timezone, due_at: asked || same ? present.due_at : next }
+/** The row after the change: absent fields stay, null clears. */
+export async function changeJob(
+  deps: ChangeOptions,
+  ctx: Context,
+  jobId: string,
+  given: JobPut,
+  present: JobFields,
+  now: Date | null,
+): Promise<JobFields> {
+  if (given.dataset_id != null && given.source_id != null)
+    throw invalid([{ path: '/source_id', message: 'is given beside dataset_id; a job has one of the two' }])
+  const { inputs, ...what } = await executes(deps, ctx, jobId, given, present)
+  const fields: JobFields = {
+    ...present,
+    ...what,
+    name: given.name ?? present.name,
+    dataset_id: given.dataset_id !== undefined ? given.dataset_id : given.source_id ? null : present.dataset_id,
+    source_id: given.source_id !== undefined ? given.source_id : given.dataset_id ? null : present.source_id,
+    mapping: given.mapping === undefined ? present.mapping : (given.mapping as Json),
+    only_if: given.only_if === undefined ? present.only_if : given.only_if,
+    ...outputOf(given.output, present),
+    concurrency: given.concurrency === undefined ? present.concurrency : (given.concurrency ?? DEFAULT_CONCURRENCY),
+    stop_on_error_rate: given.stop_on_error_rate === undefined ? present.stop_on_error_rate : given.stop_on_error_rate,
+    key_column: given.key === undefined ? present.key_column : given.key,
+    retry: retryOf(given.retry, present.retry),
+    max_cost: given.max_cost === undefined ? present.max_cost : given.max_cost,
+    max_tokens: given.max_tokens === undefined ? present.max_tokens : given.max_tokens,
   }
+  await checkBinding(ctx, fields, present)
+  // What nobody touches may have been overtaken by its dataset since; that is the run's to tell.
+  if (!isDeepStrictEqual(recipeOf(fields), recipeOf(present))) await checkRecipe(deps, ctx, fields, inputs)
+  if (given.schedule === undefined) return fields
+  const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
+  const next = cron === null ? null : await firstRun(ctx.tx, cron, timezone, '/schedule')
+  const asked = present.due_at !== null && now !== null && present.due_at <= now
+  const same = cron === present.cron && timezone === present.timezone
+  return { ...fields, cron, timezone, due_at: asked || same ? present.due_at : next }
 }
 
 const executesNothing = () => invalid([{ path: '/workflow_id', message: 'name a workflow, or give a definition' }])
