@@ -177,11 +177,18 @@ describe('gates', () => {
     })
     expect(await ended(execution)).toMatchObject({ results: 'paid' })
     expect(await read(gate)).toMatchObject({ status: 'expired', outcome: 'approved' })
-    const told = await world.member.call('GET', '/api/notifications?limit=200')
-    const kinds = told.body.items
-      .filter(({ data }: { data: { request_id?: string } }) => data.request_id === gate.request_id)
-      .map(({ kind }: { kind: string }) => kind)
-    expect(kinds.sort()).toEqual(['approval.reminder', 'approval.requested'])
+  })
+
+  test('a voter is reminded half way to the due time', async () => {
+    const { gate } = await openGate({ approvers: [person(world.member)], quorum: 'any', due_in_s: 8 })
+    const kinds = async (): Promise<string[]> => {
+      const told = await world.member.call('GET', '/api/notifications?limit=200')
+      return told.body.items
+        .filter(({ data }: { data: { request_id?: string } }) => data.request_id === gate.request_id)
+        .map(({ kind }: { kind: string }) => kind)
+    }
+    await until(async () => (await kinds()).includes('approval.reminder'), 'the reminder')
+    expect((await kinds()).sort()).toEqual(['approval.reminder', 'approval.requested'])
   })
 
   test('an execution that waits for a gate says when it is due, not when people are reminded', async () => {

@@ -10,8 +10,8 @@ import { type Sandbox, SandboxFailure } from '#platform/sandbox/sandbox'
 // as it likes without keeping anybody else waiting.
 
 const KEPT = 1_000
-/** Whoever saves does not wait longer. What could not be looked at in that time is looked at when it runs. */
-const WAIT_MS = 3_000
+/** A save waits no longer for its turn. Code that was not checked by then fails when it runs. */
+const WAIT_MS = 10_000
 
 const ARGUMENT: Record<string, { name: string; language: Source['language'] }> = {
   code: { name: 'source', language: 'code' },

@@ -157,10 +157,10 @@ export function startProcess({ niceness = 0 }: { niceness?: number } = {}): Sand
   }
 }
 
-/** Ends the call after `wallMs`, or up to four times that where the machine was too busy to give it the processor. */
+/** Ends the call after `wallMs`, or up to twelve times that where the machine was too busy to give it the processor. */
 function keepTime(child: ChildProcess, wallMs: number, expire: () => void): () => void {
   const before = cpuMs(child.pid)
-  let extensions = 3
+  let extensions = 11
   let timer = setTimeout(check, wallMs)
   function check(): void {
     const used = cpuMs(child.pid)

@@ -85,7 +85,7 @@ const MAX_INPUT = 4 * 1024 * 1024
 const RESULT_LIMITS = { depth: 64, nodes: 1_000_000 }
 const TRANSFORM = { timeMs: 250, memoryMb: 64 }
 const CODE = { timeMs: 1_000, memoryMb: 64 }
-const CHECK = { timeMs: 2_000, memoryMb: 64 }
+const CHECK = { timeMs: 5_000, memoryMb: 64 }
 export const MAX_LIMITS = { timeMs: 60_000, memoryMb: 256 }
 /** A process is replaced after so many calls, so that nothing in it can grow for ever. */
 const CALLS_PER_PROCESS = 1_000
