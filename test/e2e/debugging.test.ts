@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+import { eventually, follow, noBrowser, useSite, writeCode } from '#test/harness/site'
 
 const definition = {
   inputs: { type: 'object', properties: { name: { type: 'string' } } },
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await run.getByText('Succeeded').waitFor()
     await inspector.getByRole('tab', { name: 'Data' }).click()
     await inspector.getByRole('button', { name: 'Mock output' }).click()
-    await inspector.getByLabel('Mocked output').getByRole('textbox').fill('{"n": 2}')
+    await writeCode(inspector.getByLabel('Mocked output').getByRole('textbox'), '{"n": 2}')
     await inspector.getByRole('button', { name: 'Done' }).click()
     const first = await run.getAttribute('data-execution')
     await inspector.getByRole('button', { name: 'Run to here' }).click()

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { eventually, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
+import { eventually, noBrowser, type Site, useSite, type Visitor, writeCode } from '#test/harness/site'
 
 // The editor as people use it: with the keyboard alone, with the mouse, alone and with others.
 
@@ -156,7 +156,7 @@ describe.skipIf(noBrowser)('the editor', () => {
   it('says what is wrong as one types, at the node, in the list and at the field', async () => {
     const { page } = await openEditor(site(), 'Problems', greeting)
     await node(page, 'greet').click()
-    await inspector(page).getByLabel('text, CEL').fill('input.name + ')
+    await writeCode(inspector(page).getByLabel('text, CEL'), 'input.name + ')
     await eventually(() => node(page, 'greet').getAttribute('aria-label')).toContain('has a problem')
     await eventually(() => inspector(page).locator('[data-field="/args/values/text"] .text-danger').count()).toBe(1)
     await page.keyboard.press('Escape')
@@ -172,7 +172,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
     await page.keyboard.press('Escape')
-    await inspector(page).getByLabel('text, CEL').fill("'Good day ' + input.name")
+    await writeCode(inspector(page).getByLabel('text, CEL'), "'Good day ' + input.name")
     await eventually(() => page.getByRole('button', { name: 'No problems' }).count()).toBe(1)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { eventually, noBrowser, useSite, writeCode } from '#test/harness/site'
 
 const definition = {
   inputs: { type: 'object', properties: { name: { type: 'string' }, total: { type: 'number' } }, required: ['name'] },
@@ -30,16 +30,16 @@ describe.skipIf(noBrowser)('expressions', () => {
     const text = inspector.getByLabel('text, CEL')
 
     // The fields of "Set values" are offered although nothing has run.
-    await text.fill('')
+    await writeCode(text, '')
     await text.pressSequentially('nodes.make.output.gr')
     await page.getByRole('option', { name: /greeting/ }).click()
     await eventually(() => text.textContent()).toBe('nodes.make.output.greeting')
 
-    await text.fill('nodes.mkae.output.greeting')
+    await writeCode(text, 'nodes.mkae.output.greeting')
     await inspector.getByText('there is no node "mkae"; did you mean "make"?').first().waitFor()
-    await text.fill('input.nmae')
+    await writeCode(text, 'input.nmae')
     await inspector.getByText('The input declares no field "nmae"; did you mean "name"?').first().waitFor()
-    await text.fill('input.name')
+    await writeCode(text, 'input.name')
     await page.getByRole('button', { name: 'No problems' }).waitFor()
 
     // A condition, from rows.

@@ -1,6 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { SESSION_COOKIE } from '#platform/auth/identify'
 import { hashPassword } from '#platform/auth/passwords'
@@ -136,6 +136,17 @@ type Routed = {
     state: { status: string; resolvedLocation?: { href: string } }
     history: { push(path: string): void; location: { href: string } }
   }
+}
+
+/**
+ * Replaces the text of a code editor as a person does. `fill` selects the text in the page and types in a second step; the editor may
+ * put its own selection back in between.
+ */
+export async function writeCode(field: Locator, text: string): Promise<void> {
+  await field.click()
+  await field.press('ControlOrMeta+a')
+  if (text === '') await field.press('Delete')
+  else await field.page().keyboard.insertText(text)
 }
 
 /** What a page comes to say; a machine under load may take its time. */

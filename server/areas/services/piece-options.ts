@@ -6,7 +6,7 @@ import { SECOND } from '#platform/clock'
 import { invalid, problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { objectSchema } from '#providers/services/pieces/forms'
-import type { PieceAnswer, PieceRequest } from '#providers/services/pieces/index'
+import type { PieceAnswer, PiecePackage, PieceRequest } from '#providers/services/pieces/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import * as store from './import-store.ts'
 import { type OpenFor, openedFor } from './opened.ts'
@@ -20,19 +20,25 @@ const MAX_OPTIONS = 500
 type Parts = { pieces: PieceRunner; openFor: OpenFor }
 type Asked = { service: string; credentialId: string | undefined; request: PieceRequest }
 
+/** The package of an imported piece. */
+export async function requirePiece(ctx: Context, { service }: { service: string }): Promise<PiecePackage> {
+  const { workspace_id } = ctx.workspace
+  const row = await ctx.db.tenant(scopeOf(ctx), (tx) => store.findImported(tx, workspace_id, service))
+  if (!row?.package) throw problem('not_found')
+  return row.package
+}
+
 async function ask(
   { pieces, openFor }: Parts,
   ctx: Context,
   { service, credentialId, request }: Asked,
 ): Promise<PieceAnswer> {
-  const { workspace_id } = ctx.workspace
-  const row = await ctx.db.tenant(scopeOf(ctx), (tx) => store.findImported(tx, workspace_id, service))
-  if (!row?.package) throw problem('not_found')
+  const piece = await requirePiece(ctx, { service })
   const credential = credentialId === undefined ? undefined : await openedFor(openFor, ctx, credentialId)
   try {
     return await pieces.call({
-      workspaceId: workspace_id,
-      piece: row.package,
+      workspaceId: ctx.workspace.workspace_id,
+      piece,
       service,
       request,
       credential,

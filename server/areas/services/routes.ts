@@ -6,7 +6,7 @@ import { page } from '#platform/http/schema'
 import { deleteService, type ImportParts, importService, previewServiceImport, requireMayDelete } from './import.ts'
 import { type ImportRequest as ImportInput, ImportRequest, ServiceImport } from './import-schema.ts'
 import { listServiceOptions, type OptionParts } from './options.ts'
-import { testServiceCredential } from './piece-options.ts'
+import { requirePiece, testServiceCredential } from './piece-options.ts'
 import {
   OptionsAnswer,
   OptionsRequest,
@@ -108,6 +108,7 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         transaction: false,
         idempotency: 'none',
         alsoRefuses: [409],
+        allowed: requirePiece,
         examples: { body: { credential_id: 'cred_01kf3v6h2he3wtpk1fw5c0wz9d' } },
         run: (ctx: Context, input: { service: string; credential_id: string }) =>
           testServiceCredential(parts, ctx, input),

@@ -58,6 +58,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'previewServiceImport',
       'searchKnowledge',
       'speakInThread',
+      'testServiceCredential',
       'transcribeInThread',
     ],
   ],
