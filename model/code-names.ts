@@ -13,7 +13,7 @@ export const CODE_GLOBALS: ReadonlySet<string> = new Set(
    JSON Proxy Map Set WeakMap WeakSet WeakRef FinalizationRegistry Iterator ArrayBuffer SharedArrayBuffer DataView Uint8ClampedArray
    Int8Array Uint8Array Int16Array Uint16Array Int32Array Uint32Array BigInt64Array BigUint64Array Float16Array Float32Array
    Float64Array BigInt Promise decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape console crypto TextEncoder
-   TextDecoder URL URLSearchParams atob btoa`.split(/\s+/),
+   TextDecoder URL URLSearchParams atob btoa log`.split(/\s+/),
 )
 
 type Tree = { type: string; loc?: { start: { line: number } }; [key: string]: unknown }

@@ -10,8 +10,8 @@ import { type Sandbox, SandboxFailure } from '#platform/sandbox/sandbox'
 // as it likes without keeping anybody else waiting.
 
 const KEPT = 1_000
-/** A save waits no longer for its turn. Code that was not checked by then fails when it runs. */
-const WAIT_MS = 10_000
+/** A save takes no longer, and its transaction must not be idle for longer. Code that was not checked by then fails when it runs. */
+const MAX_CHECK_MS = 5_000
 
 const ARGUMENT: Record<string, { name: string; language: Source['language'] }> = {
   code: { name: 'source', language: 'code' },
@@ -46,7 +46,7 @@ export function makeCodeCheck(sandbox: Pick<Sandbox, 'check'>) {
     const unknown = [...new Map(found.filter(({ key }) => !known.get(key)).map((of) => [of.key, of])).values()]
     if (unknown.length === 0) return
     const sources = unknown.map(({ language, source }) => ({ language, source }))
-    const problems = await sandbox.check({ workspaceId, sources, waitMs: WAIT_MS })
+    const problems = await sandbox.check({ workspaceId, sources, signal: AbortSignal.timeout(MAX_CHECK_MS) })
     for (const [index, { key }] of unknown.entries()) known.set(key, problems[index] ?? [])
   }
 
@@ -55,8 +55,10 @@ export function makeCodeCheck(sandbox: Pick<Sandbox, 'check'>) {
     try {
       await learn(workspaceId, found)
     } catch (error) {
-      if (!(error instanceof SandboxFailure)) throw error
+      if (!(error instanceof SandboxFailure) && !isTimeout(error)) throw error
     }
     return found.flatMap(({ path, key }) => (known.get(key) ?? []).map((problem) => issueOf(path, problem)))
   }
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'

@@ -127,7 +127,10 @@ describe('workflows', () => {
         message: expect.stringContaining('neither JavaScript nor TypeScript'),
       },
     ]
-    const refused = await world.owner.call('POST', '/api/workflows', { body: { name: 'Fetches', definition } })
+    const save = () => world.owner.call('POST', '/api/workflows', { body: { name: 'Fetches', definition } })
+    // A machine that is too busy to look at the code in time saves it unchecked.
+    await until(async () => (await save()).status === 422, 'the code to be looked at')
+    const refused = await save()
     expect([refused.status, refused.body.errors], refused.text).toEqual([422, errors])
     const id = await make({ nodes: [code('return input.ok')], edges: [] })
     for (const path of ['try', 'versions']) {

@@ -37,7 +37,7 @@ export type CodeCall = {
   waitMs?: number | undefined
   signal?: AbortSignal
 }
-export type CheckCall = { workspaceId: string; sources: Source[]; waitMs?: number | undefined }
+export type CheckCall = { workspaceId: string; sources: Source[]; signal?: AbortSignal }
 /** `levels` are those of `logs`, one by one. */
 export type SandboxResult = { output: Json; logs: string[]; levels: LogLevel[] }
 
