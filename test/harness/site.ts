@@ -143,7 +143,6 @@ type Routed = {
  * put its own selection back in between.
  */
 export async function writeCode(field: Locator, text: string): Promise<void> {
-  await field.click()
   await field.press('ControlOrMeta+a')
   if (text === '') await field.press('Delete')
   else await field.page().keyboard.insertText(text)
