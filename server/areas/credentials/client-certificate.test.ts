@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeCertificate } from '#providers/warehouse/testing/certificate'
+import { makeCertificate, trust } from '#providers/warehouse/testing/certificate'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
@@ -11,7 +11,7 @@ import { makeWorld, type World } from '#test/harness/world'
 
 const ours = makeCertificate(['client.example'])
 const strange = makeCertificate(['client.example'])
-const usual = getCACertificates('default')
+let forget: () => void
 let server: Server
 let host: string
 let vendor: Vendor
@@ -21,7 +21,7 @@ const seen: boolean[] = []
 
 beforeAll(async () => {
   const own = makeCertificate()
-  setDefaultCACertificates([...usual, own.cert])
+  forget = trust(own.cert)
   server = createServer(
     { ...own, ca: [ours.cert], requestCert: true, rejectUnauthorized: true },
     (request, response) => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   world = await makeWorld(service)
 })
 afterAll(async () => {
-  setDefaultCACertificates(usual)
+  forget()
   await service?.stop()
   await vendor?.stop()
   server?.closeAllConnections()

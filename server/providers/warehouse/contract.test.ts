@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { bareStatement } from './common.ts'
 import { type Query, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
 import { startBigquery } from './testing/bigquery.ts'
-import { makeCertificate } from './testing/certificate.ts'
+import { makeCertificate, trust } from './testing/certificate.ts'
 import { startClickhouse } from './testing/clickhouse.ts'
 import { startDatabricks } from './testing/databricks.ts'
 import { makePersonalWarehouse } from './testing/postgres.ts'
@@ -49,7 +48,8 @@ beforeAll(async () => {
   const clickhouse = await startClickhouse('reader', SECRET)
   const bigquery = await startBigquery()
   const certificate = makeCertificate()
-  setDefaultCACertificates([...getCACertificates(), certificate.cert])
+  const forget = trust(certificate.cert)
+  closers.push(async () => forget())
   const snowflake = await startSnowflake('reader', SECRET, certificate)
   const databricks = await startDatabricks(SECRET, certificate)
   const directory = await makeTemporaryDirectory()

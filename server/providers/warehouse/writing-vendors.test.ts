@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { type Statement, type Target, WarehouseFailure, type WarehouseKind, type Warehouses } from './index.ts'
 import { startBigquery } from './testing/bigquery.ts'
-import { makeCertificate } from './testing/certificate.ts'
+import { makeCertificate, trust } from './testing/certificate.ts'
 import { startClickhouse } from './testing/clickhouse.ts'
 import { startDatabricks } from './testing/databricks.ts'
 import { startSnowflake } from './testing/snowflake.ts'
@@ -49,7 +48,8 @@ const failureOf = (work: Promise<unknown>): Promise<WarehouseFailure> =>
 
 beforeAll(async () => {
   const certificate = makeCertificate()
-  setDefaultCACertificates([...getCACertificates(), certificate.cert])
+  const forget = trust(certificate.cert)
+  closers.push(async () => forget())
   const clickhouse = await startClickhouse('writer', SECRET)
   const bigquery = await startBigquery()
   const snowflake = await startSnowflake('writer', SECRET, certificate)

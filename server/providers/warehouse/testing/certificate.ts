@@ -1,4 +1,5 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
 // A certificate, for 127.0.0.1 and localhost unless it is said otherwise, that lives as long as one test, written in DER by hand: no test depends on a
 // tool of the machine, and no key stands in the repository.
@@ -53,4 +54,11 @@ export function makeCertificate(hosts = ['localhost', '127.0.0.1']): { key: stri
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
   }
+}
+
+/** Trusts a certificate in this process until it is taken back. Every certificate of the tests has the same name: two at once are mixed up. */
+export function trust(certificate: string): () => void {
+  const usual = getCACertificates('default')
+  setDefaultCACertificates([...usual, certificate])
+  return () => setDefaultCACertificates(usual)
 }
