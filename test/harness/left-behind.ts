@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { getCACertificates } from 'node:tls'
 import { afterAll, vi } from 'vitest'
 import { temporaryDirectories } from './temporary.ts'
 
@@ -21,7 +20,6 @@ const before = {
   environment: { ...process.env },
   globals: GLOBALS.map((name) => globalThis[name]),
   open: count(),
-  certificates: getCACertificates('default').length,
   directories: new Set(temporaryDirectories),
 }
 
@@ -45,7 +43,6 @@ function changed(): string[] {
   const names = new Set([...Object.keys(before.environment), ...Object.keys(process.env)])
   return [
     ...(vi.isFakeTimers() ? ['fake timers'] : []),
-    ...(getCACertificates('default').length === before.certificates ? [] : ['trusted certificates']),
     ...GLOBALS.filter((name, at) => globalThis[name] !== before.globals[at]),
     ...[...names].filter((name) => process.env[name] !== before.environment[name]).map((name) => `process.env.${name}`),
   ]
