@@ -30,7 +30,7 @@ export default defineConfig({
     ],
     pool: 'forks',
     // Service tests wait for timers and processes about a third of their time.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     // What takes longer hangs. A test takes seconds, but the machine may be busy with ten other things.
     testTimeout: 300_000,

@@ -59,7 +59,7 @@ const SLOW = new RegExp(
     'server/platform/db/(pooler|silence)',
     'server/providers/speech/(process|roundtrip)',
     'server/providers/transcription/contract',
-    'server/providers/warehouse/(encryption|silence)',
+    'server/providers/warehouse/silence',
   ].join('|')})\\.test\\.ts$`,
 )
 

@@ -1,4 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { withClient } from './client.ts'
 import type { DatabaseUrls } from './pool.ts'
@@ -295,10 +296,20 @@ async function setRights(admin: pg.Client, oid: number, database: string): Promi
   }
 }
 
-async function explained(admin: pg.Client, statements: string[], remedy = ''): Promise<void> {
+/** Roles belong to the whole server, and two programs that change one at the same moment refuse each other. */
+const MAX_CLASHES = 20
+const isClash = (error: unknown): boolean =>
+  (error as { code?: string }).code === 'XX000' && (error as Error).message.includes('concurrently')
+
+async function explained(admin: pg.Client, statements: string[], remedy = '', clashes = 0): Promise<void> {
   try {
     await admin.query(statements.join(';\n'))
   } catch (error) {
+    if (isClash(error) && clashes < MAX_CLASHES) {
+      await admin.query('rollback')
+      await delay(50 + Math.random() * 100)
+      return explained(admin, statements, remedy, clashes + 1)
+    }
     const { code, message } = error as { code?: string; message: string }
     const next = code === FORBIDDEN ? remedy : ''
     throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${message}.${next}`, {
