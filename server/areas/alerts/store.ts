@@ -41,7 +41,7 @@ export const findSeenRule = (
     ruleId,
   ])
 
-/** Whoever counts the rules of a workspace waits for the one before. */
+/** Two that count the rules of a workspace take turns. */
 export async function countRules(tx: Tx, workspaceId: string): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('alert_rules ' || $1, 0))`, [workspaceId])
   return (

@@ -34,7 +34,7 @@ export function toTell(rule: { told: boolean; silenced: boolean }, isFiring: boo
   return isFiring ? 'firing' : 'resolved'
 }
 
-/** Whoever no longer sees the workflow, or is no longer in the workspace, is told nothing of it. */
+/** People who no longer see the workflow, or have left the workspace, are told nothing of it. */
 const recipientsOf = async (tx: Tx, rule: Row): Promise<string[]> =>
   (
     await tx.rows<{ user_id: string }>(

@@ -5,7 +5,7 @@ import type { Requirement } from '#providers/extraction/index'
 
 // Files that people send in a conversation, and the inputs of workflows that take them.
 
-/** So many wait for a workflow that takes them; older ones are forgotten. */
+/** The most files that wait for a workflow that takes them; older ones are forgotten. */
 const MAX_WAITING = 20
 
 /** `{"type": "object", "required": ["$file"]}`, or an object with the property `$file`. */

@@ -73,7 +73,7 @@ const holdFiles = (tx: Tx, workspaceId: string, executionId: string, fileIds: st
 /** Whose uploads: those of a person, or what came in by a conversation with somebody outside. */
 export type Giver = { userId: string | null; senderId?: string | null }
 
-/** A run takes the files that whoever starts it has uploaded. */
+/** A run takes the files that its starter has uploaded. */
 export const takeUploads = (
   tx: Tx,
   workspaceId: string,

@@ -257,7 +257,7 @@ function makeLines() {
   /** Takes the first whole line of what is held; the rest waits for who asks next. */
   const look = (from: number): void => {
     if (!waiting) {
-      // Said between two calls: whoever says so much is ended.
+      // Output between two calls: a process that writes this much is ended.
       if (size > MAX_NOISE) stop()
       return
     }

@@ -4,7 +4,7 @@ import { readStorable } from '#providers/llm/storable'
 import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
 
-// The journal of one answer. A step that is written is never done again, whoever goes on with the turn.
+// The journal of one answer. A step that is written is never done again, also when another process continues the turn.
 
 /** Another process has taken the turn over: this one must do nothing more. */
 export class TurnLost extends Error {}

@@ -10,7 +10,7 @@ import type { TemplateTool } from './types.ts'
 export type Scene = {
   turn: AgentTurn
   journal: Journal
-  /** As it was when the turn began. Whoever changes it locks it first. */
+  /** As it was when the turn began. It is locked before it is changed. */
   thread: LockedThread
   voice: Voice & { owner_id: string }
   /** Workflows that may be started: those of the template, and those among its tools. */

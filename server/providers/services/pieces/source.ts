@@ -114,7 +114,7 @@ export function makePieceSource({ folder, allowed, mirror }: PieceSourceOptions)
       mkdirSync(part)
       try {
         unpack(bytes, part)
-        // Whoever else fetched it at the same time has put the same there.
+        // Another process that fetched it at the same time has put the same there.
         if (!existsSync(place)) renameSync(part, place)
       } finally {
         rmSync(part, { recursive: true, force: true })
