@@ -257,12 +257,13 @@ function checkSchemaGiven({ type, args }: Node, path: string, errors: Issue[]): 
 
 /** An agent may call tools only: neither control nodes, nor people, nor other agents. */
 function checkGrants({ tools }: JsonObject, path: string, { kinds, errors }: Context): void {
-  for (const [index, type] of (Array.isArray(tools) ? tools : []).entries()) {
+  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    const type = isObject(tool) ? tool.type : tool
     if (typeof type !== 'string') continue
     const kind = kinds.get(type)
     if (kind?.kind === 'tool') continue
     const named = `"${type.slice(0, 64)}"`
     const message = kind ? `${named} is not a tool; an agent can be granted tools only` : `there is no tool ${named}`
-    errors.push({ path: `${path}/tools/${index}`, message })
+    errors.push({ path: `${path}/tools/${index}${isObject(tool) ? '/type' : ''}`, message })
   }
 }

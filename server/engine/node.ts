@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#model/definition'
+import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { Effect, NodeDescriptor } from '#model/node'
 import type { Logger } from '#platform/log'
 
@@ -41,19 +41,26 @@ export type NodeCall = {
    * journalled result instead of doing it again. `name` is unique within the attempt and the same on every attempt.
    */
   step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
+  /** Opens a gate of this node, or finds the one with the same payload. Throws `Suspended` while it is open. */
+  openGate?(gate: JsonObject): Promise<{ outcome: string; output: Json }>
+  /** What a workflow that the node names takes, for whom the execution acts. */
+  describeWorkflow?(workflowId: string): Promise<WorkflowDescription>
   /**
-   * Opens a gate of this node, or finds the one with the same payload; null while it is open. A node that waits for it fails with
-   * `postponeS`.
+   * Runs a workflow that the definition of the node names, once for each `key`, and gives how it ended. Throws `Suspended` while it
+   * runs.
    */
-  openGate?(gate: JsonObject): Promise<{ outcome: string; output: Json } | null>
+  runWorkflow?(key: string, wanted: { workflow_id: string; input: JsonObject }): Promise<WorkflowEnd>
 }
+
+export type WorkflowDescription = { name: string; description: string | null; inputs: Json }
+export type WorkflowEnd = { results: Json; error: ExecutionError | null }
 
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
 
 /**
  * Thrown by a node: becomes the node's error. `retryable` false calls it permanent: it is tried again only where the policy
  * names its code. `nothingDone` lets even what may happen at most once be tried again. `retryAfterS` is what the target asked
- * to wait. `postponeS`: nothing failed; the node waits for people, and runs again after this time at the latest, whatever its policy says.
+ * to wait.
  */
 export class NodeFailure extends Error {
   readonly code: string
@@ -61,7 +68,6 @@ export class NodeFailure extends Error {
   readonly retryable: boolean
   readonly nothingDone: boolean
   readonly retryAfterS: number | undefined
-  readonly postponeS: number | undefined
 
   constructor(
     code: string,
@@ -71,7 +77,6 @@ export class NodeFailure extends Error {
       retryable?: boolean
       nothingDone?: boolean
       retryAfterS?: number | undefined
-      postponeS?: number | undefined
     } = {},
   ) {
     super(message)
@@ -80,7 +85,24 @@ export class NodeFailure extends Error {
     this.retryable = options.retryable ?? true
     this.nothingDone = options.nothingDone ?? false
     this.retryAfterS = options.retryAfterS
-    this.postponeS = options.postponeS
+  }
+}
+
+/** What a suspended node waits for; ids as the interface names them. */
+export type SuspendedOn =
+  | { kind: 'approval'; data: JsonObject; dueAt: number | null }
+  | { kind: 'execution'; execution_id: string }
+
+/**
+ * Thrown by a node that cannot go on before a gate is resolved or another execution has ended. Nothing failed: the node waits, and
+ * then runs again as the same attempt, with the steps that it has journalled.
+ */
+export class Suspended extends Error {
+  readonly on: SuspendedOn
+
+  constructor(on: SuspendedOn) {
+    super('the node waits')
+    this.on = on
   }
 }
 

@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import type { BlobRef } from './blob-ref.ts'
 import type { Flow } from './flow/rules.ts'
-import type { LogLine, NodeKind } from './node.ts'
+import type { LogLine, NodeKind, WorkflowDescription } from './node.ts'
 import type { ReadNode } from './node-view.ts'
 
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
@@ -381,6 +381,11 @@ export type EnginePorts = {
     workspaceId: string,
     wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
   ): Promise<StartTarget>
+  /** What a workflow takes, for a node of `executionId` that may run it. Throws `NodeFailure`. */
+  describeWorkflow(
+    workspaceId: string,
+    wanted: { workflow_id: string; executionId: string },
+  ): Promise<WorkflowDescription>
   /** The variables of the workspace: those of these names, or all. */
   readVariables(workspaceId: string, names: string[] | null): Promise<JsonObject>
   /** The workflow's `settings.finally_grace_s` or its default, in seconds. */

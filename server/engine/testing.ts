@@ -98,6 +98,7 @@ export const startTestEngine = async (
       workflowId: null,
       versionId: null,
     }),
+    describeWorkflow: async (_workspaceId, { workflow_id }) => ({ name: workflow_id, description: null, inputs: true }),
     readVariables: async () => ({}),
     finallyGrace: async () => 60,
     openGate: open,

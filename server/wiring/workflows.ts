@@ -126,6 +126,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       ...providers,
       openCredential,
       chooseModel: chooseModelForNode,
+      findImported,
       kindOf: (type) => nodes.get(type),
     }),
     ...options.kinds,

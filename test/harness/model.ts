@@ -6,6 +6,7 @@ import { makeWorld, type World } from './world.ts'
 /** The whole service with a language model, which forgets before each test what it was asked, and people in it. */
 export async function useServiceWithModel(
   name: string,
+  env: Record<string, string> = {},
 ): Promise<{ model: FakeLlm; service: () => Service; world: () => World }> {
   const model = await startFakeLlm()
   const service = useService({
@@ -15,6 +16,7 @@ export async function useServiceWithModel(
       LLM_MODELS: '*',
       LLM_API_KEY: FAKE_KEY,
       LLM_BASE_URL: model.baseUrl,
+      ...env,
     },
   })
   let world: World | undefined

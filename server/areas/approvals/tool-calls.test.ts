@@ -9,29 +9,25 @@ import { until } from '#test/harness/until'
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 
-const definition = {
+const approval = { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true }
+const definitionWith = (tool: object) => ({
   nodes: [
     {
       id: 'agent',
       type: 'agent.run',
       args: {
         goal: 'Tell the team',
-        tools: [
-          {
-            type: 'notify',
-            arguments: { fixed: { title: 'From the agent' } },
-            approval: { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true },
-          },
-        ],
+        tools: [{ type: 'notify', arguments: { fixed: { title: 'From the agent' } }, approval, ...tool }],
       },
     },
   ],
   edges: [],
   output: { $ref: 'nodes.agent.output.answer' },
-}
+})
 
-const start = async () => {
+const start = async (tool: object = {}) => {
   const { owner } = world()
+  const definition = definitionWith(tool)
   const made = await owner.call('POST', '/api/workflows', { body: { name: 'Agent', definition } })
   expect(made.status, made.text).toBe(201)
   const run = await owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: { input: {} } })
@@ -77,6 +73,12 @@ test('the call is made once it was approved, as it was approved; another call is
   const first = await gateOf(execution)
   expect(first.payload).toEqual({ tool: 'notify', arguments: { body: 'first', title: 'From the agent' }, call: '1.0' })
   expect(await notices()).toBe(0)
+  // It waits for the gate itself, and not for a time at which it would look again.
+  const waiting = await until(async () => {
+    const { body } = await world().owner.call('GET', `/api/workflows/executions/${execution}`)
+    return body.status === 'waiting' ? body.waiting_for : undefined
+  }, 'the run to wait')
+  expect(waiting).toMatchObject([{ kind: 'approval', node_id: 'agent', request_id: first.request_id }])
   await vote(first, 'approve')
   const second = await until(
     async () => (await gates(execution)).find(({ request_id }) => request_id !== first.request_id),
@@ -85,7 +87,19 @@ test('the call is made once it was approved, as it was approved; another call is
   expect(second.payload_sha256).not.toBe(first.payload_sha256)
   expect(await notices()).toBe(1)
   await vote(second, 'reject', 'Too loud')
-  expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'One was told.' })
+  const end = await ended(execution)
+  expect(end).toMatchObject({ status: 'succeeded', results: 'One was told.' })
+  // Waiting for people used up no attempt.
+  expect(end.nodes).toMatchObject([{ node_id: 'agent', attempt: 1 }])
   expect(await notices()).toBe(1)
   expect(model.refused).toEqual([])
+})
+
+test('a gate that is due is decided as its policy says', async () => {
+  const notify = callTools([{ name: 'notify', arguments: { body: 'late' } }])
+  model.script(notify, (asked) => say(toolText(asked).includes('was not approved') ? 'Nobody came.' : 'Told.'))
+  const policy = { approvers: [{ kind: 'role', id: 'owner' }], allow_self: true, due_in_s: 1, on_due: 'reject' }
+  const before = await notices()
+  expect(await ended(await start({ approval: policy }))).toMatchObject({ results: 'Nobody came.' })
+  expect(await notices()).toBe(before)
 })

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { isProblem } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
@@ -6,7 +6,8 @@ import { parseJson } from '#platform/http/body'
 // JSON-RPC 2.0, as the Model Context Protocol uses it: one message at a time.
 
 export type Id = string | number
-export type Message = { id?: Id; method?: string; params?: JsonObject }
+/** `answered`: it is the answer to a request of ours. */
+export type Message = { id?: Id; method?: string; params?: JsonObject; answered?: Json }
 export type Reply = { jsonrpc: '2.0'; id: Id | null } & (
   | { result: object }
   | { error: { code: number; message: string } }
@@ -29,14 +30,13 @@ export function readMessage(body: Buffer, maxDepth: number): Message | Reply {
     return rpcError(null, -32700, [message, ...errors.map(({ path, message: what }) => `${path} ${what}`)].join(' '))
   }
   if (!isObject(value as JsonObject)) return rpcError(null, -32600, 'send one message of JSON-RPC at a time')
-  const { jsonrpc, id, method, params } = value as JsonObject
+  const { jsonrpc, id, method, params, result } = value as JsonObject
   const isId = id === undefined || typeof id === 'string' || typeof id === 'number'
   const isAnswer = method === undefined && id !== undefined
   if (jsonrpc !== '2.0' || !isId || !(isAnswer || typeof method === 'string'))
     return rpcError(null, -32600, 'this is no message of JSON-RPC 2.0')
   if (params !== undefined && !isObject(params)) return rpcError(id ?? null, -32602, 'params must be an object')
-  // An answer to something that we never ask wants no answer itself.
-  if (isAnswer) return {}
+  if (isAnswer) return { id: id as Id, answered: result ?? null }
   return {
     ...(id !== undefined && { id }),
     method: String(method),

@@ -10,12 +10,17 @@ import { type Context, scopeOf } from '#platform/http/context'
 import { API_VERSION } from '#platform/http/openapi/document'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, toWire } from '#platform/ids'
+import { canElicit, type ElicitationParts, makeElicitor, sessionFor, takeAnswer } from './elicitation.ts'
 import { openEvents, type Send } from './events.ts'
 import { type Id, type Message, type Reply, rpcError } from './rpc.ts'
 import { listToolNames, listTools, type ToolWorkflow } from './store.ts'
 import { failed, resultOf, type ToolResult, toolNameOf, toolOf } from './tools.ts'
 
 // Heddle as a server of the Model Context Protocol. It keeps no sessions: every request says who asks by its API key.
+
+/** A client that hears nothing for a minute gives up. */
+const SIGN_OF_LIFE_EVERY = 15 * SECOND
+const SMALL_STEP = 0.001
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const TOOLS_AT_ONCE = 50
@@ -26,7 +31,7 @@ const WAIT_QUIETLY = 50 * SECOND
 const WAIT_WITH_PROGRESS = 600 * SECOND
 const LOOK_EVERY = 1 * SECOND
 
-export type McpParts = {
+export type McpParts = ElicitationParts & {
   engine: Pick<Engine, 'waitFor' | 'readExecution'>
   views: Views
   startExecution: StartExecution
@@ -41,12 +46,19 @@ export async function answerMessage(
   message: Message,
   exchange: Exchange,
 ): Promise<Reply | undefined> {
-  const { id, method, params = {} } = message
+  const { id, method, params = {}, answered } = message
   if (id === undefined) return undefined
+  if (answered !== undefined) {
+    await takeAnswer(parts, ctx, id, answered)
+    return undefined
+  }
   const result = (value: object): Reply => ({ jsonrpc: '2.0', id, result: value })
   switch (method) {
-    case 'initialize':
+    case 'initialize': {
+      const session = sessionFor(params.capabilities)
+      if (session !== undefined) exchange.reply.header('mcp-session-id', session)
       return result(initialized(params))
+    }
     case 'ping':
       return result({})
     case 'tools/list':
@@ -112,38 +124,57 @@ async function callTool(
     return failed([message, ...errors.map(({ path, message: what }) => `${path} ${what}`)].join('\n'))
   }
   const token = isObject(params._meta) ? params._meta.progressToken : undefined
-  const wantsProgress = (typeof token === 'string' || typeof token === 'number') && openEvents.accepts(exchange)
-  const view = wantsProgress
-    ? await waitWithProgress(parts, ctx, executionId, token, openEvents(exchange))
-    : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.stepAside())
+  const progressToken = typeof token === 'string' || typeof token === 'number' ? token : undefined
+  const elicits = canElicit(exchange)
+  const view =
+    openEvents.accepts(exchange) && (progressToken !== undefined || elicits)
+      ? await waitWithEvents(parts, ctx, executionId, { progressToken, elicits }, openEvents(exchange))
+      : await parts.engine.waitFor(workspace_id, executionId, WAIT_QUIETLY, ctx.stepAside())
   if (!view) return failed('The execution is gone.')
   const execution = await parts.views.whole(view)
   return resultOf({ ...execution, results: execution.results as Json })
 }
 
-/** Tells how many nodes have ended, whenever that changed. */
-async function waitWithProgress(
-  { engine }: McpParts,
+/** Tells how many nodes have ended, whenever that changed, and puts the questions of the run to a client that can ask its person. */
+async function waitWithEvents(
+  parts: McpParts,
   ctx: Context,
   executionId: string,
-  progressToken: string | number,
+  { progressToken, elicits }: { progressToken: Id | undefined; elicits: boolean },
   send: Send,
 ): Promise<ExecutionView | undefined> {
-  const until = performance.now() + WAIT_WITH_PROGRESS
+  const until = performance.now() + (progressToken === undefined ? WAIT_QUIETLY : WAIT_WITH_PROGRESS)
+  const tell = makeProgress(progressToken, send)
+  const elicitor = elicits ? await makeElicitor(parts, ctx, send) : undefined
+  try {
+    for (;;) {
+      const view = await parts.engine.waitFor(ctx.workspace.workspace_id, executionId, LOOK_EVERY, ctx.stepAside())
+      if (!view) return undefined
+      tell(view)
+      if (hasFinished(view) || performance.now() > until || ctx.signal.aborted) return view
+      // People take longer than a client waits; what they are asked is in their inbox.
+      if (view.status === 'waiting' && !(await elicitor?.ask(view))) return view
+    }
+  } finally {
+    await elicitor?.stop()
+  }
+}
+
+/** Progress has to grow with each notification: while nothing ends, it grows by a little, so that the client keeps waiting. */
+function makeProgress(progressToken: Id | undefined, send: Send): (view: ExecutionView) => void {
   let told = -1
-  for (;;) {
-    const view = await engine.waitFor(ctx.workspace.workspace_id, executionId, LOOK_EVERY, ctx.stepAside())
-    if (!view) return undefined
-    const progress = view.nodes.filter(({ status }) => ENDED.has(status)).length
-    if (progress > told)
-      send({
-        jsonrpc: '2.0',
-        method: 'notifications/progress',
-        params: { progressToken, progress, total: view.nodes.length, message: view.status },
-      })
-    told = Math.max(told, progress)
-    // People take longer than a client waits; what they are asked is in their inbox.
-    if (hasFinished(view) || view.status === 'waiting' || performance.now() > until || ctx.signal.aborted) return view
+  let at = performance.now()
+  return (view) => {
+    if (progressToken === undefined) return
+    const ended = view.nodes.filter(({ status }) => ENDED.has(status)).length
+    if (ended <= told && performance.now() - at < SIGN_OF_LIFE_EVERY) return
+    told = ended > told ? ended : told + SMALL_STEP
+    at = performance.now()
+    send({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken, progress: told, total: view.nodes.length, message: view.status },
+    })
   }
 }
 

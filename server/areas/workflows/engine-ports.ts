@@ -1,6 +1,6 @@
 import { ACTIVATION_REQUIRED, type Quota, targetOf } from '#areas/executions/start'
 import { readVariables } from '#areas/variables/service'
-import { NodeFailure } from '#engine/node'
+import { NodeFailure, type WorkflowDescription } from '#engine/node'
 import type { EndedExecution, EnginePorts, StartTarget } from '#engine/ports'
 import type { Definition, Json } from '#model/definition'
 import { validateJson } from '#model/json-schema'
@@ -22,7 +22,7 @@ export function makeWorkflowPorts(options: {
   loadAdhoc: LoadAdhoc
   loadTrial: LoadAdhoc
   quota: Quota
-}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'readVariables' | 'finallyGrace'> & {
+}): Pick<EnginePorts, 'loadDefinition' | 'resolveWorkflow' | 'describeWorkflow' | 'readVariables' | 'finallyGrace'> & {
   ended(execution: EndedExecution): Promise<void>
 } {
   const { db, system } = options
@@ -35,7 +35,7 @@ export function makeWorkflowPorts(options: {
   ): Promise<TargetRow | undefined> =>
     db.tenant(inWorkspace(workspaceId), (tx) =>
       tx.maybe<TargetRow>(
-        `select w.workflow_id, w.settings, w.owner_id, w.name, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
+        `select w.workflow_id, w.settings, w.owner_id, w.name, w.description, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
            coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id from workflows w
          left join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id
            and case when $3::uuid is null then v.active else v.version_id = $3 end
@@ -77,15 +77,11 @@ export function makeWorkflowPorts(options: {
     throw new Error(`there is no definition ${ref}`)
   }
 
-  async function resolveWorkflow(
+  /** A workflow that the execution may run, with the version that it would run. */
+  async function findRunnable(
     workspaceId: string,
-    wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
-  ): Promise<StartTarget> {
-    const known = system.get(wanted.workflow_id)
-    if (known) {
-      refuseBadInput(known.definition.inputs ?? true, wanted.input)
-      return { definitionRef: `system:${known.slug}`, workflowId: null, versionId: null, systemSlug: known.slug }
-    }
+    wanted: { workflow_id: string; version_id?: string; executionId: string },
+  ): Promise<TargetRow & { version_id: string }> {
     const workflowId = fromWire('wf', wanted.workflow_id)
     const versionId = wanted.version_id === undefined ? null : fromWire('wfv', wanted.version_id)
     // Looked up in the workspace of the execution: a workflow of another one does not exist here.
@@ -110,9 +106,31 @@ export function makeWorkflowPorts(options: {
         retryable: false,
       })
     }
-    const { inputs, ...target } = targetOf(row as TargetRow & { version_id: string })
+    return row as TargetRow & { version_id: string }
+  }
+
+  async function resolveWorkflow(
+    workspaceId: string,
+    wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
+  ): Promise<StartTarget> {
+    const known = system.get(wanted.workflow_id)
+    if (known) {
+      refuseBadInput(known.definition.inputs ?? true, wanted.input)
+      return { definitionRef: `system:${known.slug}`, workflowId: null, versionId: null, systemSlug: known.slug }
+    }
+    const { inputs, ...target } = targetOf(await findRunnable(workspaceId, wanted))
     refuseBadInput(inputs, wanted.input)
     return target
+  }
+
+  async function describeWorkflow(
+    workspaceId: string,
+    wanted: { workflow_id: string; executionId: string },
+  ): Promise<WorkflowDescription> {
+    const known = system.get(wanted.workflow_id)
+    if (known) return { name: known.name, description: known.description, inputs: known.definition.inputs ?? true }
+    const { name, description, inputs } = await findRunnable(workspaceId, wanted)
+    return { name, description, inputs: inputs ?? true }
   }
 
   const variablesOf: EnginePorts['readVariables'] = (workspaceId, names) =>
@@ -137,6 +155,7 @@ export function makeWorkflowPorts(options: {
     finallyGrace,
     loadDefinition,
     resolveWorkflow,
+    describeWorkflow,
     readVariables: variablesOf,
     ended: makeFailures({ db, quota: options.quota, findTarget }),
   }

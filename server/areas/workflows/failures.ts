@@ -14,6 +14,7 @@ export type TargetRow = {
   settings: FlowSettings & { timeout_s?: number; error_workflow_id?: string }
   owner_id: string
   name: string
+  description: string | null
   version_id: string | null
   inputs: Json | null
   principal_id: string | null

@@ -9,11 +9,9 @@ import type { AgentTool } from './tools.ts'
 
 export type Decision = { outcome: string; why: string }
 
-/** The vote wakes the run. This is for a vote that came while the node was still running. */
-const LOOK_AGAIN_S = 30
-const MAX_LOOK_AGAIN_S = 3_600
 const MAX_WHY = 2_000
 
+/** Throws `Suspended` until people have decided. */
 export async function askApproval(call: NodeCall, key: string, wanted: ToolCall, tool: AgentTool): Promise<Decision> {
   const policy = tool.approval
   if (call.openGate === undefined || policy === undefined)
@@ -26,10 +24,7 @@ export async function askApproval(call: NodeCall, key: string, wanted: ToolCall,
     call: key.replace('tool:', ''),
   }
   const decided = await call.openGate({ title: `Allow the agent to call ${tool.title}`.slice(0, 500), payload, policy })
-  if (decided !== null) return { outcome: decided.outcome, why: reasonsOf(decided.output) }
-  throw new NodeFailure('waiting_for_approval', `${tool.title} waits for approval`, {
-    postponeS: Math.min(MAX_LOOK_AGAIN_S, LOOK_AGAIN_S * 2 ** Math.min(call.attempt - 1, 10)),
-  })
+  return { outcome: decided.outcome, why: reasonsOf(decided.output) }
 }
 
 /** What the voters said about it, for the model. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type NodeCall, NodeFailure } from '#engine/node'
+import { type NodeCall, NodeFailure, Suspended } from '#engine/node'
 import { platformFault } from '#engine/platform-fault'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
@@ -53,7 +53,12 @@ export const runTool = async (
       return { ok: true, text: clip(asText(output), MAX_RESULT).text }
     } catch (error) {
       // Trouble of the service is no result: what may be repeated is done again, so the model hears what really came of it.
-      if (call.signal.aborted || (tool.effect !== 'at_most_once' && platformFault(error, 'node'))) throw error
+      if (
+        error instanceof Suspended ||
+        call.signal.aborted ||
+        (tool.effect !== 'at_most_once' && platformFault(error, 'node'))
+      )
+        throw error
       if (error instanceof NodeFailure) return failed(error.code, `${error.code}: ${error.message}${detailsOf(error)}`)
       call.log.warn({ err: error, execution_id: call.executionId, tool: tool.title }, 'a tool of an agent threw')
       return failed('internal', 'the tool failed for a reason on our side')

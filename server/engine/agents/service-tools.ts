@@ -1,11 +1,12 @@
-import { NodeFailure } from '#engine/node'
-import { EFFECTS } from '#engine/nodes/service-call'
+import { type NodeCall, NodeFailure } from '#engine/node'
+import { EFFECTS, type FindImported, isImportedName, needsCredential } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Catalogue } from '#providers/services/catalogue'
 import { type AgentTool, type KindLookup, offeredSchema, problemsOf, safeName } from './tools.ts'
 
-// An action of a service as a tool, with the schema of that action. It runs as the node `service.call` does, with a credential that
-// stands in the definition.
+// An action of a service as a tool, with the schema of that action: of the services that come with the program, and of those that
+// the workspace imported (OpenAPI documents, pieces, MCP servers). It runs as the node `service.call` does, with a credential that stands
+// in the definition.
 
 export type ServiceGrant = {
   service: string
@@ -18,37 +19,58 @@ export type ServiceGrant = {
 
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
-export const toolsOfServices = (grants: ServiceGrant[], kindOf: KindLookup, catalogue: Catalogue): AgentTool[] =>
-  grants.map(({ service: wanted, action: name, credentialId, fixed, allowed, approval }) => {
-    const service = catalogue.get(wanted)
-    const action = service?.actions.get(name)
-    const run = kindOf('service.call')?.run
-    if (!service || !action || !run)
-      throw refused(`there is no service "${wanted.slice(0, 60)}" with the action "${name.slice(0, 60)}"`)
-    const properties = (action.args_schema.properties ?? {}) as JsonObject
-    const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((field) => !Object.hasOwn(properties, field))
-    if (unknown !== undefined) throw refused(`${service.title}, ${action.title} has no argument "${unknown}"`)
-    const schema = offeredSchema(action.args_schema, fixed, allowed)
-    return {
-      name: safeName(`${wanted}_${name}`),
-      title: `${wanted}.${name}`,
-      description: `${service.title}: ${action.title}`,
-      schema,
-      effect: EFFECTS[action.effect],
-      fixed,
-      approval,
-      check: (args) => {
-        const problems = problemsOf(schema, args)
-        return problems.length > 0 ? problems : problemsOf(action.args_schema, { ...args, ...fixed })
-      },
-      run: async (call) => {
-        const args = {
-          service: wanted,
-          action: name,
-          ...(credentialId !== undefined && { credential_id: credentialId }),
-          args: { ...call.args, ...fixed },
-        }
-        return (await run({ ...call, args })).output
-      },
-    }
-  })
+export type ServiceToolDeps = { kindOf: KindLookup; catalogue: Catalogue; findImported?: FindImported | undefined }
+
+export const toolsOfServices = (
+  grants: ServiceGrant[],
+  call: Pick<NodeCall, 'workspaceId'>,
+  deps: ServiceToolDeps,
+): Promise<AgentTool[]> => Promise.all(grants.map((grant) => serviceTool(grant, call, deps)))
+
+async function findAction({ service: name, action }: ServiceGrant, workspaceId: string, deps: ServiceToolDeps) {
+  if (isImportedName(name)) return deps.findImported?.(workspaceId, name, action)
+  const service = deps.catalogue.get(name)
+  const found = service?.actions.get(action)
+  return service && found && { service, action: found }
+}
+
+async function serviceTool(
+  grant: ServiceGrant,
+  { workspaceId }: Pick<NodeCall, 'workspaceId'>,
+  deps: ServiceToolDeps,
+): Promise<AgentTool> {
+  const { service: wanted, action: name, credentialId, fixed, allowed, approval } = grant
+  const found = await findAction(grant, workspaceId, deps)
+  const run = deps.kindOf('service.call')?.run
+  if (!found || !run)
+    throw refused(`there is no service "${wanted.slice(0, 60)}" with the action "${name.slice(0, 60)}"`)
+  const { service, action } = found
+  if (needsCredential(service) && credentialId === undefined)
+    throw refused(`${service.title} is called with a credential: name one in the tool`)
+  const properties = (action.args_schema.properties ?? {}) as JsonObject
+  const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((field) => !Object.hasOwn(properties, field))
+  if (unknown !== undefined) throw refused(`${service.title}, ${action.title} has no argument "${unknown}"`)
+  const schema = offeredSchema(action.args_schema, fixed, allowed)
+  return {
+    name: safeName(`${wanted}_${name}`),
+    title: `${wanted}.${name}`,
+    description: [`${service.title}: ${action.title}`, action.description].filter(Boolean).join('. ').slice(0, 1_000),
+    schema,
+    effect: EFFECTS[action.effect],
+    fixed,
+    approval,
+    check: (args) => {
+      const problems = problemsOf(schema, args)
+      return problems.length > 0 ? problems : problemsOf(action.args_schema, { ...args, ...fixed })
+    },
+    run: async (call) => {
+      const args = {
+        service: wanted,
+        action: name,
+        ...(credentialId !== undefined && { credential_id: credentialId }),
+        args: { ...call.args, ...fixed },
+      }
+      return (await run({ ...call, args })).output
+    },
+  }
+}

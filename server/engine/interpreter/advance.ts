@@ -1,8 +1,8 @@
 import type { ExecutionError, Json, JsonObject, Node } from '#model/definition'
-import { NodeFailure } from '../node.ts'
+import { NodeFailure, type SuspendedOn } from '../node.ts'
 import type { BlobRef } from '../ports.ts'
 import { activate, argsOf } from './activate.ts'
-import { type Command, closingOf, commandFor } from './commands.ts'
+import { type Command, closingOf, commandFor, mayBeSuspended } from './commands.ts'
 import type { Context } from './context.ts'
 import { conclude, cutShort, finish } from './ending.ts'
 import { errorOf } from './errors.ts'
@@ -38,8 +38,9 @@ export type Happening =
       retryable: boolean
       nothingDone?: boolean
       retryAfterS?: number
-      postponeS?: number
     }
+  /** The attempt goes on when what it waits for is over. */
+  | { kind: 'suspended'; node: string; attempt: number; on: SuspendedOn }
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
   | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
@@ -52,6 +53,8 @@ export type Happening =
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
   | { kind: 'received'; node: string; output: Json; data: JsonObject }
   | { kind: 'refused'; node: string; error: Failure }
+  /** An execution that a node started while it ran. */
+  | { kind: 'ended'; node: string; execution: string }
   | { kind: 'child'; node: string; attempt: number; results: Json; blob?: BlobRef; error: ExecutionError | null }
   /** What it waits for may be over, or gone. */
   | { kind: 'check'; node: string }
@@ -214,8 +217,12 @@ const absorb = (pass: Pass, happening: Happening) => {
       return failed(pass, id, node.attempt, happening.error, happening.retryable, {
         nothingDone: happening.nothingDone,
         retryAfterS: happening.retryAfterS,
-        postponeS: happening.postponeS,
       })
+    case 'suspended':
+      if (node?.status !== 'running' || node.attempt !== happening.attempt) return
+      return suspend(pass, id, happening.on)
+    case 'ended':
+      return executionOver(pass, id, happening.execution)
     case 'step':
       if (node?.status !== 'running' || Object.hasOwn(node.steps ?? {}, happening.name)) return
       return record(pass, 'node.progress', { node_id: id, step: happening.name, result: happening.result })
@@ -235,11 +242,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       const present = waitsOn(pass, id, happening.people)
       if (node?.status !== 'running' && !present) return
       if (present && isSameAsking(present, happening.data)) return
-      // A gate is looked at before it is due, for a reminder.
-      const look = happening.dueAt === null ? null : new Date(happening.dueAt).toISOString()
-      const { due_at = look } = happening.data
-      const due: JsonObject = look === null ? {} : { due_at, ...(due_at !== look && { look_at: look }) }
-      return record(pass, OPENED[happening.people], { ...happening.data, node_id: id, ...due })
+      return recordOpened(pass, id, happening.people, happening)
     }
     case 'postponed': {
       if (!waitsOn(pass, id, happening.people)) return
@@ -247,16 +250,12 @@ const absorb = (pass: Pass, happening: Happening) => {
       return record(pass, 'node.progress', { node_id: id, due_at: due })
     }
     case 'voted':
-      if (!waitsOn(pass, id, 'approval')) return
+      if (!waitsOn(pass, id, 'approval') && !(node?.status === 'running' && maySuspend(pass, id))) return
       return record(pass, 'approval.voted', { ...happening.data, node_id: id })
     case 'resolved': {
+      if (maySuspend(pass, id)) return gateOver(pass, id, happening)
       const gate = waitsOn(pass, id, 'approval')
-      if (!gate) {
-        // A node that asks for approval while it runs: it looks at what was decided when it runs again.
-        const { type } = pass.compiled.nodes.get(id) ?? {}
-        if (node?.wait?.kind === 'retry' && type !== 'approval') pass.again.unshift([id, node.attempt + 1])
-        return
-      }
+      if (!gate) return
       record(pass, 'approval.resolved', { ...happening.data, node_id: id, outcome: happening.outcome })
       const ways = pass.compiled.outgoing.get(id) ?? []
       if (happening.outcome === 'rejected' && !ways.some((edge) => edge.from.port === 'rejected')) {
@@ -289,6 +288,7 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'check': {
       const wait = node?.status === 'waiting' ? node.wait : undefined
       if (!wait || !('data' in wait || wait.kind === 'execution')) return
+      if (maySuspend(pass, id)) return wake(pass, id)
       const again = commandAgain(pass, id, node as NodeState)
       if (again?.do !== 'tell' && again) pass.commands.push(again)
       return
@@ -301,6 +301,53 @@ const absorb = (pass: Pass, happening: Happening) => {
       return succeed(pass, id, parent.attempt, { output: happening.results, ...blob })
     }
   }
+}
+
+/** It asks for approval or starts executions while it runs, rather than being there for that. */
+const maySuspend = ({ compiled }: Pass, id: string): boolean => mayBeSuspended(compiled.nodes.get(id)?.type ?? '')
+
+const recordOpened = (
+  pass: Pass,
+  id: string,
+  people: Asking,
+  { data, dueAt }: { data: JsonObject; dueAt: number | null },
+): void => {
+  // A gate is looked at before it is due, for a reminder.
+  const look = dueAt === null ? null : new Date(dueAt).toISOString()
+  const { due_at = look } = data
+  const due: JsonObject = look === null ? {} : { due_at, ...(due_at !== look && { look_at: look }) }
+  record(pass, OPENED[people], { ...data, node_id: id, ...due })
+}
+
+const suspend = (pass: Pass, id: string, on: SuspendedOn): void => {
+  const { over = [] } = pass.state.nodes[id] as NodeState
+  if (on.kind === 'approval') recordOpened(pass, id, 'approval', on)
+  else record(pass, 'node.progress', { node_id: id, waits_for: on.execution_id })
+  const awaited = on.kind === 'approval' ? on.data.request_id : on.execution_id
+  if (over.includes(String(awaited))) wake(pass, id)
+}
+
+/** Lets a suspended node run again: the same attempt, which looks at what it waited for. */
+const wake = (pass: Pass, id: string): void => {
+  record(pass, 'node.progress', { node_id: id, woken: true })
+  const again = commandAgain(pass, id, pass.state.nodes[id] as NodeState)
+  if (again?.do === 'tell') absorb(pass, again.happening)
+  else if (again) pass.commands.push(again)
+}
+
+/** A gate of a node that suspends. One that is resolved before the node waits for it is remembered. */
+const gateOver = (pass: Pass, id: string, { data, outcome }: Happening & { kind: 'resolved' }): void => {
+  const waiting = waitsOn(pass, id, 'approval')?.wait
+  const isAwaited = waiting && 'data' in waiting && waiting.data.request_id === data.request_id
+  if (!isAwaited && pass.state.nodes[id]?.status !== 'running') return
+  record(pass, 'approval.resolved', { ...data, node_id: id, outcome })
+  if (isAwaited) wake(pass, id)
+}
+
+const executionOver = (pass: Pass, id: string, execution: string): void => {
+  const waiting = waitsOn(pass, id, 'execution')?.wait
+  if (waiting?.kind === 'execution' && waiting.child === execution) wake(pass, id)
+  else if (pass.state.nodes[id]?.status === 'running') record(pass, 'node.progress', { node_id: id, ended: execution })
 }
 
 /** What a node gave may be too large to be kept: then that node has failed. */
@@ -356,7 +403,8 @@ export function* resume(context: Context, state: GraphState, allowance: Allowanc
   if (state.ending && state.ending.until === undefined) yield { do: 'grace', node: '' }
   const pass = openPass(context, compiled, state, { at: 0, allowance })
   for (const [id, node] of activeNodes(state)) {
-    if (node.status !== 'running' && node.wait?.kind !== 'execution') continue
+    const isChild = node.wait?.kind === 'execution' && node.wait.child === undefined
+    if (node.status !== 'running' && !isChild) continue
     // Each became ready in a pass of its own.
     pass.steps = MAX_PASS_STEPS
     const again = commandAgain(pass, id, node)

@@ -35,6 +35,7 @@ const begun = (state: GraphState, old: NodeState | undefined, fact: Fact): NodeS
     ...(map && { map }),
     ...(loop && { loop }),
     ...(old?.steps && { steps: old.steps }),
+    ...(old?.over && { over: old.over }),
   }
 }
 
@@ -75,6 +76,13 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
       if (typeof data.step === 'string') {
         return { ...old, steps: { ...old.steps, [data.step]: data.result ?? null } }
       }
+      if (data.woken === true) {
+        const { wait: _wait, ...rest } = old
+        return { ...rest, status: 'running' }
+      }
+      if (typeof data.waits_for === 'string')
+        return { ...old, status: 'waiting', wait: { kind: 'execution', child: data.waits_for } }
+      if (typeof data.ended === 'string') return { ...old, over: [...(old.over ?? []), data.ended] }
       if (data.due_at !== undefined && old.wait && 'data' in old.wait) {
         const { due, ...wait } = old.wait
         const until = time(data.due_at) ?? null
@@ -105,6 +113,9 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
       }
       return { ...old, status: 'waiting', wait }
     }
+    case 'approval.resolved':
+      if (old?.status !== 'running' || typeof data.request_id !== 'string') return undefined
+      return { ...old, over: [...(old.over ?? []), data.request_id] }
     default:
       return undefined
   }
@@ -118,7 +129,7 @@ const closed = (state: GraphState, at: number): Record<string, NodeState> => {
   for (const [id, node] of Object.entries(state.nodes)) {
     if (node.status !== 'running' && node.status !== 'waiting') nodes[id] = node
     else {
-      const { wait: _wait, expires: _expires, map: _map, loop: _loop, steps: _steps, ...rest } = node
+      const { wait: _wait, expires: _expires, map: _map, loop: _loop, steps: _steps, over: _over, ...rest } = node
       nodes[id] = { ...rest, status: 'failed', finished_at: at, error: { ...INTERRUPTED, node_id: id } }
     }
   }

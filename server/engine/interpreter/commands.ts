@@ -93,12 +93,16 @@ const ASKING: Readonly<Record<string, Asking>> = {
 }
 export const askingOf = (type: string): Asking | undefined => (Object.hasOwn(ASKING, type) ? ASKING[type] : undefined)
 
+/** The kinds that ask for approval, or start executions, in the middle of what they do: they are suspended meanwhile. */
+const SUSPENDABLE: ReadonlySet<string> = new Set(['agent.run'])
+export const mayBeSuspended = (type: string): boolean => SUSPENDABLE.has(type)
+
 /** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates inside its body. */
 export const closingOf = ({ id, type, args }: Node, attempt: number): Command[] => {
   if (hasBody(type)) return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
   // One that is not waited for goes its own way.
   if (type === 'subworkflow') return args?.wait === false ? [] : [{ do: 'abandon', node: id, attempt }]
-  return askingOf(type) ? [{ do: 'close', node: id }] : []
+  return askingOf(type) || mayBeSuspended(type) ? [{ do: 'close', node: id }] : []
 }
 
 /** The command that (again) does what an active node is there for. `args` may throw; the caller turns that into a failure. */

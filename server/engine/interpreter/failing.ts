@@ -1,5 +1,4 @@
 import type { JsonObject } from '#model/definition'
-import { SECOND } from '#platform/clock'
 import { type AttemptEnd, nextAttemptIn } from './backoff.ts'
 import { closingOf } from './commands.ts'
 import { conclude } from './ending.ts'
@@ -17,7 +16,7 @@ export const failed = (
   attempt: number,
   cause: unknown,
   retryable: boolean,
-  more: Pick<AttemptEnd, 'nothingDone' | 'retryAfterS' | 'isFinal'> & { postponeS?: number | undefined } = {},
+  more: Pick<AttemptEnd, 'nothingDone' | 'retryAfterS' | 'isFinal'> = {},
 ) => {
   const node = pass.compiled.nodes.get(id)
   if (!node) return
@@ -25,11 +24,7 @@ export const failed = (
   pass.commands.push(...closingOf(node, attempt))
   const isAtMostOnce = pass.context.effectOf(node.type, node.args) === 'at_most_once'
   const ending = { code: error.code, retryable, ...more }
-  const { postponeS } = more
-  const delay =
-    postponeS !== undefined
-      ? postponeS * SECOND
-      : nextAttemptIn(node.retry, attempt, ending, { isAtMostOnce, seed: `${pass.context.seed}:${id}` })
+  const delay = nextAttemptIn(node.retry, attempt, ending, { isAtMostOnce, seed: `${pass.context.seed}:${id}` })
   if (delay !== undefined) {
     const next = new Date(pass.at + delay).toISOString()
     return record(pass, 'node.retrying', { node_id: id, attempt, error, next_attempt_at: next })

@@ -14,7 +14,8 @@ export type Wait =
   | { kind: 'delay'; until: number }
   /** `until`: when it is looked at again. `due`: when it is due, where that is later. */
   | { kind: Asking; data: JsonObject; until: number | null; due?: number }
-  | { kind: 'execution' }
+  /** `child`: that of a suspended node, which may start several; the one of a sub-workflow follows from its attempt. */
+  | { kind: 'execution'; child?: string }
 
 /** How far a map has come: item rows hold the rest. `done` are settled ranges [from, to), in order, merged. */
 export type MapProgress = { total: number; done: [from: number, to: number][] }
@@ -44,6 +45,8 @@ export type NodeState = {
   loop?: LoopProgress
   /** Results of journalled steps of the present attempt's predecessors and its own. */
   steps?: Record<string, Json>
+  /** Gates and executions that were over before the node, which was still running, waited for them. */
+  over?: string[]
 }
 
 /** How a run ends once its `finally` nodes are over. It was announced at `at`, with the event `seq`. `until`: they have no more time. */

@@ -14,7 +14,9 @@ export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
       case 'delay':
         return [{ kind: 'timer', ...common, until: iso(node.wait.until) }]
       case 'execution':
-        return [{ kind: 'execution', ...common }]
+        return [
+          { kind: 'execution', ...common, ...(node.wait.child !== undefined && { execution_id: node.wait.child }) },
+        ]
       default:
         return [
           {

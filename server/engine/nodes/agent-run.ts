@@ -9,6 +9,7 @@ import {
   toolsOfServer,
   withDistinctNames,
 } from '#engine/agents/tools'
+import { toolsOfWorkflows, type WorkflowGrant } from '#engine/agents/workflow-tools'
 import { credentialField, modelCredentialFields } from '#engine/credentials'
 import { NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
@@ -26,6 +27,7 @@ import {
   usageSchema,
 } from './language-fields.ts'
 import { type McpDeps, serverOf } from './mcp-call.ts'
+import type { FindImported } from './service-call.ts'
 
 const DEFAULT_STEPS = 10
 const DEFAULT_TOKENS = 50_000
@@ -74,6 +76,23 @@ const toolGrant: JsonObject = fields(
   ['type'],
 )
 
+const workflowGrant: JsonObject = fields(
+  {
+    workflow_id: {
+      type: 'string',
+      title: 'Workflow',
+      description: 'Its active version is run, with the arguments as its input',
+      minLength: 1,
+      maxLength: 100,
+      'x-id': 'wf',
+      'x-value': 'literal',
+    },
+    arguments: grantArguments,
+    approval: approvalPolicy,
+  },
+  ['workflow_id'],
+)
+
 const serviceGrant: JsonObject = fields(
   {
     service: { type: 'string', title: 'Service', minLength: 1, maxLength: 60 },
@@ -85,7 +104,7 @@ const serviceGrant: JsonObject = fields(
   ['service', 'action'],
 )
 
-export type AgentRunDeps = LanguageDeps & McpDeps & { kindOf: KindLookup }
+export type AgentRunDeps = LanguageDeps & McpDeps & { kindOf: KindLookup; findImported?: FindImported }
 
 export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
   checked({
@@ -107,8 +126,8 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
             type: 'array',
             title: 'Tools',
             description:
-              'Node types the agent may call, such as http.request, actions of services, or objects with fixed or allowed arguments',
-            items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant, serviceGrant] },
+              'Node types the agent may call, such as http.request; workflows; actions of services; each with fixed or allowed arguments',
+            items: { anyOf: [{ type: 'string', maxLength: 100 }, toolGrant, workflowGrant, serviceGrant] },
             maxItems: 64,
             'x-editor': 'tools',
           },
@@ -179,7 +198,10 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
         const model = await modelOf(deps, call)
         const outputSchema = usableSchema(args.output_schema)
         const tools = toolsOfKinds(kindGrantsOf(args.tools), deps.kindOf)
-        tools.push(...toolsOfServices(serviceGrantsOf(args.tools), deps.kindOf, serviceCatalogue()))
+        tools.push(...(await toolsOfWorkflows(workflowGrantsOf(args.tools), call)))
+        tools.push(
+          ...(await toolsOfServices(serviceGrantsOf(args.tools), call, { ...deps, catalogue: serviceCatalogue() })),
+        )
         for (const [index, grant] of grantsOf(args.mcp).entries())
           tools.push(...(await toolsOfServer(grant, index, call, deps)))
         const { answer, value, steps, usage } = await runAgent(call, model, withDistinctNames(tools), {
@@ -210,14 +232,23 @@ const approvalOf = ({ approval: policy }: JsonObject): { approval?: JsonObject }
 
 const isServiceGrant = (grant: Json): grant is JsonObject => isObject(grant) && grant.service !== undefined
 
+const isWorkflowGrant = (grant: Json): grant is JsonObject => isObject(grant) && grant.workflow_id !== undefined
+
 const kindGrantsOf = (value: Json | undefined): KindGrant[] =>
   (Array.isArray(value) ? value : [])
-    .filter((grant) => !isServiceGrant(grant))
+    .filter((grant) => !isServiceGrant(grant) && !isWorkflowGrant(grant))
     .map((grant) =>
       isObject(grant)
         ? { type: String(grant.type), ...argumentsOf(grant.arguments), ...approvalOf(grant) }
         : { type: String(grant), ...argumentsOf(undefined) },
     )
+
+const workflowGrantsOf = (value: Json | undefined): WorkflowGrant[] =>
+  (Array.isArray(value) ? value : []).filter(isWorkflowGrant).map((grant) => ({
+    workflowId: String(grant.workflow_id),
+    ...argumentsOf(grant.arguments),
+    ...approvalOf(grant),
+  }))
 
 const serviceGrantsOf = (value: Json | undefined): ServiceGrant[] =>
   (Array.isArray(value) ? value : []).filter(isServiceGrant).map((grant) => ({

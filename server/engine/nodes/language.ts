@@ -1,14 +1,12 @@
-import type { KindLookup, McpDeps } from '#engine/agents/tools'
 import type { NodeKind } from '#engine/node'
 import { makeAgentReview } from './agent-review.ts'
-import { makeAgentRun } from './agent-run.ts'
-import type { LanguageDeps } from './language-fields.ts'
+import { type AgentRunDeps, makeAgentRun } from './agent-run.ts'
 import { makeLlmExtract } from './llm-extract.ts'
 import { makeLlmGenerate } from './llm-generate.ts'
 import { makeMcpCall } from './mcp-call.ts'
 
 /** The kinds that speak with a language model, and the tool servers agents may use. `kindOf` looks into the whole table. */
-export const makeLanguageNodes = (deps: LanguageDeps & McpDeps & { kindOf: KindLookup }): NodeKind[] => [
+export const makeLanguageNodes = (deps: AgentRunDeps): NodeKind[] => [
   makeLlmGenerate(deps),
   makeLlmExtract(deps),
   makeAgentRun(deps),

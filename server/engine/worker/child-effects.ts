@@ -1,12 +1,13 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
 import { keptVariables } from '#model/variables'
 import { toWire } from '#platform/ids'
 import { initiatorsOfFollower } from '../initiators.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/errors.ts'
-import { NodeFailure } from '../node.ts'
+import { NodeFailure, Suspended } from '../node.ts'
 import { workflowNamed } from '../nodes/subworkflow.ts'
-import type { ChildEnd } from '../ports.ts'
+import type { ChildEnd, Started } from '../ports.ts'
 import { inArea } from './area-call.ts'
 import { childId } from './child-id.ts'
 import type { EffectDeps } from './effect-deps.ts'
@@ -20,6 +21,77 @@ const MAX_DEPTH = 16
 
 const writtenArgs = (frame: Frame, node: string): JsonObject =>
   frame.context.graph.nodes.find(({ id }) => id === node)?.args ?? {}
+
+/** Starts a workflow as a child of the execution; `path` names the node that is told of its end, or nobody is. */
+async function startExecution(
+  deps: EffectDeps,
+  live: Live,
+  { executionId, path, isAwaited }: { executionId: string; path: string; isAwaited: boolean },
+  asked: { workflow_id: string; version_id?: string; input: Json },
+): Promise<Started> {
+  const { owned } = live
+  if (owned.depth >= MAX_DEPTH) {
+    throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
+  }
+  const wanted = { ...asked, executionId: owned.executionId }
+  const target = await inArea(deps, live, () => deps.ports.resolveWorkflow(owned.workspaceId, wanted))
+  // What is part of the program acts for the person who calls it.
+  const principalId = target.principalId ?? owned.principalId
+  const { vars } = owned.context
+  return deps.startChild({
+    ...target,
+    executionId,
+    workspaceId: owned.workspaceId,
+    input: wanted.input,
+    trigger: { kind: owned.trigger.kind === 'trial' ? 'trial' : 'workflow', id: toWire('exe', owned.executionId) },
+    startedBy: owned.startedBy,
+    principalId,
+    initiatedBy: initiatorsOfFollower(
+      {
+        kind: 'execution',
+        executionId: owned.executionId,
+        principalId: owned.principalId,
+        chain: owned.initiatedBy,
+      },
+      principalId,
+    ),
+    ...(isAwaited && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
+    depth: owned.depth + 1,
+    ...(owned.traceparent !== null && {
+      labels: { traceparent: deps.ports.traceOf?.({ ...owned, nodePath: path }) ?? owned.traceparent },
+    }),
+    vars: vars && (keptVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
+  })
+}
+
+/** A workflow that a node runs in the middle of what it does, once for each `key`. Throws `Suspended` until it has ended. */
+export async function runWorkflow(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  node: string,
+  key: string,
+  wanted: { workflow_id: string; input: JsonObject },
+): Promise<ChildEnd> {
+  const { workspaceId, executionId: parentId } = live.owned
+  if (!namesWorkflow(writtenArgs(frame, node).tools, wanted.workflow_id))
+    throw new NodeFailure('unknown_reference', 'the definition of the node does not name this workflow', {
+      retryable: false,
+    })
+  const executionId = childId(parentId, frame, node, key)
+  // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+  let found = await deps.findChild(workspaceId, executionId)
+  if (!found) {
+    await startExecution(deps, live, { executionId, path: frame.prefix + node, isAwaited: true }, wanted)
+    found = await deps.findChild(workspaceId, executionId)
+  }
+  if (found?.ended) return found.ended
+  throw new Suspended({ kind: 'execution', execution_id: toWire('exe', executionId) })
+}
+
+/** Data never chooses which workflow is run: the author has written it down. */
+const namesWorkflow = (tools: Json | undefined, workflowId: string): boolean =>
+  Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.workflow_id === workflowId)
 
 async function startOnce(
   deps: EffectDeps,
@@ -41,43 +113,16 @@ async function startOnce(
   const begun = tell({ results: { execution_id: toWire('exe', executionId) }, error: null })
   if (before && goesItsWay) return begun
   if (before) return before.ended ? tell(before.ended) : undefined
-  if (owned.depth >= MAX_DEPTH) {
-    throw new NodeFailure('too_deep', `workflows may start each other ${MAX_DEPTH} deep`, { retryable: false })
-  }
-  const wanted = {
-    workflow_id: workflowNamed(writtenArgs(frame, node), args),
-    input: args.input ?? {},
-    executionId: owned.executionId,
-    ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
-  }
-  const target = await inArea(deps, live, () => deps.ports.resolveWorkflow(owned.workspaceId, wanted))
-  // What is part of the program acts for the person who calls it.
-  const principalId = target.principalId ?? owned.principalId
-  const { vars } = owned.context
-  const started = await deps.startChild({
-    ...target,
-    executionId,
-    workspaceId: owned.workspaceId,
-    input: wanted.input,
-    trigger: { kind: owned.trigger.kind === 'trial' ? 'trial' : 'workflow', id: toWire('exe', owned.executionId) },
-    startedBy: owned.startedBy,
-    principalId,
-    initiatedBy: initiatorsOfFollower(
-      {
-        kind: 'execution',
-        executionId: owned.executionId,
-        principalId: owned.principalId,
-        chain: owned.initiatedBy,
-      },
-      principalId,
-    ),
-    ...(!goesItsWay && { tellEnd: true, parent: { executionId: owned.executionId, node: path } }),
-    depth: owned.depth + 1,
-    ...(owned.traceparent !== null && {
-      labels: { traceparent: deps.ports.traceOf?.({ ...owned, nodePath: path }) ?? owned.traceparent },
-    }),
-    vars: vars && (keptVariables(await deps.ports.loadDefinition(owned.workspaceId, target.definitionRef), vars) ?? {}),
-  })
+  const started = await startExecution(
+    deps,
+    live,
+    { executionId, path, isAwaited: !goesItsWay },
+    {
+      workflow_id: workflowNamed(writtenArgs(frame, node), args),
+      input: args.input ?? {},
+      ...(typeof args.version_id === 'string' && { version_id: args.version_id }),
+    },
+  )
   if (goesItsWay) return begun
   // Started before, by a try whose fate was unknown, and perhaps over since.
   const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined

@@ -5,7 +5,7 @@ import type { Frame } from './frame.ts'
  * A child's id follows from its parent, so that a worker that takes over starts the same one, and a child of an attempt that
  * is over is told from the one that is waited for. Its time is that of the parent's node.
  */
-export const childId = (executionId: string, frame: Frame, node: string, attempt: number): string => {
+export const childId = (executionId: string, frame: Frame, node: string, attempt: number | string): string => {
   const hash = createHash('sha256').update(`${executionId}:${frame.prefix}${node}:${attempt}`).digest('hex')
   const startedAt = frame.state.nodes[node]?.started_at ?? 0
   const time = Math.trunc(startedAt).toString(16).padStart(12, '0')

@@ -1,10 +1,12 @@
 import type { JsonObject } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { toWire } from '#platform/ids'
+import { mayBeSuspended } from '../interpreter/commands.ts'
+import { compile } from '../interpreter/graph.ts'
 import type { Signal } from '../ports.ts'
 import { stepFrame } from './absorb.ts'
 import { childId } from './child-id.ts'
-import { splitPath } from './frame.ts'
+import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 import { endPauses, inform, post } from './mailbox.ts'
 import type { InboxMessage } from './owned.ts'
@@ -29,14 +31,20 @@ const beginCancel = (self: Self, n: number, data: JsonObject): void => {
   if (self.inFlight === 0) finishCancel(self)
 }
 
+const isSuspendable = ({ context }: Frame, id: string): boolean =>
+  mayBeSuspended(compile(context.graph).nodes.get(id)?.type ?? '')
+
 /**
  * A message to a node whose gate or question is still being opened: nobody knows yet whether that was committed, but
- * somebody has voted or answered. It counts as read only when the node waits for it, or has settled.
+ * somebody has voted or answered. It counts as read only when the node waits for it, or has settled. A node that may be suspended
+ * can run for long after its gate, and others must not wait for that: what was resolved is remembered in its state.
  */
 const isTooEarly = ({ frames }: Self, { payload }: InboxMessage): boolean => {
   if (payload.type === 'cancel' || payload.type === 'child.ended' || payload.type === 'not_begun') return false
   const { prefix, node } = splitPath(payload.nodePath)
-  return frames.get(prefix)?.state.nodes[node]?.status === 'running'
+  const frame = frames.get(prefix)
+  if (frame?.state.nodes[node]?.status !== 'running') return false
+  return payload.type === 'node.failed' || !isSuspendable(frame, node)
 }
 
 const take = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
@@ -45,6 +53,10 @@ const take = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
   const { prefix, node } = splitPath(payload.nodePath)
   const frame = self.frames.get(prefix)
   if (!frame) return
+  if (payload.type === 'child.ended' && isSuspendable(frame, node)) {
+    stepFrame(self, work, frame, [{ kind: 'ended', node, execution: toWire('exe', payload.childId) }])
+    return
+  }
   const attempt = frame.state.nodes[node]?.attempt ?? 1
   // Of an attempt that is over.
   if (payload.type === 'child.ended' && payload.childId !== childId(self.owned.executionId, frame, node, attempt))

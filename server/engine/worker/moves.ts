@@ -24,7 +24,7 @@ export const dueAt = ({ owned, top, frames }: Self): number | null => {
 
 /** A caller that waits for another execution is told which. */
 const withChild = (executionId: string, frame: Frame, wait: WaitingFor): WaitingFor => {
-  if (wait.kind !== 'execution' || wait.node_id === undefined) return wait
+  if (wait.kind !== 'execution' || wait.node_id === undefined || wait.execution_id !== undefined) return wait
   const node = wait.node_id.slice(frame.prefix.length)
   const attempt = frame.state.nodes[node]?.attempt ?? 1
   return { ...wait, execution_id: toWire('exe', childId(executionId, frame, node, attempt)) }

@@ -2,6 +2,7 @@ import { bodyOf } from '#model/body'
 import type { Definition, Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
 import { toWire } from '#platform/ids'
+import { mayBeSuspended } from '../interpreter/commands.ts'
 import type { Context } from '../interpreter/context.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
@@ -54,7 +55,11 @@ const PEOPLE = new Set(['approval', 'clarification', 'wait.event'])
 const meetsPeople = (graph: Graph): boolean =>
   graph.nodes.some((node) => {
     const body = bodyOf(node)
-    return PEOPLE.has(node.type) || (body !== undefined && meetsPeople(body as unknown as Graph))
+    return (
+      PEOPLE.has(node.type) ||
+      mayBeSuspended(node.type) ||
+      (body !== undefined && meetsPeople(body as unknown as Graph))
+    )
   })
 
 const peopleIn = new WeakMap<Graph, boolean>()

@@ -6,17 +6,19 @@ import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/errors.ts'
 import { compile } from '../interpreter/graph.ts'
-import { type NodeCall, NodeFailure, type NodeResult, NotBegun } from '../node.ts'
+import { type NodeCall, NodeFailure, type NodeResult, NotBegun, Suspended } from '../node.ts'
 import { checkedText, isLarge, offload } from '../outputs.ts'
 import { platformFault } from '../platform-fault.ts'
 import type { BlobRef } from '../ports.ts'
 import { type Abortable, lazyAbort } from './abort.ts'
 import { inArea } from './area-call.ts'
+import { runWorkflow } from './child-effects.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { GivenUp } from './patience.ts'
-import { waitOf } from './people-effects.ts'
+import { closeForPeople, waitOf } from './people-effects.ts'
+import { takeShown } from './shown.ts'
 
 // One attempt of a node that does something: its call, its timeout, its output.
 
@@ -35,7 +37,6 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   retryable: !(error instanceof NodeFailure) || error.retryable,
   ...(error instanceof NodeFailure && error.nothingDone && { nothingDone: true }),
   ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
-  ...(error instanceof NodeFailure && error.postponeS !== undefined && { postponeS: error.postponeS }),
 })
 
 /** Which node of which run a line of the log is about, as the interface names them. */
@@ -109,9 +110,16 @@ function callOf(
       return result
     },
     openGate: async (gate) => {
+      takeShown(live, frame, { node: command.node, args: gate })
       const opened = await inArea(deps, live, () => deps.ports.openGate(waitOf(live, frame, command.node, gate)))
-      return opened.settled?.type === 'approval.resolved' ? opened.settled : null
+      if (opened.settled?.type === 'approval.resolved') return opened.settled
+      throw new Suspended({ kind: 'approval', data: opened.data, dueAt: opened.dueAt?.getTime() ?? null })
     },
+    describeWorkflow: (workflow_id) =>
+      inArea(deps, live, () =>
+        deps.ports.describeWorkflow(owned.workspaceId, { workflow_id, executionId: owned.executionId }),
+      ),
+    runWorkflow: (key, wanted) => runWorkflow(deps, live, frame, command.node, key, wanted),
   }
 }
 
@@ -191,6 +199,11 @@ export async function runNode(
     return () => live.inform(frame, happening)
   } catch (error) {
     if (error instanceof GivenUp) throw error
+    if (error instanceof Suspended) {
+      // Its item or its map ended meanwhile.
+      if (live.frames.get(frame.prefix) !== frame) return (await closeForPeople(deps, live, frame, node)) ?? (() => {})
+      return () => live.inform(frame, { kind: 'suspended', node, attempt, on: error.on })
+    }
     if (!(error instanceof NodeFailure))
       deps.log.warn({ err: error, ...whereabouts(live, frame.prefix + node) }, 'a node threw')
     return () => live.inform(frame, failure(command, error))

@@ -170,7 +170,7 @@ export function makeHandler(
         if (!(await holds)) throw new Outdated()
         request.identity = identity
         await checking
-        const replay = stream ? undefined : replayFor(request)
+        const replay = replayFor(request)
         const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream, read: early?.read })
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
@@ -180,8 +180,9 @@ export function makeHandler(
       const ctx = contextWith(null)
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
-      const replay = stream ? undefined : replayFor(request)
+      const replay = replayFor(request)
       const work = () => perform(ctx, request, reply, params, chosen, { stream })
+      if (replay && stream) return idempotency.onceWatched(kernel.db, replay, async () => (await work())!)
       return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
     }
 

@@ -97,6 +97,14 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       ],
     )
 
+  /** A request that failed may be sent again with the same key. */
+  const forget = (db: Database, replay: Replay): Promise<unknown> =>
+    db
+      .tenant({ workspaceId: null, userId: null }, (tx) =>
+        tx.count(`delete from idempotency_keys where key_hash = $1 and state = 'in_progress'`, [replay.keyHash]),
+      )
+      .catch(() => {})
+
   return {
     /** Inside the verb's own transaction: duplicates wait for the first one's commit, then get its answer. */
     async once(tx: Tx, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
@@ -108,6 +116,34 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       const answer = await perform()
       await save(tx, replay, answer)
       return answer
+    },
+
+    /**
+     * Around a verb that is watched while it works, and that knows a repetition by itself: one with the same key and body watches the
+     * same work, and later gets its answer. Another body is refused.
+     */
+    async onceWatched(db: Database, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
+      const nobody = { workspaceId: null, userId: null }
+      const seen = await db.tenant(nobody, async (tx) => {
+        const row = await lockAndFind(tx, replay)
+        if (row) check(row, replay)
+        if (row?.state === 'done') return row
+        await tx.count(
+          `insert into idempotency_keys (day, key_hash, request_sha256, state) values (current_date, $1, $2, 'in_progress')
+           on conflict (day, key_hash) do update set created_at = now()`,
+          [replay.keyHash, replay.requestSha256],
+        )
+        return undefined
+      })
+      if (seen) return open(seen, replay)
+      try {
+        const answer = await perform()
+        await db.tenant(nobody, (tx) => save(tx, replay, answer))
+        return answer
+      } catch (error) {
+        await forget(db, replay)
+        throw error
+      }
     },
 
     /** The answer to an earlier request with the same key, for an operation that has much to do before the transaction of `once`. */
@@ -162,11 +198,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
         await db.tenant(nobody, (tx) => save(tx, replay, answer))
         return answer
       } catch (error) {
-        await db
-          .tenant(nobody, (tx) =>
-            tx.count(`delete from idempotency_keys where key_hash = $1 and state = 'in_progress'`, [replay.keyHash]),
-          )
-          .catch(() => {})
+        await forget(db, replay)
         throw error
       } finally {
         clearInterval(renewing)

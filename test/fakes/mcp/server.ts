@@ -152,6 +152,7 @@ const resultOf = (call: McpCall): unknown => {
   }
   if (call.name === 'nest') return { content: nested(Number(call.arguments.levels)) }
   if (call.name === 'widen') return { content: wide(Number(call.arguments.keys)) }
+  if (call.name === 'find') return { content: [{ type: 'text', text: 'found nothing' }] }
   if (call.name === 'fail') return { content: [{ type: 'text', text: 'the lift is stuck' }], isError: true }
   throw Object.assign(new Error(`Unknown tool: ${call.name}`), { code: -32602 })
 }

@@ -4,6 +4,7 @@ import type { TextPiece } from '#providers/llm/index'
 import type { Watching } from '../types.ts'
 import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
+import { TURN_HINTS } from './watchers.ts'
 
 // What assistants are writing at this moment. The process that asks the model shows each piece at once; it also stores the text
 // several times a second, so that a client that reads from another process, or comes back, goes on where it was. A draft is only
@@ -36,7 +37,7 @@ export function makeDrafts(db: Pick<Database, 'tenant'>) {
     },
 
     /** For one attempt at a turn that somebody watches. */
-    begin({ workspace_id, turn_id, attempts }: AgentTurn, runner: string) {
+    begin({ workspace_id, thread_id, turn_id, attempts }: AgentTurn, runner: string) {
       let round = attempts * MAX_ROUNDS
       let storing: Promise<unknown> | undefined
       let timer: NodeJS.Timeout | undefined
@@ -46,7 +47,12 @@ export function makeDrafts(db: Pick<Database, 'tenant'>) {
         if (!draft) return
         const scope = { workspaceId: workspace_id, userId: null }
         storing = (storing ?? Promise.resolve())
-          .then(() => db.tenant(scope, (tx) => store.saveDraft(tx, workspace_id, turn_id, runner, draft)))
+          .then(() =>
+            db.tenant(scope, async (tx) => {
+              await store.saveDraft(tx, workspace_id, turn_id, runner, draft)
+              tx.hint(TURN_HINTS, thread_id)
+            }),
+          )
           .catch(() => {})
       }
       return {

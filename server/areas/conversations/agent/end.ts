@@ -15,6 +15,7 @@ import type { Scene } from './scene.ts'
 import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
 import type { Citation } from './types.ts'
+import { TURN_HINTS } from './watchers.ts'
 import type { ToolEnd } from './workflow-tool.ts'
 
 // How a turn ends: its answer and the mark that it is done commit together, so an answer is neither lost nor given twice.
@@ -45,6 +46,7 @@ export async function endTurn(
   const started = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
     const thread = await lockThread(tx, workspaceId, threadId)
     if ((await store.endTurn(tx, workspaceId, turnId, runner)) === 0) throw new TurnLost()
+    tx.hint(TURN_HINTS, threadId)
     if (!thread) return 0
     const pending = asideOf(thread, (await readSurroundings(tx, workspaceId, threadId)).form)
     // A colleague may have come while the model was thinking: two voices would answer.

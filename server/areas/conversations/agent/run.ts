@@ -23,6 +23,7 @@ import { historyMessages, systemPrompt } from './prompt.ts'
 import type { Scene } from './scene.ts'
 import { type ToolParts, toolsOf } from './tools.ts'
 import * as store from './turn-store.ts'
+import { TURN_HINTS } from './watchers.ts'
 
 // Answers one message: the model and its tools, step by step, and at the end the answer. Everything is in the journal of the turn,
 // so another process can go on after any step.
@@ -72,7 +73,10 @@ export async function runTurn(
     if (error instanceof TurnLost || lost.signal.aborted) return false
     const counts = !stopping.aborted && !platformFault(error, 'engine')
     const release = { counts, delayS: stopping.aborted ? 0 : Math.max(turn.attempts, 1) }
-    await inScope((tx) => store.releaseTurn(tx, workspaceId, turnId, runner, release)).catch(() => {})
+    await inScope(async (tx) => {
+      await store.releaseTurn(tx, workspaceId, turnId, runner, release)
+      tx.hint(TURN_HINTS, turn.thread_id)
+    }).catch(() => {})
     throw error
   } finally {
     clearInterval(renewal)

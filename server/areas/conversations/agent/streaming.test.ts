@@ -113,6 +113,26 @@ test('a client whose connection was cut goes on after its last frame; nothing is
   expect(model.count()).toBe(before + 1)
 })
 
+test('the key of a stream belongs to its body: another one is refused, and JSON gets the same answer', async () => {
+  const visitor = await open()
+  model.script(say('Nine.'), say('never'))
+  const key = { 'idempotency-key': 'when-do-you-open' }
+  const before = model.count()
+  const frames = await (await visitor.watch('When do you open?', key)).rest()
+  const other = await visitor.watch('When do you close?', key)
+  expect(other.response.status).toBe(409)
+  expect(await other.response.json()).toMatchObject({ code: 'idempotency_key_reused' })
+  const json = await visitor.watch('When do you open?', { ...key, accept: 'application/json' })
+  expect(json.response.headers.get('idempotent-replayed')).toBe('true')
+  expect(await json.response.json()).toEqual(frames.at(-1)!.data)
+  expect(model.count()).toBe(before + 1)
+  // One that was refused leaves the key free.
+  const free = { 'idempotency-key': 'nothing-was-said' }
+  expect((await visitor.watch('', free)).response.status).toBe(422)
+  model.script(say('Ten.'))
+  expect((await (await visitor.watch('And on Sundays?', free)).rest()).at(-1)).toMatchObject({ event: 'done' })
+})
+
 test('what the model says before a tool is taken back when it goes on', async () => {
   const workflow = await makeWorkflow(world().owner, 'Request a refund', refund)
   const visitor = await open([workflow])

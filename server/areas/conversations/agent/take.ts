@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { wishedModel } from '#areas/requirements/extract'
 import { SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
@@ -17,11 +16,13 @@ import type { Incoming, Turn } from '../types.ts'
 import { type Draft, makeTeller } from './drafts.ts'
 import { type RunParts, runTurn } from './run.ts'
 import * as store from './turn-store.ts'
+import { makeWatchers } from './watchers.ts'
 
 // Takes a message for an assistant with a language model. The message is stored first, and then answered by whichever process
 // has the turn; a caller that goes away changes nothing.
 
-const LOOK_EVERY = SECOND / 5
+/** A hint comes sooner. This is for one that was lost, and for the turn of a process that was killed. */
+const LOOK_EVERY = 2 * SECOND
 /** The longest that a request waits. The answer comes all the same and stands in the history. */
 const MAX_WAIT = 110 * SECOND
 
@@ -29,6 +30,7 @@ export type TakeParts = RunParts & Pick<TurnDependencies, 'updates'>
 
 export function makeAgent(parts: TakeParts) {
   const runner = newId()
+  const watchers = makeWatchers(parts.db)
   const stopping = new AbortController()
   const here = new Map<string, Promise<boolean>>()
 
@@ -41,19 +43,29 @@ export function makeAgent(parts: TakeParts) {
     return one
   }
 
-  async function waitForAnswer(workspaceId: string, turnId: string, show: (draft: Draft) => void): Promise<void> {
+  async function waitForAnswer(
+    { workspace_id: workspaceId, thread_id: threadId, turn_id: turnId }: store.AgentTurn,
+    show: (draft: Draft) => void,
+  ): Promise<void> {
     const until = performance.now() + MAX_WAIT
     while (performance.now() < until) {
+      const next = watchers.next(threadId, LOOK_EVERY)
       await run(workspaceId, turnId).catch((error: unknown) => {
-        if (stopping.signal.aborted) throw problem('unavailable', 'The service is restarting. Your message is kept.')
+        if (stopping.signal.aborted) {
+          next.cancel()
+          throw problem('unavailable', 'The service is restarting. Your message is kept.')
+        }
         // Trouble of the service itself: the turn is taken up again.
         if (!isProblem(error, 'unavailable'))
           parts.log.warn({ err: error, turn_id: turnId }, 'the answer of an assistant was interrupted')
       })
       const turn = await parts.db.tenant(inWorkspace(workspaceId), (tx) => store.findDraft(tx, workspaceId, turnId))
-      if (!turn || turn.status === 'done') return
+      if (!turn || turn.status === 'done') {
+        next.cancel()
+        return
+      }
       show(turn)
-      await pause(LOOK_EVERY)
+      await next.woken
     }
   }
 
@@ -73,7 +85,7 @@ export function makeAgent(parts: TakeParts) {
       try {
         // What was written before this client came.
         here()
-        await waitForAnswer(workspaceId, opened.turn_id, show)
+        await waitForAnswer(opened, show)
       } finally {
         off()
       }
@@ -91,6 +103,7 @@ export function makeAgent(parts: TakeParts) {
     async stop(): Promise<void> {
       stopping.abort()
       await Promise.allSettled(here.values())
+      await watchers.stop()
     },
   }
 }

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HOUR } from '#platform/clock'
+import { type Database, openDatabase } from '#platform/db/pool'
+import { makeLogger } from '#platform/log'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { makeWatchers, TURN_HINTS, type Watchers } from './watchers.ts'
+
+// Two processes of one service: what one says wakes those who wait in the other, long before they would look again.
+
+let database: TestDatabase
+let here: Database
+let there: Database
+let watchers: Watchers
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  const open = () =>
+    openDatabase({
+      urls: database.urls,
+      log: makeLogger('silent'),
+      connections: { app: 2, engine: 1, operator: 1 },
+    })
+  here = open()
+  there = open()
+  watchers = makeWatchers(here)
+})
+afterAll(async () => {
+  await watchers.stop()
+  await Promise.all([here.close(), there.close()])
+  await database.drop()
+})
+
+test('a hint about the conversation wakes who waits for it, and nobody else', async () => {
+  let others = 0
+  const other = watchers.next('other', HOUR)
+  void other.woken.then(() => (others += 1))
+  const mine = watchers.next('mine', HOUR)
+  // A hint that comes before the first one listens is lost, as hints may be: it is said until it is heard.
+  const saying = setInterval(() => there.hint(TURN_HINTS, 'mine'), 20)
+  await mine.woken.finally(() => clearInterval(saying))
+  expect(others).toBe(0)
+  other.cancel()
+  await other.woken
+})
+
+test('it is woken after its time as well', async () => {
+  await watchers.next('quiet', 1).woken
+})

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { advance, begin, type Happening, resume } from './advance.ts'
+import { replay } from './apply.ts'
+import { UNLIMITED } from './pass.ts'
+import { emptyState, type GraphState } from './state.ts'
+import { commands, contextOf, node } from './testing.ts'
+import { waitingFor } from './waiting.ts'
+
+// A node that waits in the middle of what it does, for a gate or for another execution. It goes on as the same attempt.
+
+const context = contextOf({
+  nodes: [node('agent', { type: 'agent.run', retry: { max_attempts: 2, backoff_s: 1 } })],
+  edges: [],
+})
+
+const gate = (id: string): Happening => ({
+  kind: 'suspended',
+  node: 'agent',
+  attempt: 1,
+  on: { kind: 'approval', data: { request_id: id }, dueAt: null },
+})
+const resolved = (id: string): Happening => ({
+  kind: 'resolved',
+  node: 'agent',
+  outcome: 'approved',
+  output: {},
+  data: { request_id: id },
+})
+const onExecution = (id: string): Happening => ({
+  kind: 'suspended',
+  node: 'agent',
+  attempt: 1,
+  on: { kind: 'execution', execution_id: id },
+})
+const ended = (execution: string): Happening => ({ kind: 'ended', node: 'agent', execution })
+
+/** Each happening in a pass of its own. Gives what was commanded last; the journal alone leads to the same state. */
+function after(...happenings: Happening[]) {
+  let step = begin(context, 0)
+  let state: GraphState = step.state
+  const facts = [...step.facts]
+  for (const happening of happenings) {
+    step = advance(context, state, [happening], 1)
+    state = step.state
+    facts.push(...step.facts)
+  }
+  expect(replay(emptyState(), facts).nodes).toEqual(state.nodes)
+  const { status, attempt } = state.nodes.agent!
+  return { status, attempt, commands: commands(step), state, facts: facts.map(({ type }) => type) }
+}
+
+test.each<[string, Happening[], string, string[]]>([
+  ['it waits for a gate', [gate('apr_1')], 'waiting', []],
+  ['its gate is resolved', [gate('apr_1'), resolved('apr_1')], 'running', ['run agent']],
+  ['the vote came before it waited', [resolved('apr_1'), gate('apr_1')], 'running', ['run agent']],
+  ['an earlier gate of its own is resolved again', [gate('apr_2'), resolved('apr_1')], 'waiting', []],
+  ['a gate that it no longer waits for', [gate('apr_1'), resolved('apr_1'), resolved('apr_1')], 'running', []],
+  ['it waits for an execution', [onExecution('exe_1')], 'waiting', []],
+  ['its execution ends', [onExecution('exe_1'), ended('exe_1')], 'running', ['run agent']],
+  ['the execution ended before it waited', [ended('exe_1'), onExecution('exe_1')], 'running', ['run agent']],
+  ['another execution ends', [onExecution('exe_2'), ended('exe_1')], 'waiting', []],
+  [
+    'somebody looks whether it still waits',
+    [gate('apr_1'), { kind: 'check', node: 'agent' }],
+    'running',
+    ['run agent'],
+  ],
+])('%s', (_what, happenings, status, commanded) => {
+  expect(after(...happenings)).toMatchObject({ status, attempt: 1, commands: commanded })
+})
+
+test('the run shows what it waits for, and one that takes over waits with it', () => {
+  const gated = after(gate('apr_1')).state
+  expect(waitingFor(gated)).toMatchObject([{ kind: 'approval', node_id: 'agent', request_id: 'apr_1' }])
+  const busy = after(onExecution('exe_1')).state
+  expect(waitingFor(busy)).toMatchObject([{ kind: 'execution', node_id: 'agent', execution_id: 'exe_1' }])
+  for (const state of [gated, busy]) expect([...resume(context, state, UNLIMITED)]).toEqual([])
+})
+
+test('waiting uses up no attempt: a failure afterwards is retried as the first one', () => {
+  const failure: Happening = {
+    kind: 'error',
+    node: 'agent',
+    attempt: 1,
+    error: { code: 'provider_busy', message: 'busy' },
+    retryable: true,
+  }
+  const { facts, state } = after(gate('apr_1'), resolved('apr_1'), gate('apr_2'), resolved('apr_2'), failure)
+  expect(facts.at(-1)).toBe('node.retrying')
+  expect(state.nodes.agent).toMatchObject({ status: 'waiting', attempt: 1 })
+})
+
+test('a gate that cannot be decided any more fails the node', () => {
+  const refused: Happening = { kind: 'refused', node: 'agent', error: { code: 'dataset_changed', message: 'changed' } }
+  expect(after(gate('apr_1'), refused).status).toBe('failed')
+})
