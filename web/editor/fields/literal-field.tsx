@@ -14,7 +14,8 @@ import { PairsField } from './pairs-field.tsx'
 import { wantedBy } from './schema.ts'
 import { SchemaEditor } from './schema-editor.tsx'
 import { useFieldScope } from './scope.tsx'
-import { BodyField, ConditionField, QuorumField, ToolsField } from './special-fields.tsx'
+import { BodyField, ConditionField, QuorumField } from './special-fields.tsx'
+import { ToolsField } from './tools-field.tsx'
 import type { ValueProps, WithValueField } from './value-props.ts'
 
 const languages: Record<string, Language> = {

@@ -2,7 +2,6 @@ import { ArrowRight } from 'lucide-react'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Button } from '#web/ui/button.tsx'
-import { Checkbox } from '#web/ui/field.tsx'
 import { CelField } from './cel-field.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { NumberInput, SelectInput } from './inputs.tsx'
@@ -82,30 +81,6 @@ export function QuorumField({ value, onChange, id }: ValueProps & { id: string }
           onChange={(cel) => onChange({ $cel: cel })}
         />
       )}
-    </div>
-  )
-}
-
-/** The tools that an agent may use: those of the palette, by name. */
-export function ToolsField({ value, onChange }: ValueProps) {
-  const { kinds, readOnly } = useFieldScope()
-  const chosen = Array.isArray(value) ? value : []
-  // A grant with fixed or allowed arguments is an object; it is kept as it is.
-  const typeOf = (grant: Json): Json | undefined => (isObject(grant) ? grant.type : grant)
-  const tools = [...kinds.table.values()].filter((kind) => kind.kind === 'tool')
-  return (
-    <div className="flex flex-col gap-1.5 rounded-md border border-line p-2.5">
-      {tools.map((tool) => (
-        <Checkbox
-          key={tool.type}
-          label={tool.title}
-          disabled={readOnly}
-          checked={chosen.some((grant) => typeOf(grant) === tool.type)}
-          onCheckedChange={(on) =>
-            onChange(on ? [...chosen, tool.type] : chosen.filter((grant) => typeOf(grant) !== tool.type))
-          }
-        />
-      ))}
     </div>
   )
 }
