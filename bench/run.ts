@@ -16,6 +16,7 @@ const benches = [
   'waiting',
   'files',
   'history',
+  'index',
   'sockets',
   'import',
   'jobs',

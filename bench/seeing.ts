@@ -1,18 +1,23 @@
 import pg from 'pg'
+import { pino } from 'pino'
+import { addBlocks } from '#areas/executions/block-store'
 import { searchByContent } from '#areas/executions/content'
+import { blocksOf } from '#areas/executions/indexing'
+import { mergeSmallBlocks } from '#areas/executions/merging'
 import { NOT_JOBS } from '#areas/executions/search'
-import { addTerms } from '#areas/executions/terms'
+import { makeRunFigures } from '#areas/insights/rollup'
+import { getRunInsights, getStepInsights } from '#areas/insights/runs'
 import { startTestEngine } from '#engine/testing'
+import type { Context } from '#platform/http/context'
 import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makeBenchPerson } from './world.ts'
 
-// Search among many ended runs of one workspace: each filter, as its statements take, and what the index of words costs a run. The index is
-// written from here by the same code and in the same chunks as the service writes it.
+// Search among many ended runs of one workspace: each filter, as its statements take; and figures over as many. Index and figures are
+// written from here by the same code as the service writes them. `index.ts` shows what the index costs the engine.
 
 const RUNS = Number(process.env.RUNS ?? 1_000_000)
-const CHUNK = 256
-const WRITTEN_AT_ONCE = 20
+const WRITTEN_AT_ONCE = 2_500
 const ASKED = 60
 
 const database = await startBenchDatabase()
@@ -38,33 +43,28 @@ await observer.query(
   [RUNS, workspaceId, workflowId],
 )
 const indexedAt = performance.now()
-let hashing = 0
 const rows = await observer.query<{ id: string; n: number }>(
   `select execution_id as id, (input #>> '{order,id}')::integer as n from executions where workspace_id = $1 order by execution_id`,
   [workspaceId],
 )
-type Chunk = { workspace_id: string; first_id: string; last_id: string; ids: string[]; terms: number[] }
-let chunks: Chunk[] = []
-for (let at = 0; at < rows.rows.length; at += CHUNK) {
-  const some = rows.rows.slice(at, at + CHUNK)
-  const terms = new Set<number>()
-  const begunAt = performance.now()
-  for (const { n } of some) {
-    const input = { order: { id: n, customer: `customer ${n % 5000}` }, note: 'ordinary' }
-    const error = n % 100 === 0 ? { code: 'http_status', message: 'it answered 500', node_id: 'ask' } : null
-    addTerms(terms, { workspaceId, versionId: null, input, results: { ok: true }, error })
-  }
-  hashing += performance.now() - begunAt
-  const ids = some.map(({ id }) => id)
-  chunks.push({ workspace_id: workspaceId, first_id: ids[0]!, last_id: ids.at(-1)!, ids, terms: [...terms] })
-  if (chunks.length === WRITTEN_AT_ONCE || at + CHUNK >= rows.rows.length) {
-    await observer.query('select add_run_terms($1)', [JSON.stringify(chunks)])
-    chunks = []
-  }
+await observer.query(`update run_index_state set covered_from = '00000000-0000-0000-0000-000000000000'`)
+for (let at = 0; at < rows.rows.length; at += WRITTEN_AT_ONCE) {
+  const ended = rows.rows.slice(at, at + WRITTEN_AT_ONCE).map(({ id, n }) => ({
+    workspaceId,
+    executionId: id,
+    workflowId,
+    versionId: null,
+    status: n % 100 === 0 ? 'failed' : 'succeeded',
+    input: { order: { id: n, customer: `customer ${n % 5000}` }, note: 'ordinary' },
+    results: { ok: true },
+    error: n % 100 === 0 ? { code: 'http_status', message: 'it answered 500', node_id: 'ask' } : null,
+  }))
+  await addBlocks(bench.db, await blocksOf(ended))
+  if (at % (WRITTEN_AT_ONCE * 6) === 0) await mergeSmallBlocks(bench.db, workspaceId)
 }
 const indexing = performance.now() - indexedAt
-await observer.query('vacuum (analyze) executions, run_terms, run_labels')
-const { rows: sizes } = await observer.query<{ bytes: string }>(`select pg_total_relation_size('run_terms') as bytes`)
+await observer.query('vacuum (analyze) executions, run_blocks, run_labels')
+const { rows: sizes } = await observer.query<{ bytes: string }>(`select pg_total_relation_size('run_blocks') as bytes`)
 console.error(`${RUNS} runs are there`)
 
 type Content = Parameters<typeof searchByContent>[2]['content']
@@ -100,20 +100,91 @@ for (const [name, make] of Object.entries(filters)) {
   console.error(name, figures[name])
 }
 
+// Figures of the same number of runs over 35 days and 50 workflows, added up by the service's own code.
+const insights = makeRunFigures({ db: bench.db, log: pino({ level: 'warn' }) })
+const workflows = Array.from({ length: 50 }, newId)
+await observer.query(
+  `insert into workflows (workspace_id, workflow_id, name, owner_id) select $1, id, 'Work', $3 from unnest($2::uuid[]) as id`,
+  [workspaceId, workflows, userId],
+)
+const DAY_MS = 24 * 3600 * 1000
+for (let n = 0; n < RUNS; n += 1) {
+  const finishedAt = Date.now() - (n / RUNS) * 35 * DAY_MS
+  const failed = n % 20 === 0
+  const steps = ['ask', 'check', 'send'].map((id) => ({
+    id,
+    type: 'http.request',
+    status: 'succeeded' as const,
+    attempt: 1,
+    startedAt: finishedAt - 500,
+    finishedAt: finishedAt - 100 + (n % 97),
+    errorCode: null,
+  }))
+  insights.note({
+    workspaceId,
+    executionId: '',
+    workflowId: workflows[n % 50]!,
+    versionId: null,
+    trigger: { kind: (['user', 'webhook', 'schedule'] as const)[n % 3]!, id: null },
+    parentExecutionId: null,
+    traceparent: null,
+    input: null,
+    results: null,
+    status: failed ? 'failed' : 'succeeded',
+    error: failed ? { code: `code_${n % 7}`, message: '' } : null,
+    createdAt: finishedAt - 1000 - (n % 30_000),
+    startedAt: finishedAt - 1000 - (n % 30_000),
+    finishedAt,
+    nodes: steps,
+  })
+  if (n % 20_000 === 19_999) await insights.flush()
+}
+await insights.stop()
+await observer.query('vacuum (analyze) run_counts, run_times, step_days')
+const since = new Date(Date.now() - 34 * DAY_MS)
+const reports: Record<string, (ctx: Context) => Promise<unknown>> = {
+  week_by_day: (ctx) => getRunInsights(ctx, {}),
+  month_by_day: (ctx) => getRunInsights(ctx, { from: since, bucket: 'day' }),
+  month_by_hour: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour' }),
+  by_workflow: (ctx) => getRunInsights(ctx, { from: since, group_by: 'workflow' }),
+  by_error: (ctx) => getRunInsights(ctx, { from: since, group_by: 'error' }),
+  one_workflow: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour', workflow_id: workflows[7]! }),
+  slowest_steps: (ctx) => getStepInsights(ctx, { from: since, sort: 'mean', limit: 20 }),
+}
+const insightFigures: Record<string, { p50_ms: number; p95_ms: number }> = {}
+for (const [name, report] of Object.entries(reports)) {
+  const times: number[] = []
+  for (let i = 0; i < ASKED; i += 1) {
+    const begunAt = performance.now()
+    await bench.db.tenant({ workspaceId, userId }, (tx) =>
+      report({ tx, workspace: { workspace_id: workspaceId, role: 'owner' }, person: { user_id: userId } } as Context),
+    )
+    times.push(performance.now() - begunAt)
+  }
+  insightFigures[name] = { p50_ms: round(median(times)), p95_ms: round(percentile(times, 95)) }
+  console.error(name, insightFigures[name])
+}
+
 function round(ms: number): number {
   return Number(ms.toFixed(1))
 }
 
 console.log(
-  JSON.stringify({
-    runs: RUNS,
-    index: {
-      bytes_a_run: Math.round(Number(sizes[0]!.bytes) / RUNS),
-      hashing_us_a_run: round((hashing / RUNS) * 1000),
-      writing_us_a_run: round(((indexing - hashing) / RUNS) * 1000),
+  JSON.stringify(
+    {
+      runs: RUNS,
+      index: {
+        bytes_a_run: Math.round(Number(sizes[0]!.bytes) / RUNS),
+        us_a_run: round((indexing / RUNS) * 1000),
+      },
+      search: figures,
+      search_p95_ms: Math.max(...Object.values(figures).map(({ p95_ms }) => p95_ms)),
+      insights: insightFigures,
+      insights_p95_ms: Math.max(...Object.values(insightFigures).map(({ p95_ms }) => p95_ms)),
     },
-    ...figures,
-  }),
+    null,
+    2,
+  ),
 )
 await bench.stop()
 await observer.end()

@@ -31,6 +31,11 @@ export const targets: Record<string, Target[]> = {
     { figure: 'waiting_costs.cpu_ms_s', most: 3 },
     { figure: 'waiting_costs.transactions_s', most: 1 },
   ],
+  index: [{ figure: 'cpu_ratio', limit: 'without_us', least: 0.95 }],
+  seeing: [
+    { figure: 'search_p95_ms', most: 50 },
+    { figure: 'insights_p95_ms', most: 100 },
+  ],
   files: [{ figure: 'growth_mb', limit: 'memory_before_mb', most: 64 }],
   overload: [
     { figure: 'insistent.kept_ratio', least: 0.9 },

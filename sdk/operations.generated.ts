@@ -170,6 +170,7 @@ import type {
   TryAnswer,
   TryRequest,
   Usage,
+  UsageCharge,
   UsageReport,
   Variable,
   WebhookAccepted,
@@ -562,6 +563,8 @@ export type Operations = {
   listInvoices: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "amount_due" | "-amount_due"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
   /** The printable page of an invoice of the built-in provider */
   showInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
+  /** What was used and is charged for, with the run that used it and the invoice it stands on */
+  listUsageCharges: { input: { limit?: number; cursor?: string; sort?: "at" | "-at"; created_after?: string; created_before?: string; execution_id?: string; invoice_id?: string; meter?: string }; answer: { items: Array<UsageCharge>; next_cursor: string | null }; required: false }
   /** All payment methods of the workspace, newest first */
   listPaymentMethods: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<PaymentMethod>; next_cursor: string | null }; required: false }
   /** Delete a payment method */
@@ -571,11 +574,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string; q?: string; sort?: "amount" | "-amount" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; interval?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }> }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }> }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
@@ -1143,6 +1146,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   fetchOdds: ["POST", "/api/workflows/odds"],
   listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor","q","sort","created_after","created_before","status"]],
   showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
+  listUsageCharges: ["GET", "/api/payments/usage-charges", ["limit","cursor","sort","created_after","created_before","execution_id","invoice_id","meter"]],
   listPaymentMethods: ["GET", "/api/payments/methods", ["limit","cursor","q","sort","created_after","created_before"]],
   deletePaymentMethod: ["DELETE", "/api/payments/methods/{payment_method_id}"],
   setDefaultPaymentMethod: ["POST", "/api/payments/methods/{payment_method_id}/default"],

@@ -200,11 +200,15 @@ export type AgentAgreement = { agent: string; workflow_id: string; node_id: stri
 
 export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
 
-export type Invoice = { invoice_id: string; number: string | null; status: "draft" | "open" | "paid" | "void" | "uncollectible"; amount_due: number; amount_paid: number; currency: string; lines: Array<{ description: string; amount: number; quantity: number; proration: boolean; period_start: string; period_end: string }>; period_start: string; period_end: string; created_at: string; url: string | null }
+export type Invoice = { invoice_id: string; number: string | null; status: "draft" | "open" | "paid" | "void" | "uncollectible"; amount_due: number; amount_paid: number; currency: string; lines: Array<{ description: string; amount: number; quantity: number; proration: boolean; period_start: string; period_end: string; meter?: "model_tokens" | "model_cost" | null }>; period_start: string; period_end: string; created_at: string; url: string | null }
+
+export type UsageCharge = { meter: "model_tokens" | "model_cost"; at: string; quantity: number; amount: number; currency: string; plan_id: string; model: string; execution_id: string | null; node_path: string | null; workflow_id: string | null; user_id: string | null; invoice_id: string | null }
 
 export type PaymentMethod = { payment_method_id: string; brand: string; last4: string; exp_month: number; exp_year: number; default: boolean; created_at: string }
 
-export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; created_at: string; updated_at: string }
+export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; usage_prices: Array<UsagePrice>; created_at: string; updated_at: string }
+
+export type UsagePrice = { meter: "model_tokens" | "model_cost"; unit_amount: number; per: number; included: number }
 
 export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe" }
 

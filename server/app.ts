@@ -9,8 +9,9 @@ import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companie
 import { passCredentialsOn } from '#areas/credentials/rights'
 import { stopDestinationsOf } from '#areas/destinations/rights'
 import { forgetRunLabels } from '#areas/executions/content'
-import { tendRunIndex } from '#areas/executions/indexing'
+import { forgetRunBlocks } from '#areas/executions/indexing'
 import { forgetRunLogs } from '#areas/executions/logs'
+import { mergeEverywhere } from '#areas/executions/merging'
 import { forgetRunFigures } from '#areas/insights/rollup'
 import { insightRoutes } from '#areas/insights/routes'
 import { forgetUsage } from '#areas/insights/usage'
@@ -161,6 +162,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
     quotas: payments.quotas,
     allowances: payments.allowances,
     openModel: credentials.openModel,
+    watchEmbed: credentials.watchEmbed,
     datasets: data.datasetUse,
   })
   const identity = wireIdentity({
@@ -404,7 +406,8 @@ export async function makeApp(options: AppOptions): Promise<App> {
             'replays of versions': workflows.forgetReplays,
             'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
             'labels of runs': () => forgetRunLabels(db, config.HEDDLE_RETENTION_DAYS),
-            'index of runs': () => tendRunIndex(db, config.HEDDLE_RETENTION_DAYS),
+            'index of runs': () => forgetRunBlocks(db, config.HEDDLE_RETENTION_DAYS),
+            'small blocks of the index of runs': () => mergeEverywhere(db),
             'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
             'figures of runs': () => forgetRunFigures(db),
             'ledger of jobs': jobs.maintain,

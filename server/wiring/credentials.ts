@@ -39,7 +39,7 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
   const parts: ModelParts = {
     recent,
     installation,
-    watch,
+    watch: watch.model,
     db,
     vault,
     notes,
@@ -52,7 +52,7 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
   const chooseModel: ChooseModel = async (wanted) => {
     const llm = await chooseAny(wanted)
     if (llm !== installation) return llm
-    return watch(meterModel(llm, wanted.workspaceId, allowances), { ...wanted, credentialId: null })
+    return watch.model(meterModel(llm, wanted.workspaceId, allowances), { ...wanted, credentialId: null })
   }
   const thinking = watchModels({ db, log, installation })
   return {
@@ -80,6 +80,7 @@ export function wireCredentials({ db, vault, log, outgoing, jobs, installation, 
       const { row, credential } = await resolveCredential(parts, { workspaceId, credentialId, principal: { userId } })
       return { credential, config: row.config, address: row.kind === 'llm' ? addressOfModel(row.config) : null }
     },
+    watchEmbed: watch.embed,
     chooseModel,
     chooseModelForNode: makeNodeModel(chooseModel),
     mayThink: thinking.mayThink,

@@ -24,6 +24,7 @@ export type KnowledgeOptions = {
   quotas: Quotas
   allowances: Allowances
   openModel: EmbedParts['openModel']
+  watchEmbed: EmbedParts['watchEmbed']
   datasets: {
     findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
     readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
@@ -32,8 +33,8 @@ export type KnowledgeOptions = {
 
 /** Knowledge bases: their doors, the node that searches them, and what indexes their documents. */
 export function wireKnowledge(options: KnowledgeOptions) {
-  const { config, db, log, providers, quotas, allowances, openModel, datasets } = options
-  const search = { db, outgoing: providers.outgoing, openModel }
+  const { config, db, log, providers, quotas, allowances, openModel, watchEmbed, datasets } = options
+  const search = { db, outgoing: providers.outgoing, openModel, watchEmbed }
   const indexer = makeIndexer({
     ...search,
     log,

@@ -16,6 +16,7 @@ import { makeKeepLog } from '#areas/executions/logs'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
 import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
+import { startSweeping } from '#areas/executions/sweeping'
 import { makeViews } from '#areas/executions/view'
 import { makeRunFigures } from '#areas/insights/rollup'
 import { makeTelemetry, traceparentOf } from '#areas/insights/telemetry'
@@ -250,6 +251,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const webhookTokens = makeWebhookIdentifier({ db, orgOf: options.orgOf, log, vault: options.vault, deliveries })
 
   const bulks = makeBulkWork({ db, engine, quota, log })
+  const sweeping = config.role === 'api' ? undefined : startSweeping({ db, log })
   if (config.role !== 'api') {
     scheduler.start()
     replays.start()
@@ -331,6 +333,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await engine.stop()
       await figures.stop()
       await texts.stop()
+      await sweeping?.stop()
       await telemetry?.stop()
     },
   }

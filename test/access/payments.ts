@@ -51,6 +51,7 @@ async function unsubscribed(cast: Cast): Promise<string> {
 
 export const paymentCases: Cases = {
   listInvoices: { expect: rows.selectedRead },
+  listUsageCharges: { expect: rows.selectedOwnerOnly },
   showInvoice: {
     expect: rows.anyone,
     prepare: async (cast) => {

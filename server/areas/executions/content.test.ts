@@ -100,16 +100,16 @@ describe('runs are found', () => {
   })
 
   test('a few thousand a page where nothing but looking helps', async () => {
-    const oldest = await run({ note: 'needle' })
+    const oldest = await run({ note: '—' })
     await service().sql(
       `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, input, trigger_kind, finished_at)
        select i, $1, $2, 'x', 'succeeded', '{}', 'user', now() from unnest($3::uuid[]) i`,
       [world.workspace.uuid, fromWire('wf', workflowId), Array.from({ length: 5_000 }, () => newId())],
     )
-    const first = await search('q=needle')
+    const first = await search('q=%E2%80%94')
     expect(first.body.items).toEqual([])
     expect(first.body.next_cursor).not.toBeNull()
-    expect(await found(`q=needle&cursor=${first.body.next_cursor}`)).toEqual([oldest])
+    expect(await found(`q=%E2%80%94&cursor=${first.body.next_cursor}`)).toEqual([oldest])
   })
 })
 

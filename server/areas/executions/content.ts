@@ -10,8 +10,8 @@ import { summaryColumns } from './store.ts'
 import { wantedTerms } from './terms.ts'
 
 // Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. Words, fields of the
-// input and versions are found by the index of ended runs (indexing.ts), a few hundred runs at a time. What neither knows is looked for
-// in the runs themselves, a few thousand for each page.
+// input and versions are found by the index of ended runs (indexing.ts). What neither knows is looked for in the runs themselves, a
+// few thousand for each page.
 
 /** Runs that a page looks into. */
 const MAX_LOOKED = 5_000
@@ -86,11 +86,16 @@ const byLabel = (direction: Direction): string => `${MINE}, found as materialize
 const byLooking = (direction: Direction): string => `${MINE}, found as materialized (
     select e.execution_id from executions e where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
-/** Runs of these chunks of the index. */
-const byChunks = (direction: Direction): string => `${MINE}, found as materialized (
-    select e.execution_id from (select distinct i.id from run_terms t, unnest(t.ids) as i (id) where t.workspace_id = $1
-        and t.chunk_id = any ($16::uuid[])) as i join executions e on e.workspace_id = $1 and e.execution_id = i.id
-    where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
+/** Of the newest runs that are seen. */
+const byNewest = (direction: Direction): string => `${MINE}, seen as materialized (
+    select e.execution_id from executions e where ${SEEN} order by e.execution_id desc limit $16::integer),
+  found as materialized (select e.execution_id from executions e where e.workspace_id = $1 and e.execution_id >= $3 and e.execution_id < $4
+    and e.execution_id = any (array(select execution_id from seen)) and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
+
+/** Of these runs, which the index named. */
+const byIds = (direction: Direction): string => `${MINE}, found as materialized (
+    select e.execution_id from executions e where e.execution_id = any ($16::uuid[]) and ${SEEN} and ${HOLDS}
+    order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
 /** Where a page stops looking, whatever it has found by then. */
 const lastLooked = (direction: Direction): string => `${MINE}
@@ -128,7 +133,7 @@ export async function searchByContent(
   ]
   const range = rangeOf(listing)
   const look = (within: Range): Promise<Found> => lookInto(tx, within, direction, valuesIn)
-  const terms = wantedTerms(workspaceId, content)
+  const terms = wantedTerms({ ...content, workflowId: filter.workflowId, status: filter.status })
   if (content.labels.length > 0) {
     const rows = await readNewest(range, (from, to, wanted) =>
       tx.rows<ExecutionSummary>(byLabel(direction), valuesIn(from, to, wanted)),
@@ -136,9 +141,11 @@ export async function searchByContent(
     return { rows, lookedUntil: null }
   }
   if (terms.length === 0) return look(range)
-  const within = (chunkIds: string[], from: string, to: string): Promise<ExecutionSummary[]> =>
-    tx.rows<ExecutionSummary>(byChunks(direction), [...valuesIn(from, to, range.wanted), chunkIds])
-  return searchByTerms(tx, { workspaceId, terms, range, look, within })
+  const among = (ids: readonly string[], from: string, to: string): Promise<ExecutionSummary[]> =>
+    tx.rows<ExecutionSummary>(byIds(direction), [...valuesIn(from, to, ids.length), ids])
+  const lookAtNewest = ({ from, to, wanted }: Range, most: number): Promise<ExecutionSummary[]> =>
+    tx.rows<ExecutionSummary>(byNewest(direction), [...valuesIn(from, to, wanted), most])
+  return searchByTerms(tx, { workspaceId, terms, range, look, lookAtNewest, among })
 }
 
 type Values = (from: string, to: string, wanted: number) => unknown[]

@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { firstIdAt, fromWire, newId, toWire } from '#platform/ids'
+import { FIRST_ID, firstIdAt, fromWire, newId, toWire } from '#platform/ids'
 import { type Answer, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
-import { addTerms, hashOf, wantedTerms } from './terms.ts'
+import { idAt } from './block.ts'
+import { addBlocks } from './block-store.ts'
+import { blocksOf } from './indexing.ts'
+import { mergeSmallBlocks } from './merging.ts'
+import { sweepBack, sweepOpen, sweepRuns } from './sweeping.ts'
 
 const service = useService()
 let world: World
@@ -14,6 +18,7 @@ beforeEach(async () => {
   const definition = { nodes: [], edges: [], output: { $ref: 'input' } }
   const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Indexed', definition } })
   workflow = made.body.workflow_id
+  await coverFrom(FIRST_ID)
 })
 
 const HOUR_AGO = Date.now() - 3_600_000
@@ -27,16 +32,32 @@ async function seed(inputs: object[], chunks: number[][], from = HOUR_AGO): Prom
      select e.id, $1, $2, 'x', 'succeeded', e.input, 'user', now() - interval '1 hour', now() from unnest($3::uuid[], $4::json[]) as e (id, input)`,
     [uuid, fromWire('wf', workflow), ids, inputs.map((input) => JSON.stringify(input))],
   )
-  const rows = chunks.map((members) => {
-    const terms = new Set<number>()
-    for (const at of members)
-      addTerms(terms, { workspaceId: uuid, versionId: null, input: inputs[at] as never, results: null, error: null })
-    const its = members.map((at) => ids[at]!).sort()
-    return { workspace_id: uuid, first_id: its[0], last_id: its.at(-1), ids: its, terms: [...terms] }
-  })
-  await service().sql('select add_run_terms($1)', [JSON.stringify(rows)])
+  for (const members of chunks)
+    await addBlocks(
+      service().db,
+      await blocksOf(
+        members.map((at) => ({
+          workspaceId: uuid,
+          executionId: ids[at]!,
+          workflowId: fromWire('wf', workflow)!,
+          versionId: null,
+          status: 'succeeded',
+          input: inputs[at] as never,
+          results: null,
+          error: null,
+        })),
+      ),
+    )
   return ids.map((id) => toWire('exe', id))
 }
+const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at)
+const coverFrom = (id: string) => service().sql('update run_index_state set covered_from = $1', [id])
+const blocks = () =>
+  service().sql<{ ids: Buffer }>('select ids from run_blocks where workspace_id = $1 order by last_id', [
+    world.workspace.uuid,
+  ])
+const indexedIds = async (): Promise<string[]> =>
+  (await blocks()).flatMap(({ ids }) => numbers(0, ids.length / 16).map((at) => toWire('exe', idAt(ids, at))))
 const search = async (query: string): Promise<Answer['body']> => {
   const { status, body, text } = await world.owner.call('GET', `/api/executions?${query}`)
   expect(status, text).toBe(200)
@@ -78,22 +99,31 @@ describe('the index of runs', () => {
   })
 
   test('stops after some thousand runs, and goes on with the next page', async () => {
-    const inputs = Array.from({ length: 30 }, (_, n) => ({ n, note: n === 0 ? 'last needle' : 'needle last' }))
-    const all = await seed(
-      inputs,
-      inputs.map((_, n) => [n]),
-    )
+    const inputs = Array.from({ length: 5_100 }, (_, n) => ({ note: n === 0 ? 'last needle' : 'needle last' }))
+    const all = await seed(inputs, [numbers(0, 2_000), numbers(2_000, 5_100)])
     const first = await search('q=last%20needle')
     expect(first.items).toEqual([])
     expect(first.next_cursor).not.toBeNull()
     expect(await pages('q=last%20needle')).toEqual([all[0]])
-    expect(await pages('q=needle%20last&limit=7')).toEqual(all.slice(1).toReversed())
-    expect(await pages('q=needle%20last&limit=7&sort=created_at')).toEqual(all.slice(1))
+    expect(await pages('q=last%20needle&sort=created_at')).toEqual([all[0]])
+    const some = await search('q=needle%20last&limit=100')
+    expect(idsIn(some)).toEqual(all.slice(-100).toReversed())
+    const more = await search(`q=needle%20last&limit=100&cursor=${some.next_cursor}`)
+    expect(idsIn(more)).toEqual(all.slice(-200, -100).toReversed())
+  })
+
+  test('narrows words down to a workflow and a status', async () => {
+    const all = await seed([{ note: 'plum' }, { note: 'plum' }], [[0, 1]])
+    await service().sql(`update executions set status = 'failed' where execution_id = $1`, [fromWire('exe', all[0]!)])
+    expect(await pages(`q=plum&workflow_id=${workflow}`)).toEqual(all.toReversed())
+    expect(await pages(`q=plum&status=succeeded`)).toEqual([all[1]])
+    expect(await pages('q=plum&status=succeeded,failed')).toEqual(all.toReversed())
   })
 
   test('also finds what ended before there was one, and what has just begun', async () => {
     const [old] = await seed([{ note: 'ancient plum' }], [], HOUR_AGO - 3_600_000)
     const [indexed] = await seed([{ note: 'plum' }], [[0]])
+    await coverFrom(firstIdAt(HOUR_AGO - 1_000))
     const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, {
       body: { input: { note: 'fresh plum' } },
     })
@@ -101,41 +131,59 @@ describe('the index of runs', () => {
     expect(await pages('q=plum')).toEqual(expected)
     expect(await pages('q=plum&limit=1')).toEqual(expected)
     expect(await pages('q=plum&sort=created_at')).toEqual(expected.toReversed())
+
+    // It goes back in time until everything is in it.
+    while (await sweepBack(service().db, Date.now() + 3_600_000));
+    expect(await indexedIds()).toContain(old)
+    expect(await pages('q=plum')).toEqual(expected)
   })
 
-  test('is written when runs end, and made of larger pieces later', async () => {
-    const { uuid } = world.workspace
-    const chunks = () =>
-      service().sql<{ ids: string[] }>('select ids from run_terms where workspace_id = $1 order by last_id', [uuid])
+  test('is written when runs end, and made of larger blocks', async () => {
     const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, {
       body: { input: { a: 1 } },
     })
-    const [written] = await until(async () => {
-      const rows = await chunks()
-      return rows.length > 0 && rows
-    }, 'the index')
-    expect(written!.ids).toEqual([fromWire('exe', ran.body.execution_id)])
+    await until(async () => (await indexedIds()).length > 0, 'the index')
+    expect(await indexedIds()).toEqual([ran.body.execution_id])
 
-    const inputs = Array.from({ length: 10 }, (_, n) => ({ n, note: 'plum' }))
     const all = await seed(
-      inputs,
-      inputs.map((_, n) => [n]),
+      numbers(0, 20).map((n) => ({ n, note: 'plum' })),
+      numbers(0, 20).map((n) => [n]),
     )
-    await service().sql(`update run_terms set at = now() - interval '1 hour' where workspace_id = $1`, [uuid])
-    await service().sql('select compact_run_terms(1000)')
-    expect(await chunks()).toHaveLength(1)
+    expect(await blocks()).toHaveLength(21)
+    await mergeSmallBlocks(service().db, world.workspace.uuid)
+    expect(await blocks()).toHaveLength(1)
     expect(await pages('q=plum&limit=4')).toEqual(all.toReversed())
-    await service().sql('select forget_run_terms($1, 1000)', [newId()])
-    expect(await chunks()).toEqual([])
+    await service().sql('select forget_run_blocks($1, 1000)', [newId()])
+    expect(await blocks()).toEqual([])
   })
-})
 
-test('hashes of words are spread, the same every time, and of one workspace', () => {
-  const hashes = new Set(Array.from({ length: 20_000 }, (_, n) => hashOf(`word ${n}`)))
-  expect(hashes.size).toBe(20_000)
-  for (const hash of hashes) expect(Number.isSafeInteger(hash) && hash >= 0).toBe(true)
-  const wanted = { q: 'Ada  LOVELACE ada', input: [{ path: ['a', 'b'], value: '1' }], versionId: null }
-  expect(wantedTerms('w', wanted)).toHaveLength(3)
-  expect(wantedTerms('w', wanted)).not.toEqual(wantedTerms('x', wanted))
-  expect(wantedTerms('w', { q: '—', input: [], versionId: null })).toEqual([])
+  test('gets what a process did not live to write, also of runs that end later', async () => {
+    const now = Date.now()
+    const [ended, waiting] = await seed([{ note: 'plum' }, { note: 'waiting plum' }], [], now)
+    const finish = (id: string, status: string, at: Date | null) =>
+      service().sql('update executions set status = $2, finished_at = $3 where execution_id = $1', [
+        fromWire('exe', id),
+        status,
+        at,
+      ])
+    await finish(ended!, 'succeeded', new Date(now))
+    await finish(waiting!, 'waiting', null)
+    await sweepRuns(service().db, now + 3_600_000)
+    expect(await indexedIds()).toEqual([ended])
+
+    await sweepOpen(service().db, now + 3_600_000)
+    expect(await indexedIds()).toEqual([ended])
+    await finish(waiting!, 'succeeded', new Date(now))
+    await sweepOpen(service().db, now + 3_600_000)
+    await sweepOpen(service().db, now + 3_600_000)
+    expect((await indexedIds()).sort()).toEqual([ended, waiting].sort())
+    expect(await service().sql('select from run_index_open where workspace_id = $1', [world.workspace.uuid])).toEqual(
+      [],
+    )
+
+    // What was compared is not compared again.
+    await seed([{ note: 'later' }], [], now)
+    await sweepRuns(service().db, now + 3_600_000)
+    expect(await indexedIds()).toHaveLength(2)
+  })
 })

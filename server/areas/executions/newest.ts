@@ -13,6 +13,11 @@ export const nextId = (id: string): string => {
   return next.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
+export const previousId = (id: string): string => {
+  const before = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0')
+  return before.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
 export type Listing = {
   oldestFirst: boolean
   /** The last one of the page before. */

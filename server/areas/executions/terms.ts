@@ -10,80 +10,130 @@ const MAX_TERMS = 1_000
 const MAX_TEXT = 32 * 1024
 const MAX_VALUE = 200
 
-/** 53 bits, so that it is a number here and a bigint there. */
-export function hashOf(text: string): number {
-  let low = 0x811c9dc5
-  let high = 0x27d4eb2f
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
-    low = Math.imul(low ^ unit, 0x01000193)
-    high = Math.imul(high ^ unit, 0x5bd1e995) ^ (high >>> 15)
-  }
-  low ^= low >>> 16
-  high ^= high >>> 13
-  return (high & 0x1fffff) * 2 ** 32 + (low >>> 0)
+const addText = (hash: number, text: string): number => {
+  let state = hash
+  for (let at = 0; at < text.length; at += 1) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193)
+  return state
 }
+
+/** Spreads what FNV leaves in the low bits over all of them: blocks are paged by the high ones. */
+const spread = (hash: number): number => {
+  let state = hash ^ (hash >>> 16)
+  state = Math.imul(state, 0x85ebca6b)
+  state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35)
+  return (state ^ (state >>> 16)) >>> 0
+}
+
+const beginOf = (kind: string): number => addText(0x811c9dc5, `${kind} `)
+const WORDS = beginOf('word')
+const FIELDS = beginOf('field')
+const VERSIONS = beginOf('version')
+const WORKFLOWS = beginOf('workflow')
+const STATUSES = beginOf('status')
+
+/** 32 bits. */
+export const wordTerm = (word: string): number => spread(addText(WORDS, word))
+const fieldTerm = (path: string, value: string): number => spread(addText(addText(FIELDS, `${path}=`), value))
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(WORD) ?? []
 
-export const wordTerm = (workspaceId: string, word: string): number => hashOf(`${workspaceId} w ${word}`)
-const fieldTerm = (workspaceId: string, path: string, value: string): number =>
-  hashOf(`${workspaceId} i ${path}=${value}`)
-const versionTerm = (workspaceId: string, versionId: string): number => hashOf(`${workspaceId} v ${versionId}`)
-
-/** What a run is found by. */
-export function addTerms(
-  terms: Set<number>,
-  {
-    workspaceId,
-    versionId,
-    input,
-    results,
-    error,
-  }: { workspaceId: string; versionId: string | null; input: Json; results: Json; error: Json },
-): void {
-  if (versionId !== null) terms.add(versionTerm(workspaceId, versionId))
-  let left = MAX_TERMS
-  let text = MAX_TEXT
-  const addWords = (words: string): void => {
-    text -= words.length
-    if (text < 0) return
-    for (const word of wordsOf(words)) {
-      if (left-- <= 0) return
-      terms.add(wordTerm(workspaceId, word))
-    }
-  }
-  const visit = (value: Json | undefined, path: string | null): void => {
-    if (left <= 0 || text <= 0 || value === null || value === undefined) return
-    if (Array.isArray(value)) {
-      for (const [at, one] of value.entries())
-        visit(one, path === null ? null : path === '' ? `${at}` : `${path}.${at}`)
-    } else if (isObject(value)) {
-      for (const [name, one] of Object.entries(value)) {
-        addWords(name)
-        visit(one, path === null ? null : path === '' ? name : `${path}.${name}`)
-      }
-    } else {
-      const written = String(value)
-      if (path !== null && written.length <= MAX_VALUE) terms.add(fieldTerm(workspaceId, path, written))
-      addWords(written)
-    }
-  }
-  visit(input, '')
-  visit(results, null)
-  visit(error, null)
+export type Indexed = {
+  workflowId: string | null
+  versionId: string | null
+  status: string
+  input: Json
+  results: Json
+  error: Json
 }
 
-/** What a run must hold to be found; empty where nothing of it is in the index. */
-export const wantedTerms = (
-  workspaceId: string,
-  wanted: { q: string | null; input: { path: string[]; value: string }[]; versionId: string | null },
-): number[] => [
-  ...new Set([
-    ...(wanted.q === null ? [] : wordsOf(wanted.q).map((word) => wordTerm(workspaceId, word))),
-    ...wanted.input.flatMap(({ path, value }) =>
-      value.length <= MAX_VALUE ? [fieldTerm(workspaceId, path.join('.'), value)] : [],
-    ),
-    ...(wanted.versionId === null ? [] : [versionTerm(workspaceId, wanted.versionId)]),
-  ]),
-]
+/** Adds the hash of each word of a text, at most so many; gives how many words there were. */
+function addWords(terms: Set<number>, text: string, most: number): number {
+  let words = 0
+  let hash = WORDS
+  let isIn = false
+  for (let at = 0; at < text.length; at += 1) {
+    let unit = text.charCodeAt(at)
+    if (unit > 0x7f) return addAnyWords(terms, text, most)
+    if (unit >= 0x41 && unit <= 0x5a) unit |= 0x20
+    if ((unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39)) {
+      hash = Math.imul(hash ^ unit, 0x01000193)
+      isIn = true
+    } else if (isIn) {
+      if (words++ >= most) return words
+      terms.add(spread(hash))
+      hash = WORDS
+      isIn = false
+    }
+  }
+  if (isIn && words++ < most) terms.add(spread(hash))
+  return words
+}
+
+/** The same for texts in any script; the first is several times as fast. */
+function addAnyWords(terms: Set<number>, text: string, most: number): number {
+  const words = wordsOf(text)
+  for (const word of words.slice(0, most)) terms.add(wordTerm(word))
+  return words.length
+}
+
+/** What is still taken in of a run. */
+type Room = { terms: Set<number>; words: number; text: number }
+
+function takeText(room: Room, text: string): void {
+  room.text -= text.length
+  if (room.text >= 0) room.words -= addWords(room.terms, text, room.words)
+}
+
+/** `path` is the hash of the way to this value, null where its fields are not found by. */
+function visit(room: Room, value: Json | undefined, path: number | null): void {
+  if (room.words <= 0 || room.text <= 0 || value === null || value === undefined) return
+  const within = (name: string): number | null =>
+    path === null ? null : addText(path === FIELDS ? path : addText(path, '.'), name)
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) visit(room, value[at], within(String(at)))
+  } else if (isObject(value)) {
+    for (const name in value) {
+      if (!Object.hasOwn(value, name)) continue
+      takeText(room, name)
+      visit(room, value[name], within(name))
+    }
+  } else {
+    const written = String(value)
+    if (path !== null && written.length <= MAX_VALUE) room.terms.add(spread(addText(addText(path, '='), written)))
+    takeText(room, written)
+  }
+}
+
+/** What a run is found by. */
+export function termsOf({ workflowId, versionId, status, input, results, error }: Indexed): Set<number> {
+  const terms = new Set<number>()
+  terms.add(spread(addText(STATUSES, status)))
+  if (workflowId !== null) terms.add(spread(addText(WORKFLOWS, workflowId)))
+  if (versionId !== null) terms.add(spread(addText(VERSIONS, versionId)))
+  const room = { terms, words: MAX_TERMS, text: MAX_TEXT }
+  visit(room, input, FIELDS)
+  visit(room, results, null)
+  visit(room, error, null)
+  return terms
+}
+
+export type Wanted = {
+  q: string | null
+  input: { path: string[]; value: string }[]
+  versionId: string | null
+  workflowId: string | null
+  status: string[] | null
+}
+
+/** What a run must hold to be found; empty where neither its words, fields nor version are asked for. */
+export function wantedTerms({ q, input, versionId, workflowId, status }: Wanted): number[] {
+  const terms = new Set([
+    ...(q === null ? [] : wordsOf(q).map(wordTerm)),
+    ...input.flatMap(({ path, value }) => (value.length <= MAX_VALUE ? [fieldTerm(path.join('.'), value)] : [])),
+    ...(versionId === null ? [] : [spread(addText(VERSIONS, versionId))]),
+  ])
+  if (terms.size === 0) return []
+  if (workflowId !== null) terms.add(spread(addText(WORKFLOWS, workflowId)))
+  if (status?.length === 1) terms.add(spread(addText(STATUSES, status[0]!)))
+  return [...terms]
+}

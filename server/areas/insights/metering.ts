@@ -3,6 +3,7 @@ import type { ChooseModel } from '#engine/credentials'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import type { AskVectors, Embed } from '#providers/llm/embeddings'
 import type { LanguageModel, Prompt, Usage } from '#providers/llm/index'
 import { costOf, namesOf, type Price, shippedPrice } from '#providers/llm/prices'
 import { ModelProblem } from '#providers/llm/problem'
@@ -64,7 +65,10 @@ const spenderOf = ({ principal, credentialId }: Asker) => ({
   spender: { workflowId: null, personId: 'userId' in principal ? principal.userId : null, credentialId },
 })
 
-export function makeWatchModel({ db, log }: { db: Database; log: Logger }): WatchModel {
+export type WatchEmbed = (ask: AskVectors, asker: Asker & { model: string }) => Embed
+
+/** What holds models to budgets and counts what they answer: those that write, and those that give vectors. */
+export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { model: WatchModel; embed: WatchEmbed } {
   const reservations = new Reservations()
 
   const priceOf = async (model: string): Promise<Price | undefined> =>
@@ -76,14 +80,14 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): Watc
     return price ? { ...usage, cost: costOf(usage, price) } : usage
   }
 
-  const hold = (asker: Asker, model: string, prompt: Prompt): Promise<() => void> =>
+  const hold = (asker: Asker, model: string, most: Usage): Promise<() => void> =>
     db.tenant({ workspaceId: asker.workspaceId, userId: null }, (tx) =>
       reserve(tx, reservations, {
         workspaceId: asker.workspaceId,
         ...spenderOf(asker),
         couldCost: async () => {
           const price = await priceOf(model)
-          return price ? costOf(mostTokens(prompt), price) : 0
+          return price ? costOf(most, price) : 0
         },
       }),
     )
@@ -114,10 +118,10 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): Watc
     }
   }
 
-  return (llm, asker) => {
+  const watchModel: WatchModel = (llm, asker) => {
     const watched = async <T extends { usage: Usage }>(prompt: Prompt, ask: () => Promise<T>): Promise<T> => {
       const model = askedModel(llm, prompt)
-      const release = await hold(asker, model, prompt)
+      const release = await hold(asker, model, mostTokens(prompt))
       try {
         const answer = await ask()
         return { ...answer, usage: await count(asker, model, answer.usage) }
@@ -135,4 +139,23 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): Watc
       turn: (prompt) => watched(prompt, () => llm.turn(prompt)),
     }
   }
+
+  const watchEmbed: WatchEmbed = (ask, asker) => async (texts, signal) => {
+    const estimated = Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / CHARACTERS_A_TOKEN)
+    const release = await hold(asker, asker.model, { input_tokens: estimated, output_tokens: 0 })
+    try {
+      const { vectors, tokens } = await ask(texts, signal)
+      const usage = {
+        input_tokens: tokens ?? estimated,
+        output_tokens: 0,
+        ...(tokens === null && { estimated: true as const }),
+      }
+      await count(asker, asker.model, usage)
+      return vectors
+    } finally {
+      release()
+    }
+  }
+
+  return { model: watchModel, embed: watchEmbed }
 }

@@ -15,7 +15,8 @@ const MAX_ROWS = 100_000
 
 type Count = {
   workspace_id: string
-  span: 'm' | 'h' | 'd'
+  /** Five minutes, an hour or a day of a workflow; in capitals, of the whole workspace. */
+  span: 'm' | 'h' | 'd' | 'H' | 'D'
   at: number
   workflow_id: string | null
   trigger_kind: string
@@ -133,6 +134,21 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
     }
   }
 
+  /** The same for the workspace, whichever workflow, trigger and error. */
+  function noteInWhole(run: FinishedRun, span: 'H' | 'D', at: number, ms: number, waited: number | undefined): void {
+    const base = { workspace_id: run.workspaceId, span, at, workflow_id: null }
+    counts.add(
+      `${run.workspaceId} ${span} ${at} ${run.status}`,
+      () => ({ ...base, trigger_kind: '', status: run.status, error_code: null, runs: 0, duration_ms: 0 }),
+      (row) => {
+        row.runs += 1
+        row.duration_ms += Math.round(ms)
+      },
+    )
+    addTime(base, 'duration', ms)
+    if (waited !== undefined) addTime(base, 'people', waited)
+  }
+
   function note(run: FinishedRun): void {
     if (!isCounted(run)) return
     const ms = Math.max(0, run.finishedAt - run.startedAt)
@@ -158,6 +174,7 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
       )
       addTime(base, 'duration', ms)
       if (waited !== undefined) addTime(base, 'people', waited)
+      if (span !== 'm') noteInWhole(run, span === 'h' ? 'H' : 'D', at, ms, waited)
     }
     if (run.workflowId !== null) addSteps(run, run.workflowId, Math.floor(run.finishedAt / DAY) * DAY)
   }

@@ -98,19 +98,25 @@ export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<Ru
   const { from, to } = rangeOf(query, bucket === 'hour' ? MAX_HOURS_DAYS : MAX_DAYS)
   const span = spanOf(bucket, from, to)
   const length = span === 'h' ? HOUR : DAY
-  const values = [
+  const isOwner = ctx.workspace.role === 'owner'
+  // Owners see everything, and so need not add it up workflow by workflow.
+  const isWhole = isOwner && query.workflow_id === undefined
+  const valuesWith = (stored: string): unknown[] => [
     ctx.workspace.workspace_id,
     ctx.person.user_id,
-    ctx.workspace.role === 'owner',
-    span,
+    isOwner,
+    stored,
     new Date(Math.floor(from.getTime() / length) * length),
     to,
     query.workflow_id ?? null,
   ]
   const byTime = bucket !== null
   const byWorkflow = query.group_by === 'workflow'
-  const counts = await ctx.tx.rows<CountRow>(countsBy(byTime, query.group_by), values)
-  const times = await ctx.tx.rows<TimeRow>(timesBy(byTime, byWorkflow), values)
+  const whole = span === 'h' ? 'H' : 'D'
+  const counted = isWhole && query.group_by === undefined ? whole : span
+  const counts = await ctx.tx.rows<CountRow>(countsBy(byTime, query.group_by), valuesWith(counted))
+  const timed = isWhole && !byWorkflow ? whole : span
+  const times = await ctx.tx.rows<TimeRow>(timesBy(byTime, byWorkflow), valuesWith(timed))
 
   const total = newSum(null, null)
   const sums = new Map<string, Sum>()

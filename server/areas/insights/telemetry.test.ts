@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { type FakeMcp, startFakeMcp } from '#test/fakes/mcp/server'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -73,6 +74,7 @@ const spansIn = (request: Buffer) =>
 let collector: Server
 let service: Service
 let vendor: Vendor
+let tools: FakeMcp
 let world: World
 let answer = 200
 const received: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = []
@@ -89,12 +91,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   const { port } = collector.address() as AddressInfo
   vendor = await startVendor()
+  tools = await startFakeMcp()
   service = await startService({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme,authorization=Bearer%20abc',
       OTEL_SERVICE_NAME: 'weaver',
-      HEDDLE_ALLOW_TARGETS: vendor.host,
+      HEDDLE_ALLOW_TARGETS: `${vendor.host},${tools.target}`,
     },
   })
   world = await makeWorld(service)
@@ -102,6 +105,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop()
   await vendor?.stop()
+  await tools?.close()
   await new Promise((resolve) => collector?.close(resolve))
 })
 
@@ -223,6 +227,49 @@ describe('a run', () => {
     const its = await spansOf(own.body.execution_id)
     const asked = its.find(({ name }) => name === 'ask')!
     expect(sent()).toEqual([`00-${asked.traceId}-${asked.spanId}-01`])
+  })
+
+  test('passes its trace on to services and MCP servers, and is part of that of a caller by MCP', async () => {
+    const document = {
+      openapi: '3.0.3',
+      info: { title: 'Shop', version: '1' },
+      servers: [{ url: vendor.url }],
+      paths: { '/orders': { get: { operationId: 'listOrders', summary: 'List', responses: {} } } },
+    }
+    const imported = await world.owner.call('POST', '/api/services/import', { body: { name: 'traced', document } })
+    expect(imported.status, imported.text).toBe(201)
+    const nodes = [
+      { id: 'shop', type: 'service.call', args: { service: 'traced', action: 'listOrders', args: {} } },
+      { id: 'tool', type: 'mcp.call', args: { server: { url: tools.url }, tool: 'add', arguments: { a: 1, b: 2 } } },
+    ]
+    const made = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'Traced tool', definition: { nodes, edges: [], inputs: [] }, settings: { mcp_tool: true } },
+    })
+    expect(made.status, made.text).toBe(201)
+    vendor.seen.length = 0
+    const traceId = '33333333333333333333333333333333'
+    const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, accept: 'application/json, text/event-stream' }
+    const ask = (method: string, params: object) =>
+      world.owner.call('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method, params }, headers })
+    const listed = await ask('tools/list', {})
+    const [{ name }] = listed.body.result.tools
+    const called = await ask('tools/call', { name, arguments: {} })
+    expect(called.body.result.isError ?? false, called.text).toBe(false)
+    const spans = await until(async () => {
+      const its = received
+        .flatMap(({ path, body }) => (path === '/v1/traces' ? spansIn(body) : []))
+        .filter((span) => span.traceId === traceId)
+      return its.length === 3 && its
+    }, 'the trace')
+    const root = spans.find((span) => span.name === 'execution')!
+    expect(root.parent).toBe('00f067aa0ba902b7')
+    const spanOf = (id: string) => spans.find((span) => span.name === id)!
+    expect([spanOf('shop'), spanOf('tool')]).toMatchObject([
+      { parent: root.spanId, attributes: { 'heddle.node_type': 'service.call', 'heddle.status': 'succeeded' } },
+      { parent: root.spanId, attributes: { 'heddle.node_type': 'mcp.call', 'heddle.status': 'succeeded' } },
+    ])
+    expect(vendor.seen.map((seen) => seen.headers.traceparent)).toEqual([`00-${traceId}-${spanOf('shop').spanId}-01`])
+    expect(new Set(tools.traceparents)).toEqual(new Set([`00-${traceId}-${spanOf('tool').spanId}-01`]))
   })
 
   test('is counted by status, with how long it took', async () => {

@@ -1,7 +1,8 @@
+import type { Asker, WatchEmbed } from '#areas/insights/metering'
 import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { type Embed, makeEmbed } from '#providers/llm/embeddings'
+import { type Embed, makeAskVectors } from '#providers/llm/embeddings'
 
 export type { Embed }
 
@@ -13,21 +14,37 @@ export type EmbedParts = {
     config: JsonObject
     address: string | null
   }>
+  /** Counts what is asked and holds it to the budgets. */
+  watchEmbed: WatchEmbed
 }
+
+/** Who asks: the owner of the base where it is nobody else. */
+export type EmbedAsker = Pick<Asker, 'principal' | 'nodePath'>
 
 const ANSWER_WITHIN_MS = 60_000
 
 type Base = { owner_id: string | null; embedding_credential_id: string | null; embedding_model: string | null }
 
 /** What turns texts into vectors for a base: its owner lends the credential. Undefined where it has none, or may not use it. */
-export async function embedderFor(parts: EmbedParts, workspaceId: string, base: Base): Promise<Embed | undefined> {
+export async function embedderFor(
+  parts: EmbedParts,
+  workspaceId: string,
+  base: Base,
+  asker: EmbedAsker = { principal: { userId: base.owner_id } },
+): Promise<Embed | undefined> {
   const { embedding_credential_id: credentialId, embedding_model: model, owner_id } = base
   if (credentialId === null || model === null) return undefined
   try {
     const opened = await parts.openModel({ workspaceId, credentialId, userId: owner_id })
     if (opened.address === null) return undefined
     const fetch = parts.outgoing.fetchWith(opened.credential, { timeoutMs: ANSWER_WITHIN_MS })
-    return makeEmbed({ fetch, address: opened.address, model })
+    const provider = typeof opened.config.provider === 'string' ? opened.config.provider : 'openai-compatible'
+    return parts.watchEmbed(makeAskVectors({ fetch, address: opened.address, model }), {
+      ...asker,
+      workspaceId,
+      credentialId,
+      model: `${provider}/${model}`,
+    })
   } catch {
     return undefined
   }

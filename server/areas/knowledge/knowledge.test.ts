@@ -308,6 +308,44 @@ describe('embeddings', () => {
     expect((await search(base, 'cat')).passages).toHaveLength(1)
   })
 
+  test('are counted, for documents, questions and runs, and stop at a budget', async () => {
+    llm.embedWith(aboutAnimals)
+    const { credential_id } = (await model()).body
+    // Ten cents a token.
+    await service.sql(`insert into model_prices (model, input, output) values ('openai-compatible/counted', 100000, 0)`)
+    const base = await makeBase({ embeddings: { credential_id, model: 'counted' } })
+    const spent = async () => {
+      const { body } = await world.owner.call('GET', '/api/insights/usage?group_by=credential')
+      return body.items.find((item: { credential_id: string }) => item.credential_id === credential_id)
+    }
+    await addAll(base, { text: 'A dog barks.' })
+    expect(await spent()).toMatchObject({ calls: 1, input_tokens: 10, output_tokens: 0, cost: 1 })
+    await search(base, 'Which pet is loud?')
+    expect(await spent()).toMatchObject({ calls: 2, cost: 2 })
+
+    const node = { id: 'find', type: 'knowledge.search', args: { knowledge_id: base, q: 'pet' } }
+    const made = await world.owner.call('POST', '/api/workflows', {
+      body: { name: 'Asks', definition: { nodes: [node], edges: [] } },
+    })
+    const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+      body: { input: {} },
+    })
+    const run = (await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body
+    const usage = { calls: 1, unpriced_calls: 0, input_tokens: 10, output_tokens: 0, cost: 1 }
+    expect([run.usage, run.nodes[0].usage]).toEqual([usage, usage])
+
+    const budget = { scope: credential_id, limit: 3.5, per: 'month', hard: true }
+    const set = await world.owner.call('PUT', '/api/budgets', { body: { budgets: [budget] } })
+    expect(set.status, set.text).toBe(200)
+    const text = 'A long text about a cat that sleeps all day. '.repeat(10)
+    const document = await addAll(base, { text })
+    expect(document).toMatchObject({ status: 'ready', error: { code: 'embedding_failed' } })
+    expect(document.error.message).toContain('budget')
+    expect((await search(base, 'Which cat sleeps all day in this house?')).ranked_by).toBe('full_text')
+    expect(await spent()).toMatchObject({ calls: 3, cost: 3 })
+    await world.owner.call('PUT', '/api/budgets', { body: { budgets: [] } })
+  })
+
   test('need a model that the owner may use', async () => {
     const token = await world.owner.call('POST', '/api/credentials', {
       body: { name: 'T', kind: 'bearer', hosts: ['a.example'], secrets: { token: 'a-token' } },

@@ -59,7 +59,7 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
       defaults: { knowledge_id: '', q: '' },
     },
     async run(call) {
-      const { args, workspaceId, signal } = call
+      const { args, workspaceId, signal, executionId, principalId, nodePath } = call
       const knowledgeId = fromWire('kb', String(args.knowledge_id)) ?? NOWHERE
       await requireReader(parts, call, knowledgeId)
       const found = await searchKnowledge(parts, {
@@ -68,6 +68,7 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
         q: String(args.q),
         limit: Number(args.limit ?? DEFAULT_PASSAGES),
         signal,
+        asker: { principal: { executionId, principalId }, nodePath },
       }).catch((error: unknown) => {
         throw isProblem(error, 'not_found') ? notAllowed() : error
       })

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
-import { type Embed, type EmbedParts, embedderFor, signsOf, toVector } from './embeddings.ts'
+import { type Embed, type EmbedAsker, type EmbedParts, embedderFor, signsOf, toVector } from './embeddings.ts'
 import type { Passage, Passages, SearchRequest } from './schema.ts'
 import * as store from './search-store.ts'
 import { highlightsIn, searchable, unmarked } from './text.ts'
@@ -16,17 +16,25 @@ const RRF = 60
 
 export type SearchParts = EmbedParts & { db: Database }
 
-export type SearchIn = { workspaceId: string; knowledgeId: string; q: string; limit: number; signal?: AbortSignal }
+export type SearchIn = {
+  workspaceId: string
+  knowledgeId: string
+  q: string
+  limit: number
+  signal?: AbortSignal
+  /** Whose use of the embedding model it is; that of the owner of the base where it is absent. */
+  asker?: EmbedAsker
+}
 
 const keyOf = ({ document_id, position }: store.Ranked): string => `${document_id} ${position}`
 
 /** Does not check access. Throws `not_found`. */
 export async function searchKnowledge(parts: SearchParts, wanted: SearchIn): Promise<Passages> {
-  const { workspaceId, knowledgeId, q, limit, signal } = wanted
+  const { workspaceId, knowledgeId, q, limit, signal, asker } = wanted
   const scope = { workspaceId, userId: null }
   const base = await parts.db.tenant(scope, (tx) => store.findSearched(tx, workspaceId, knowledgeId))
   if (!base) throw problem('not_found')
-  const vector = await vectorOf(await embedderFor(parts, workspaceId, base), q, signal)
+  const vector = await vectorOf(await embedderFor(parts, workspaceId, base, asker), q, signal)
   return parts.db.tenant(scope, async (tx) => {
     const byWords = await store.rankByWords(tx, workspaceId, knowledgeId, base.language, searchable(q))
     const near =
@@ -101,4 +109,5 @@ export const searchForCaller = (
     q,
     limit,
     signal: ctx.signal,
+    asker: { principal: { userId: ctx.person.user_id } },
   })

@@ -9,6 +9,7 @@ import type {
   ProviderSubscription,
   SubscriptionStatus,
 } from '#providers/billing/index'
+import { noteInvoiced } from './charges.ts'
 
 // Writes what the provider says over our copy. What changed by it is told to the owners in the same transaction.
 
@@ -200,6 +201,7 @@ export async function applyInvoices(
         invoice.created_at,
       ],
     )
+    for (const line of invoice.lines) if (line.meter) await noteInvoiced(tx, workspaceId, invoice_id, line)
     const facts = { ...invoice, invoice_id }
     if (invoice.status === 'paid' && before?.status !== 'paid') await tellInvoicePaid(tx, workspaceId, facts)
     if (invoice.status === 'open' && invoice.attempts > (before?.attempts ?? 0))

@@ -4,6 +4,7 @@ import type { Logger } from '#platform/log'
 import type { Builtin } from '#providers/billing/builtin/builtin'
 import type { StripeProvider } from '#providers/billing/stripe/stripe'
 import type { Cache } from './cache.ts'
+import { reportUsage } from './charges.ts'
 
 const nobody = { workspaceId: null, userId: null }
 const TICK = 1 * MINUTE
@@ -52,6 +53,8 @@ export function makeBillingClock({ db, log, clock, cache, builtin, stripe }: Clo
   }
 
   async function repairCopies(provider: StripeProvider, now: Date): Promise<number> {
+    const unreported = await find(`select unreported_charges('stripe', $1) as id`, [BATCH])
+    await each(unreported, 'usage could not be reported to Stripe', (id) => reportUsage(db, provider, id))
     const stale = await find(`select billing_stale('stripe', $1, $2) as id`, [
       new Date(now.getTime() - COMPARE_AFTER),
       COMPARE_AT_ONCE,

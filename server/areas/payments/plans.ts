@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
 import type { Tx } from '#platform/db/pool'
@@ -10,7 +11,8 @@ import { type NewPlan, type Plan, type PlanPatch, planList } from './schema.ts'
 // Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
 // what changes one runs as the database role of operators.
 
-const columns = 'plan_id, name, amount, currency, "interval", quotas, features, trial_days, created_at, updated_at'
+const columns =
+  'plan_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices, created_at, updated_at'
 
 /** A plan on offer in this org; one of another org is as unknown as a random one. */
 export const findPlan = (tx: Tx, orgId: string, planId: string): Promise<Plan | undefined> =>
@@ -51,8 +53,8 @@ export function makePlans() {
     async createPlan(ctx: Context, input: z.output<typeof NewPlan>): Promise<Plan> {
       return ctx.db.operator(async (tx) => {
         const plan = await tx.row<Plan>(
-          `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+          `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${columns}`,
           [
             newId(),
             ctx.org.org_id,
@@ -63,6 +65,7 @@ export function makePlans() {
             input.quotas ?? {},
             JSON.stringify(input.features ?? []),
             input.trial_days ?? 0,
+            JSON.stringify(input.usage_prices ?? []),
           ],
         )
         await recordAudit(ctx, tx, {
@@ -80,13 +83,14 @@ export function makePlans() {
         const price =
           (patch.amount ?? before.amount) !== before.amount ||
           (patch.currency ?? before.currency) !== before.currency ||
-          (patch.interval ?? before.interval) !== before.interval
+          (patch.interval ?? before.interval) !== before.interval ||
+          (patch.usage_prices !== undefined && !isDeepStrictEqual(patch.usage_prices, before.usage_prices))
         if (price && (await hasSubscribers(tx, plan_id)))
           throw problem('plan_in_use', 'Its price cannot change while somebody pays it. Make a new plan instead.')
         const plan = await tx.row<Plan>(
           `update plans set name = coalesce($2, name), amount = coalesce($3, amount), currency = coalesce($4, currency),
              "interval" = coalesce($5, "interval"), quotas = coalesce($6::jsonb, quotas), features = coalesce($7::jsonb, features),
-             trial_days = coalesce($8, trial_days), updated_at = now()
+             trial_days = coalesce($8, trial_days), usage_prices = coalesce($9::jsonb, usage_prices), updated_at = now()
            where plan_id = $1 returning ${columns}`,
           [
             plan_id,
@@ -97,6 +101,7 @@ export function makePlans() {
             patch.quotas ?? null,
             patch.features === undefined ? null : JSON.stringify(patch.features),
             patch.trial_days ?? null,
+            patch.usage_prices === undefined ? null : JSON.stringify(patch.usage_prices),
           ],
         )
         await recordAudit(ctx, tx, { action: 'plan.changed', subject: toWire('plan', plan_id), workspaceId: null })

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { andOperator, anyone, operator, owner, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { listCharges } from './charges.ts'
 import type { Payments } from './payments.ts'
 import {
   BillingSubscription,
   BillingSubscriptionPatch,
   CancelQuery,
   ConfirmSetupIntent,
+  chargeList,
   Invoice,
   InvoicePageQuery,
   invoiceList,
@@ -24,6 +26,7 @@ import {
   SetupIntent,
   TestClock,
   Usage,
+  UsageCharge,
   WebhookReceipt,
 } from './schema.ts'
 
@@ -42,6 +45,7 @@ export const paymentRoutes = ({
     {
       listInvoices: ['GET', '/api/payments/invoices', viewer('workspace')],
       showInvoice: ['GET', '/api/payments/invoices/:invoice_id/page', anyone],
+      listUsageCharges: ['GET', '/api/payments/usage-charges', workspaceOwner],
       listPaymentMethods: ['GET', '/api/payments/methods', viewer('workspace')],
       deletePaymentMethod: ['DELETE', '/api/payments/methods/:payment_method_id', owner('payment_method')],
       setDefaultPaymentMethod: ['POST', '/api/payments/methods/:payment_method_id/default', owner('payment_method')],
@@ -76,6 +80,16 @@ export const paymentRoutes = ({
         transaction: false,
         extension: true,
         run: invoices.showInvoice,
+      },
+      listUsageCharges: {
+        summary: 'What was used and is charged for, with the run that used it and the invoice it stands on',
+        description:
+          'Where the plan has prices for usage. `execution_id` gives what a run costs, `invoice_id` what the lines of an invoice are made of. On the invoice ' +
+          'they are added up for each price, what is included is taken off, and the sum is rounded once.',
+        query: chargeList.query,
+        answer: page(UsageCharge),
+        extension: true,
+        run: listCharges,
       },
       listPaymentMethods: {
         summary: 'All payment methods of the workspace, newest first',

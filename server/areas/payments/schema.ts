@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { anyOf, anyText, defineList } from '#platform/http/list'
+import { anyId, anyOf, anyText, defineList } from '#platform/http/list'
 import { id, name, reference, timestamp, timestampIn } from '#platform/http/schema'
+import { meters } from '#providers/billing/index'
 
+const POWERS = new Set(Array.from({ length: 10 }, (_, digits) => 10 ** digits))
 const amount = () => z.number().int().min(0).max(99_999_999)
 const count = () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()))
@@ -71,6 +73,27 @@ const Quotas = z.strictObject({
 })
 export type Quotas = z.output<typeof Quotas>
 
+const usagePriceFields = {
+  meter: z
+    .enum(meters)
+    .describe(
+      'What is charged for: tokens of language models, or what they cost, in millionths of a US dollar. Only of models of the installation',
+    ),
+  unit_amount: amount().describe('In minor units of the currency of the plan, for every `per` units'),
+  per: z
+    .number()
+    .int()
+    .refine((per) => POWERS.has(per), 'must be a power of ten from 1 to 1000000000')
+    .describe('A power of ten from 1 to 1,000,000,000'),
+  included: count().describe('Units of each period that cost nothing'),
+}
+const UsagePrice = z.strictObject(usagePriceFields).meta({ id: 'UsagePrice' })
+const NewUsagePrice = z.strictObject({
+  ...usagePriceFields,
+  per: usagePriceFields.per.default(1),
+  included: usagePriceFields.included.default(0),
+})
+
 export const Plan = z
   .object({
     plan_id: id('plan'),
@@ -81,6 +104,10 @@ export const Plan = z
     quotas: Quotas,
     features: z.array(z.string()),
     trial_days: z.number().int(),
+    usage_prices: z
+      .array(UsagePrice)
+      .describe('What is charged for usage, at the end of each period')
+      .meta({ 'x-heddle-extension': true }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -95,6 +122,13 @@ const planFields = {
   quotas: Quotas.optional(),
   features: z.array(name()).max(50).optional(),
   trial_days: z.number().int().min(0).max(730).optional(),
+  usage_prices: z
+    .array(NewUsagePrice)
+    .max(meters.length)
+    .refine((prices) => new Set(prices.map(({ meter }) => meter)).size === prices.length, 'must name each meter once')
+    .optional()
+    .describe('What is charged for usage, at the end of each period; nothing where it is absent')
+    .meta({ 'x-heddle-extension': true }),
 }
 export const NewPlan = z.strictObject(planFields)
 export const PlanPatch = z.strictObject(planFields).partial()
@@ -187,6 +221,12 @@ export const Invoice = z
         proration: z.boolean(),
         period_start: timestamp(),
         period_end: timestamp(),
+        meter: z
+          .enum(meters)
+          .nullable()
+          .optional()
+          .describe('Where the line is for usage: what was used, `quantity` of it beyond what is included')
+          .meta({ 'x-heddle-extension': true }),
       }),
     ),
     period_start: timestamp(),
@@ -234,6 +274,40 @@ export const Usage = z
 export const TestClock = z.object({ now: timestamp() }).meta({ id: 'TestClock' })
 export const MoveTestClock = z.strictObject({ now: timestampIn() })
 export const WebhookReceipt = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceipt' })
+
+export const UsageCharge = z
+  .object({
+    meter: z.enum(meters).describe('What is charged for'),
+    at: timestamp(),
+    quantity: z.number().int().describe('Tokens, or millionths of a US dollar'),
+    amount: z
+      .number()
+      .describe('What it costs at the price of the plan, in minor units, not rounded and before what is included'),
+    currency: z.string(),
+    plan_id: id('plan'),
+    model: z.string(),
+    execution_id: id('exe')
+      .nullable()
+      .describe('The run that asked; null where it was something else, such as a reviewer'),
+    node_path: z.string().nullable().describe('The node of the run that asked'),
+    workflow_id: id('wf').nullable(),
+    user_id: id('usr').nullable().describe('Who started the run, or asked'),
+    invoice_id: id('inv').nullable().describe('The invoice with the line that it is part of; null until there is one'),
+  })
+  .meta({ id: 'UsageCharge' })
+export type UsageCharge = z.input<typeof UsageCharge>
+
+export const chargeList = defineList({
+  id: 'charge_id',
+  sort: { at: 'time' },
+  order: '-at',
+  created: 'at',
+  filters: {
+    execution_id: anyId('exe', 'Only what this run used'),
+    invoice_id: anyId('inv', 'Only what stands on this invoice'),
+    meter: anyOf(meters),
+  },
+})
 
 export const methodList = defineList({
   id: 'payment_method_id',

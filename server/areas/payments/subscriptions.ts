@@ -33,6 +33,8 @@ async function planOnOffer(ctx: Context, planId: string): Promise<Plan> {
   return plan
 }
 
+const costs = ({ amount, usage_prices }: Plan): boolean => amount > 0 || usage_prices.length > 0
+
 /** The copy may be behind: a card added a moment ago counts. */
 async function requireMethod({ provider, cache }: Deps, ctx: Context): Promise<void> {
   const { workspace_id } = ctx.workspace
@@ -110,7 +112,7 @@ export async function createSubscription(
     // The same request, repeated after its answer was lost.
     if (present && present.request_key === change.requestKey) return shown(present)
     if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
-    if (plan.amount > 0) await requireMethod(deps, ctx)
+    if (costs(plan)) await requireMethod(deps, ctx)
     await deps.quotas.checkFit(ctx, plan)
     const challenge = await subscribe(deps, ctx, change, plan)
     // What the holder confirms in the browser, the provider tells us of; until then there is no subscription.
@@ -142,7 +144,7 @@ export async function updateMySubscription(
     if (!newPlan && wanted === present.cancel_at_period_end) return shown(present)
     // The change that can be declined comes first: what follows it hardly ever fails.
     if (newPlan) {
-      if (newPlan.amount > 0) await requireMethod(deps, ctx)
+      if (costs(newPlan)) await requireMethod(deps, ctx)
       await deps.quotas.checkFit(ctx, newPlan)
       await deps.provider.changePlan(customer, ref, newPlan, requestKey)
     }

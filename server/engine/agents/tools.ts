@@ -147,7 +147,12 @@ export type McpDeps = { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'>; openCre
 export const openServer = async (deps: McpDeps, server: McpServer, call: NodeCall) => {
   const credential = await openNamed(deps.openCredential, call, server.credentialId)
   const fetch = credential ? deps.outgoing.fetchWith(credential) : deps.outgoing.fetch
-  return openMcpSession({ fetch }, server, call.signal)
+  const { traceparent } = call
+  return openMcpSession(
+    { fetch },
+    traceparent ? { ...server, headers: { traceparent, ...server.headers } } : server,
+    call.signal,
+  )
 }
 
 const withSession = async <T>(

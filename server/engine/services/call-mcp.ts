@@ -14,10 +14,14 @@ export async function callMcpTool(
     args,
     credential,
   }: { url: string; tool: string; args: JsonObject; credential: OutgoingCredential | undefined },
-  { signal, effectKey }: Pick<NodeCall, 'signal' | 'effectKey'>,
+  { signal, effectKey, traceparent }: Pick<NodeCall, 'signal' | 'effectKey' | 'traceparent'>,
 ): Promise<JsonObject> {
   const fetch = credential ? outgoing.fetchWith(credential) : outgoing.fetch
-  const session = await openMcpSession({ fetch }, { url }, signal).catch(beforeTheCall)
+  const session = await openMcpSession(
+    { fetch },
+    { url, ...(traceparent && { headers: { traceparent } }) },
+    signal,
+  ).catch(beforeTheCall)
   try {
     return await session.callTool(tool, args, effectKey)
   } finally {

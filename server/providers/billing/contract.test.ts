@@ -32,6 +32,7 @@ const plan = (name: string, amount: number, interval: 'month' | 'year' = 'month'
   currency: 'eur',
   interval,
   trial_days: 0,
+  usage_prices: [],
 })
 const free = plan('Free', 0)
 const team = plan('Team', 3000)

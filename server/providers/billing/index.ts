@@ -6,6 +6,13 @@ export type ProviderName = 'builtin' | 'stripe'
 /** A workspace as the provider knows it. */
 export type Customer = { workspaceId: string; customerId: string; ref: string }
 
+/** What is used of the operator's language models: tokens, or millionths of a US dollar of what they cost. */
+export const meters = ['model_tokens', 'model_cost'] as const
+export type Meter = (typeof meters)[number]
+
+/** `unit_amount` for every `per` units beyond those that are included in a period. `per` is a power of ten. */
+export type UsagePrice = { meter: Meter; unit_amount: number; per: number; included: number }
+
 export type BillingPlan = {
   plan_id: string
   name: string
@@ -13,6 +20,7 @@ export type BillingPlan = {
   currency: string
   interval: 'month' | 'year'
   trial_days: number
+  usage_prices: UsagePrice[]
 }
 
 export type Method = {
@@ -49,6 +57,8 @@ export type InvoiceLine = {
   proration: boolean
   period_start: string
   period_end: string
+  /** Where it is for usage: what was used, `quantity` of it beyond what is included. */
+  meter?: Meter | null
 }
 
 export type ProviderInvoice = {
@@ -109,9 +119,14 @@ export type BillingProvider = {
   cancel(customer: Customer, subscriptionRef: string, when: 'period_end' | 'now', key: string): Promise<void>
   /** Takes back a cancellation at the end of the period. */
   resume(customer: Customer, subscriptionRef: string, key: string): Promise<void>
+  /** Only where the provider adds up what is used. The same report again is the same report. */
+  readonly reportUsage: ((customer: Customer, report: UsageReport) => Promise<void>) | null
   /** undefined where the provider no longer knows the customer. */
   read(customer: Customer): Promise<Snapshot | undefined>
 }
+
+/** `id` names it, whoever sends it again. */
+export type UsageReport = { id: string; meter: Meter; quantity: number; at: Date }
 
 /** A webhook whose signature was found good. */
 export type ProviderEvent = { id: string; type: string; customerRef: string | null }

@@ -6,13 +6,23 @@ import { ModelProblem } from './problem.ts'
 /** As many vectors of length one as there are texts. Throws ModelProblem, or the signal's reason when aborted. */
 export type Embed = (texts: string[], signal?: AbortSignal) => Promise<Float32Array[]>
 
+/** The same with the tokens of the texts, as the model counts them; null where it does not. */
+export type AskVectors = (
+  texts: string[],
+  signal?: AbortSignal,
+) => Promise<{ vectors: Float32Array[]; tokens: number | null }>
+
 export const MAX_DIMENSIONS = 4_096
 
 const Answer = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(MAX_DIMENSIONS) })),
+  usage: z
+    .object({ prompt_tokens: z.number().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
 })
 
-export function makeEmbed({
+export function makeAskVectors({
   fetch,
   address,
   model,
@@ -20,7 +30,7 @@ export function makeEmbed({
   fetch: typeof globalThis.fetch
   address: string
   model: string
-}): Embed {
+}): AskVectors {
   const url = `${address.replace(/\/+$/, '')}/embeddings`
   return async (texts, signal) => {
     const response = await ask(fetch, url, { model, input: texts, encoding_format: 'float' }, signal)
@@ -37,7 +47,7 @@ export function makeEmbed({
     }
     const dimensions = vectors[0]?.length
     for (let at = 0; at < texts.length; at += 1) if (vectors[at]?.length !== dimensions) throw invalidAnswer()
-    return vectors
+    return { vectors, tokens: parsed.data.usage?.prompt_tokens ?? null }
   }
 }
 

@@ -11,6 +11,8 @@ export type FakeMcp = {
   /** host:port, for the list of private targets that tenants may reach. */
   target: string
   calls: McpCall[]
+  /** The trace that each request came with. */
+  traceparents: (string | undefined)[]
   /** Tools that are listed besides its own. */
   more: object[]
   /** Sessions that were opened and not ended. */
@@ -65,6 +67,7 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number) => response.writeHead(status).end()
     if (request.url !== '/mcp') return void refuse(404)
+    fake.traceparents.push(request.headers.traceparent as string | undefined)
     if (fake.mode.token !== null && request.headers.authorization !== `Bearer ${fake.mode.token}`)
       return void refuse(401)
     const id = request.headers['mcp-session-id']
@@ -126,6 +129,7 @@ export const startFakeMcp = async (): Promise<FakeMcp> => {
     url: `http://127.0.0.1:${port}/mcp`,
     target: `127.0.0.1:${port}`,
     calls: [],
+    traceparents: [],
     more: [],
     openSessions: () => sessions.size,
     mode: { answers: 'json', token: null, version: '2025-06-18' },

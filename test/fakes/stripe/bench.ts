@@ -40,11 +40,12 @@ export async function startBilling(provider: 'builtin' | 'stripe', env: Record<s
       currency?: string
       quotas?: object
       trial_days?: number
+      usage_prices?: object[]
     }): Promise<PlanRow> {
       const uuid = newId()
       await service.sql(
-        `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, trial_days)
-         select $1, org_id, $2, $3, $4, $5, $6, $7 from orgs order by org_id limit 1`,
+        `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, trial_days, usage_prices)
+         select $1, org_id, $2, $3, $4, $5, $6, $7, $8 from orgs order by org_id limit 1`,
         [
           uuid,
           plan.name,
@@ -53,6 +54,7 @@ export async function startBilling(provider: 'builtin' | 'stripe', env: Record<s
           plan.interval ?? 'month',
           plan.quotas ?? {},
           plan.trial_days ?? 0,
+          JSON.stringify(plan.usage_prices ?? []),
         ],
       )
       return { plan_id: toWire('plan', uuid), uuid, name: plan.name, amount: plan.amount }

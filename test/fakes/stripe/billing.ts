@@ -73,8 +73,25 @@ export const line = (description: string, amount: number, start: number, end: nu
   amount,
   quantity: 1,
   period: { start, end },
+  pricing: null,
   parent: { subscription_item_details: { proration } },
 })
+
+/** What was reported of a period at a price by meter, rounded to whole units. */
+function usageLine(state: State, customer: string, price: Price, start: number, end: number): Line {
+  const meter = state.meters.get(price.recurring.meter!)!
+  const used = [...state.meterEvents.values()]
+    .filter((event) => event.event_name === meter.event_name && event.customer === customer)
+    .filter(({ timestamp }) => timestamp >= start && timestamp < end)
+    .reduce((sum, { value }) => sum + value, 0)
+  const free = price.tiers ? Number(price.tiers[0]!.up_to) : 0
+  const each = Number(price.tiers ? price.tiers[1]!.unit_amount_decimal : price.unit_amount_decimal)
+  return {
+    ...line(price.product, Math.round(Math.max(0, used - free) * each), start, end),
+    quantity: used,
+    pricing: { type: 'price_details', price_details: { price: price.id } },
+  }
+}
 
 export function settle(invoice: Invoice): void {
   invoice.status = 'paid'
@@ -90,11 +107,15 @@ export function renew(state: State, subscription: Subscription, emit: Emit): voi
     end(state, subscription, emit)
     return
   }
-  const start = item.current_period_end
-  item.current_period_start = start
-  item.current_period_end = addInterval(start, item.price.recurring.interval)
+  const { current_period_start: before, current_period_end: start } = item
+  for (const one of subscription.items.data) {
+    one.current_period_start = start
+    one.current_period_end = addInterval(start, item.price.recurring.interval)
+  }
+  const metered = subscription.items.data.filter(({ price }) => price.recurring.usage_type === 'metered')
   const invoice = makeInvoice(state, subscription, [
     line(`1 × ${item.price.product}`, item.price.unit_amount, start, item.current_period_end),
+    ...metered.map(({ price }) => usageLine(state, subscription.customer, price, before, start)),
   ])
   state.invoices.set(invoice.id, invoice)
   const refusal = invoice.amount_due === 0 ? null : charge(state, state.customers.get(subscription.customer)!)

@@ -1,7 +1,7 @@
 import { charge, end, line, makeInvoice, prorate, settle } from './billing.ts'
 import type { Params } from './form.ts'
 import { missingResource, Refused, type Shape } from './parameters.ts'
-import { addInterval, type Customer, newRef, type State, type Subscription } from './state.ts'
+import { addInterval, type Customer, newRef, type Price, type State, type Subscription } from './state.ts'
 
 // The endpoints the service uses, each with exactly the parameters it may send.
 
@@ -151,13 +151,21 @@ export const endpoints: Endpoint[] = [
     shape: {
       required: {
         currency: 'text',
-        unit_amount: 'integer',
-        recurring: { interval: ['month', 'year'] },
+        recurring: { interval: ['month', 'year'], usage_type: ['licensed', 'metered'], meter: 'text' },
         product_data: { name: 'text' },
       },
-      optional: { lookup_key: 'text', metadata: 'metadata' },
+      optional: {
+        unit_amount: 'integer',
+        unit_amount_decimal: 'text',
+        billing_scheme: ['per_unit', 'tiered'],
+        tiers_mode: ['graduated', 'volume'],
+        tiers: [{ up_to: 'text', unit_amount: 'integer', unit_amount_decimal: 'text' }],
+        lookup_key: 'text',
+        metadata: 'metadata',
+      },
     },
     run(state, params) {
+      const recurring = checkPrice(state, params)
       const key = params.lookup_key === undefined ? null : text(params.lookup_key)
       if (key !== null && [...state.prices.values()].some((price) => price.lookup_key === key))
         throw new Refused(400, {
@@ -171,13 +179,95 @@ export const endpoints: Endpoint[] = [
         active: true,
         lookup_key: key,
         currency: text(params.currency),
-        unit_amount: Number(params.unit_amount),
-        recurring: params.recurring as { interval: 'month' | 'year' },
+        unit_amount: Number(params.unit_amount ?? 0),
+        recurring,
+        ...(params.unit_amount_decimal !== undefined && { unit_amount_decimal: text(params.unit_amount_decimal) }),
+        ...(params.tiers !== undefined && { tiers: params.tiers as { up_to: string }[] }),
         product: (params.product_data as { name: string }).name,
         metadata: (params.metadata ?? {}) as Record<string, string>,
       }
       state.prices.set(price.id, price)
       return price
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/v1\/billing\/meters$/,
+    shape: { optional: { status: ['active', 'inactive'], limit: 'integer' } },
+    run: (state) => list([...state.meters.values()], '/v1/billing/meters'),
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/billing\/meters$/,
+    shape: {
+      required: {
+        display_name: 'text',
+        event_name: 'text',
+        default_aggregation: { formula: ['count', 'sum', 'last'] },
+      },
+      optional: {
+        customer_mapping: { type: ['by_id'], event_payload_key: 'text' },
+        value_settings: { event_payload_key: 'text' },
+      },
+    },
+    run(state, params) {
+      const event_name = text(params.event_name)
+      if ([...state.meters.values()].some((meter) => meter.event_name === event_name))
+        throw new Refused(400, {
+          type: 'invalid_request_error',
+          message: `There is already an active meter with the event name ${event_name}.`,
+        })
+      const meter = {
+        id: newRef('mtr'),
+        object: 'billing.meter' as const,
+        event_name,
+        display_name: text(params.display_name),
+        status: 'active' as const,
+      }
+      state.meters.set(meter.id, meter)
+      return meter
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/billing\/meter_events$/,
+    shape: {
+      required: { event_name: 'text', payload: { stripe_customer_id: 'text', value: 'integer' } },
+      optional: { identifier: 'text', timestamp: 'integer' },
+    },
+    run(state, params) {
+      const refuse = (message: string): Refused => new Refused(400, { type: 'invalid_request_error', message })
+      const event_name = text(params.event_name)
+      const payload = params.payload as { stripe_customer_id?: string; value?: string }
+      if (![...state.meters.values()].some((meter) => meter.event_name === event_name))
+        throw refuse(`No active meter found for event name ${event_name}.`)
+      if (payload.stripe_customer_id === undefined || payload.value === undefined)
+        throw refuse('The payload must have the customer and the value.')
+      find(state.customers, 'customer', payload.stripe_customer_id)
+      const now = Date.now() / 1000
+      const timestamp = Number(params.timestamp ?? now)
+      if (timestamp < now - 35 * 86_400 || timestamp > now + 300)
+        throw refuse('The timestamp must be within the past 35 calendar days or up to 5 minutes in the future.')
+      const identifier = params.identifier === undefined ? newRef('evt') : text(params.identifier)
+      if (identifier.length > 100) throw refuse('Invalid identifier.')
+      if (state.meterEvents.has(identifier)) throw refuse(`An event already exists with identifier ${identifier}.`)
+      const event = {
+        identifier,
+        event_name,
+        customer: payload.stripe_customer_id,
+        value: Number(payload.value),
+        timestamp,
+      }
+      state.meterEvents.set(identifier, event)
+      return {
+        object: 'billing.meter_event',
+        livemode: false,
+        created: Math.floor(now),
+        identifier,
+        event_name,
+        timestamp,
+        payload,
+      }
     },
   },
   {
@@ -195,8 +285,8 @@ export const endpoints: Endpoint[] = [
     },
     run(state, params, _ids, emit) {
       const customer = find(state.customers, 'customer', text(params.customer))
-      const [wanted] = params.items as { price: string }[]
-      const price = find(state.prices, 'price', wanted!.price)
+      const prices = (params.items as { price: string }[]).map((wanted) => find(state.prices, 'price', wanted.price))
+      const [price] = prices as [Price]
       const trial = params.trial_period_days === undefined ? 0 : Number(params.trial_period_days)
       const until = trial > 0 ? state.now + trial * 86_400 : addInterval(state.now, price.recurring.interval)
       const subscription: Subscription = {
@@ -210,15 +300,13 @@ export const endpoints: Endpoint[] = [
         metadata: (params.metadata ?? {}) as Record<string, string>,
         items: {
           object: 'list',
-          data: [
-            {
-              id: newRef('si'),
-              object: 'subscription_item',
-              price,
-              current_period_start: state.now,
-              current_period_end: until,
-            },
-          ],
+          data: prices.map((one) => ({
+            id: newRef('si'),
+            object: 'subscription_item',
+            price: one,
+            current_period_start: state.now,
+            current_period_end: until,
+          })),
         },
       }
       const amount = trial > 0 ? 0 : price.unit_amount
@@ -274,7 +362,7 @@ export const endpoints: Endpoint[] = [
     path: /^\/v1\/subscriptions\/([^/]+)$/,
     shape: {
       optional: {
-        items: [{ id: 'text', price: 'text' }],
+        items: [{ id: 'text', price: 'text', deleted: 'boolean' }],
         proration_behavior: ['always_invoice', 'create_prorations', 'none'],
         payment_behavior: ['error_if_incomplete', 'allow_incomplete', 'default_incomplete', 'pending_if_incomplete'],
         off_session: 'boolean',
@@ -290,8 +378,10 @@ export const endpoints: Endpoint[] = [
         })
       if (params.cancel_at_period_end !== undefined)
         subscription.cancel_at_period_end = params.cancel_at_period_end === 'true'
-      const [item] = (params.items ?? []) as { id: string; price: string }[]
-      if (item) changePrice(state, subscription, item, emit)
+      const [item, ...others] = (params.items ?? []) as { id?: string; price?: string; deleted?: string }[]
+      if (item?.id !== undefined && item.price !== undefined)
+        changePrice(state, subscription, { id: item.id, price: item.price }, emit)
+      for (const other of others) changeItem(state, subscription, other)
       emit('customer.subscription.updated', subscription)
       return subscription
     },
@@ -343,6 +433,46 @@ export const endpoints: Endpoint[] = [
     },
   },
 ]
+
+/** A price is of one amount, or by meter with an amount for each unit, in tiers or without. */
+function checkPrice(state: State, params: Params): Price['recurring'] {
+  const { interval, usage_type, meter } = params.recurring as Record<string, string | undefined>
+  const refuse = (message: string): Refused => new Refused(400, { type: 'invalid_request_error', message })
+  if (interval === undefined) throw refuse('Missing required param: recurring[interval].')
+  const isMetered = usage_type === 'metered'
+  if (isMetered !== (meter !== undefined))
+    throw refuse('`recurring[meter]` must be given for metered prices, and only for them.')
+  if (isMetered) find(state.meters, 'billing meter', meter!)
+  const tiers = params.tiers as Price['tiers']
+  if ((params.billing_scheme === 'tiered') !== (tiers !== undefined) || (tiers && params.tiers_mode === undefined))
+    throw refuse('Tiers need `billing_scheme=tiered` and `tiers_mode`.')
+  if (tiers && tiers.at(-1)!.up_to !== 'inf') throw refuse('The last tier must be up to `inf`.')
+  const amounts = [params.unit_amount, params.unit_amount_decimal, tiers].filter((given) => given !== undefined)
+  if (amounts.length !== 1) throw refuse('Specify exactly one of `unit_amount`, `unit_amount_decimal` and `tiers`.')
+  for (const decimal of [params.unit_amount_decimal, ...(tiers ?? []).map((tier) => tier.unit_amount_decimal)])
+    if (decimal !== undefined && !/^\d+(\.\d{1,12})?$/.test(text(decimal))) throw refuse(`Invalid decimal: ${decimal}`)
+  return {
+    interval: interval as 'month' | 'year',
+    usage_type: isMetered ? 'metered' : 'licensed',
+    meter: meter ?? null,
+  }
+}
+
+function changeItem(
+  state: State,
+  subscription: Subscription,
+  wanted: { id?: string; price?: string; deleted?: string },
+): void {
+  const { data } = subscription.items
+  if (wanted.deleted === 'true') {
+    const at = data.findIndex(({ id }) => id === wanted.id)
+    if (at < 0) throw missingResource('subscription_item', wanted.id ?? '')
+    data.splice(at, 1)
+    return
+  }
+  const price = find(state.prices, 'price', wanted.price ?? '')
+  data.push({ ...data[0]!, id: newRef('si'), price })
+}
 
 function changePrice(
   state: State,

@@ -38,11 +38,16 @@ export type Price = {
   active: boolean
   lookup_key: string | null
   currency: string
+  /** 0 where it has a price by meter. */
   unit_amount: number
-  recurring: { interval: 'month' | 'year' }
+  recurring: { interval: 'month' | 'year'; usage_type: 'licensed' | 'metered'; meter: string | null }
+  unit_amount_decimal?: string
+  tiers?: { up_to: string; unit_amount?: string; unit_amount_decimal?: string }[]
   product: string
   metadata: Record<string, string>
 }
+export type Meter = { id: string; object: 'billing.meter'; event_name: string; display_name: string; status: 'active' }
+export type MeterEvent = { identifier: string; event_name: string; customer: string; value: number; timestamp: number }
 export type Subscription = {
   id: string
   object: 'subscription'
@@ -70,6 +75,7 @@ export type Line = {
   amount: number
   quantity: number
   period: { start: number; end: number }
+  pricing: { type: 'price_details'; price_details: { price: string } } | null
   parent: { subscription_item_details: { proration: boolean } }
 }
 export type Invoice = {
@@ -98,6 +104,8 @@ export function makeState() {
     methods: new Map<string, PaymentMethod>(),
     intents: new Map<string, SetupIntent>(),
     prices: new Map<string, Price>(),
+    meters: new Map<string, Meter>(),
+    meterEvents: new Map<string, MeterEvent>(),
     subscriptions: new Map<string, Subscription>(),
     invoices: new Map<string, Invoice>(),
     /** Seconds; moved by tests. */

@@ -35,6 +35,7 @@ export function makeBuiltin({ db, vault, clock }: { db: Database; vault: Vault; 
     cached: false,
     createCustomer: async ({ workspaceId }) => `builtin_${workspaceId}`,
     createSetupIntent: async (_customer, { id }) => ({ ref: id, client_secret: clientSecret(key, id) }),
+    reportUsage: null,
     confirmSetupIntent: (customer, intent) =>
       inLedger(customer.workspaceId, (tx, ledger, now) =>
         confirmIntent(tx, ledger, intent, clientSecret(key, intent.id), now),

@@ -58,13 +58,16 @@ export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscriptio
   )
 
 export const findPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
-  tx.row<BillingPlan>('select plan_id, name, amount, currency, "interval", trial_days from plans where plan_id = $1', [
-    planId,
-  ])
+  tx.row<BillingPlan>(
+    'select plan_id, name, amount, currency, "interval", trial_days, usage_prices from plans where plan_id = $1',
+    [planId],
+  )
 
 /** The plan as it stays until the transaction ends. */
-export const holdPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
-  tx.row<BillingPlan>('select plan_id, name, amount, currency, "interval", trial_days from hold_plan($1)', [planId])
+export async function holdPlan(tx: Tx, planId: string): Promise<BillingPlan> {
+  await tx.rows('select from hold_plan($1)', [planId])
+  return findPlan(tx, planId)
+}
 
 export const insertSubscription = (
   tx: Tx,

@@ -14,7 +14,8 @@ import {
   saveSubscription,
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
-import { end } from './subscriptions.ts'
+import { end, endWithUsage } from './subscriptions.ts'
+import { noteInvoiced, usageLines } from './usage.ts'
 
 /** Periods caught up in one go; a ledger that slept for years goes on at the next tick. */
 const MAX_STEPS = 50
@@ -30,7 +31,7 @@ export async function bringUpToDate(tx: Tx, customer: LedgerCustomer, now: Date)
     const due = subscription.status === 'past_due' ? subscription.next_attempt_at : subscription.current_period_end
     if (due === null || due > now) return steps
     if (subscription.status === 'past_due') await tryAgain(tx, subscription, due)
-    else if (subscription.cancel_at_period_end) await end(tx, subscription, due)
+    else if (subscription.cancel_at_period_end) await endWithUsage(tx, customer, subscription, due)
     else await renew(tx, customer, subscription, due)
   }
   return MAX_STEPS
@@ -45,14 +46,16 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
     current_period_start: at,
     current_period_end: until,
   }
+  const used = await usageLines(tx, customer, { subscription, plan, until: at })
   const invoice = await issueInvoice(tx, customer, {
     subscription,
-    lines: [priceLine(plan, at, until)],
+    lines: [priceLine(plan, at, until), ...used.lines],
     currency: plan.currency,
     start: at,
     end: until,
     at,
   })
+  await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
   if ((await collect(tx, invoice)) !== 'paid') {
     renewed.status = 'past_due'
     renewed.first_failed_at = at

@@ -21,6 +21,7 @@ import {
   saveSubscription,
 } from './ledger.ts'
 import { periodEndAfter } from './periods.ts'
+import { noteInvoiced, usageLines } from './usage.ts'
 
 // Changes a customer asks for. Each runs in one transaction: a payment that fails throws, and nothing of it remains.
 
@@ -102,7 +103,8 @@ async function invoiceChange(
     period_start: at.toISOString(),
     period_end: until.toISOString(),
   })
-  const lines = [line(`Unused time on ${from.name}`, -remainingShare(from.amount, at, start, end), end)]
+  const used = await usageLines(tx, customer, { subscription: changed, plan: from, until: at })
+  const lines = [...used.lines, line(`Unused time on ${from.name}`, -remainingShare(from.amount, at, start, end), end)]
   if (from.interval === to.interval) {
     lines.push(line(`Remaining time on ${to.name}`, remainingShare(to.amount, at, start, end), end))
   } else {
@@ -119,6 +121,7 @@ async function invoiceChange(
     end: changed.current_period_end,
     at,
   })
+  await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, used.charges)
   await collectOrRefuse(tx, invoice)
 }
 
@@ -126,7 +129,7 @@ export async function cancel(tx: Tx, customer: LedgerCustomer, when: 'period_end
   const subscription = await requireLive(tx, customer)
   if (when === 'now') {
     await closeOpenInvoices(tx, subscription, 'void')
-    await end(tx, subscription, at)
+    await endWithUsage(tx, customer, subscription, at)
     return
   }
   if (subscription.cancel_at_period_end) return
@@ -141,6 +144,31 @@ export async function resume(tx: Tx, customer: LedgerCustomer): Promise<void> {
   const changed = { ...subscription, cancel_at_period_end: false }
   await saveSubscription(tx, changed)
   await tellSubscriptionChanged(tx, customer.workspace_id, changed)
+}
+
+/** What was used until the end is charged with a last invoice. One that is not paid then is not tried again. */
+export async function endWithUsage(
+  tx: Tx,
+  customer: LedgerCustomer,
+  subscription: LedgerSubscription,
+  at: Date,
+): Promise<void> {
+  const plan = await findPlan(tx, subscription.plan_id)
+  const { lines, charges } = await usageLines(tx, customer, { subscription, plan, until: at })
+  if (lines.some(({ amount }) => amount > 0)) {
+    const start = subscription.current_period_start
+    const invoice = await issueInvoice(tx, customer, {
+      subscription,
+      lines,
+      currency: plan.currency,
+      start,
+      end: at,
+      at,
+    })
+    await noteInvoiced(tx, customer.workspace_id, invoice.invoice_id, charges)
+    if ((await collect(tx, invoice)) !== 'paid') await closeOpenInvoices(tx, subscription, 'uncollectible')
+  }
+  await end(tx, subscription, at)
 }
 
 export async function end(tx: Tx, subscription: LedgerSubscription, at: Date): Promise<void> {

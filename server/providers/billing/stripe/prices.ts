@@ -9,22 +9,27 @@ import type { BillingPlan } from '../index.ts'
 const lookupKey = (plan: BillingPlan): string =>
   `heddle:${toWire('plan', plan.plan_id)}:${plan.amount}:${plan.currency}:${plan.interval}`
 
-export async function ensurePrice(stripe: Stripe, plan: BillingPlan): Promise<string> {
-  const key = lookupKey(plan)
+export const ensurePrice = (stripe: Stripe, plan: BillingPlan): Promise<string> =>
+  findOrMakePrice(stripe, lookupKey(plan), async () => ({
+    currency: plan.currency,
+    unit_amount: plan.amount,
+    recurring: { interval: plan.interval },
+    product_data: { name: plan.name },
+    metadata: { heddle_plan: toWire('plan', plan.plan_id) },
+  }))
+
+export async function findOrMakePrice(
+  stripe: Stripe,
+  key: string,
+  make: () => Promise<Omit<Stripe.PriceCreateParams, 'lookup_key'>>,
+): Promise<string> {
   const find = async (): Promise<string | undefined> =>
     (await stripe.prices.list({ lookup_keys: [key], active: true, limit: 1 })).data[0]?.id
   const found = await find()
   if (found !== undefined) return found
   try {
     const price = await stripe.prices.create(
-      {
-        lookup_key: key,
-        currency: plan.currency,
-        unit_amount: plan.amount,
-        recurring: { interval: plan.interval },
-        product_data: { name: plan.name },
-        metadata: { heddle_plan: toWire('plan', plan.plan_id) },
-      },
+      { ...(await make()), lookup_key: key },
       // One per call: the look-up key already lets no second price be, and Stripe would remember a failure of its own.
       { idempotencyKey: `price:${newId()}` },
     )

@@ -1,6 +1,14 @@
 import type Stripe from 'stripe'
 import { fromWire } from '#platform/ids'
-import type { InvoiceLine, Method, ProviderInvoice, ProviderSubscription, SubscriptionStatus } from '../index.ts'
+import {
+  type InvoiceLine,
+  type Meter,
+  type Method,
+  meters,
+  type ProviderInvoice,
+  type ProviderSubscription,
+  type SubscriptionStatus,
+} from '../index.ts'
 
 // Objects of Stripe in our words.
 
@@ -29,8 +37,25 @@ const statuses: Record<string, SubscriptionStatus> = {
 /** canceled, incomplete and incomplete_expired are nothing that a workspace could use. */
 const statusOf = (status: Stripe.Subscription.Status): SubscriptionStatus => statuses[status] ?? 'cancelled'
 
+/** The item of the plan itself; the others are prices for usage. */
+export const planItemOf = ({ items }: Stripe.Subscription): Stripe.SubscriptionItem | undefined =>
+  items.data.find(({ price }) => price.metadata.heddle_meter === undefined)
+
+export type Meters = ReadonlyMap<string, Meter>
+
+/** What each price for usage is for. */
+export const metersOf = (subscriptions: readonly Stripe.Subscription[]): Meters =>
+  new Map(
+    subscriptions.flatMap(({ items }) =>
+      items.data.flatMap(({ price }): [string, Meter][] => {
+        const meter = meters.find((name) => name === price.metadata.heddle_meter)
+        return meter ? [[price.id, meter]] : []
+      }),
+    ),
+  )
+
 export function subscriptionOf(subscription: Stripe.Subscription): ProviderSubscription | undefined {
-  const item = subscription.items.data[0]
+  const item = planItemOf(subscription)
   if (!item) return undefined
   return {
     ref: subscription.id,
@@ -46,17 +71,18 @@ export function subscriptionOf(subscription: Stripe.Subscription): ProviderSubsc
   }
 }
 
-const lineOf = (line: Stripe.InvoiceLineItem): InvoiceLine => ({
+const lineOf = (line: Stripe.InvoiceLineItem, meterOf: Meters): InvoiceLine => ({
   description: line.description ?? '',
   amount: line.amount,
   quantity: line.quantity ?? 1,
   proration: line.parent?.subscription_item_details?.proration ?? line.parent?.invoice_item_details?.proration ?? false,
   period_start: time(line.period.start).toISOString(),
   period_end: time(line.period.end).toISOString(),
+  meter: meterOf.get(refOf(line.pricing?.price_details?.price) ?? '') ?? null,
 })
 
-export const invoiceOf = (invoice: Stripe.Invoice): ProviderInvoice => {
-  const lines = invoice.lines.data.map(lineOf)
+export const invoiceOf = (invoice: Stripe.Invoice, meterOf: Meters = new Map()): ProviderInvoice => {
+  const lines = invoice.lines.data.map((line) => lineOf(line, meterOf))
   // The invoice's own period is the one before; the lines say what is paid for.
   const starts = lines.map((line) => Date.parse(line.period_start))
   const ends = lines.map((line) => Date.parse(line.period_end))

@@ -6,9 +6,10 @@ import { toWire } from '#platform/ids'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
 import type { BillingProvider, Customer, Order, Snapshot } from '../index.ts'
 import { stripeLibrary } from './library.ts'
+import { ensureUsagePrices, reportUsage } from './meters.ts'
 import { ensurePrice } from './prices.ts'
 import { inOurWords, isKeyConflict, isMissing, wantsHolder } from './refusals.ts'
-import { defaultMethodOf, invoiceOf, methodOf, subscriptionOf } from './snapshot.ts'
+import { defaultMethodOf, invoiceOf, metersOf, methodOf, planItemOf, subscriptionOf } from './snapshot.ts'
 
 /** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
 const API_VERSION = '2026-10-28.endive'
@@ -60,7 +61,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
       return {
         methods: methods.data.map((method) => methodOf(method, defaultRef)),
         subscriptions: subscriptions.data.flatMap((subscription) => subscriptionOf(subscription) ?? []),
-        invoices: invoices.data.map(invoiceOf),
+        invoices: invoices.data.map((invoice) => invoiceOf(invoice, metersOf(subscriptions.data))),
       }
     } catch (error) {
       if (isMissing(error)) return undefined
@@ -85,9 +86,10 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     { plan, trialDays, requestKey, attempt }: Order,
   ): Promise<{ client_secret: string } | void> {
     const price = await ensurePrice(stripe, plan)
+    const usage = await ensureUsagePrices(stripe, plan)
     const wanted = {
       customer: customer.ref,
-      items: [{ price }],
+      items: [price, ...usage].map((one) => ({ price: one })),
       metadata: { heddle_workspace: toWire('ws', customer.workspaceId), heddle_request: requestKey },
       ...(trialDays > 0 && { trial_period_days: trialDays }),
     }
@@ -119,7 +121,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
       limit: 20,
       expand: ['data.latest_invoice.confirmation_secret'],
     })
-    const known = waiting.data.find(({ items }) => items.data[0]?.price.id === wanted.items[0]?.price)
+    const known = waiting.data.find((one) => planItemOf(one)?.price.id === wanted.items[0]?.price)
     const subscription =
       known ??
       (await stripe.subscriptions.create(
@@ -139,8 +141,10 @@ export function makeStripe(stripe: Stripe): StripeProvider {
   ): Promise<void> {
     const price = await ensurePrice(stripe, plan)
     const subscription = await stripe.subscriptions.retrieve(subscriptionRef)
-    const item = subscription.items.data[0]!
+    const item = planItemOf(subscription)!
     if (item.price.id === price) return
+    const usage = await ensureUsagePrices(stripe, plan)
+    const before = subscription.items.data.filter(({ id }) => id !== item.id)
     if (item.price.currency !== plan.currency)
       throw problem('conflict', 'The new plan is in another currency; let this subscription end and subscribe anew.')
     if (subscription.status !== 'active' && subscription.status !== 'trialing')
@@ -148,7 +152,11 @@ export function makeStripe(stripe: Stripe): StripeProvider {
     await stripe.subscriptions.update(
       subscriptionRef,
       {
-        items: [{ id: item.id, price }],
+        items: [
+          { id: item.id, price },
+          ...before.map(({ id }) => ({ id, deleted: true })),
+          ...usage.map((one) => ({ price: one })),
+        ],
         proration_behavior: 'always_invoice',
         payment_behavior: 'error_if_incomplete',
         off_session: true,
@@ -217,6 +225,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
           { idempotencyKey: `resume:${ref}:${key}` },
         )
       }),
+    reportUsage: (customer, report) => inOurWords(() => reportUsage(stripe, customer, report)),
     read: (customer) => inOurWords(() => read(customer)),
     endOrphan: (ref) => inOurWords(() => endNow(stripe, ref)),
   }

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { firstIdAt } from '#platform/ids'
+import { type Block, idAt, makeBlock, mergeBlocks, pageAt, runsBetween, runsWith } from './block.ts'
+import { chooseBlocks } from './merging.ts'
+import { termsOf, wantedTerms, wordTerm } from './terms.ts'
+
+const idOf = (n: number): string => firstIdAt(1_000_000 + n)
+const with_ = (block: Block, ...terms: number[]): string[] =>
+  runsWith(
+    block.runs,
+    terms.map((term) => {
+      const { at, length } = pageAt(block.dir, term)
+      return { term, page: block.data.subarray(at, at + length) }
+    }),
+  ).map((run) => idAt(block.ids, run))
+
+/** Run `n` holds 7, `n`, and each of 1,000 and 2,000 that it is a multiple of two or three of. */
+const terms = (n: number): number[] => [
+  7,
+  0x10000 + (Math.imul(n, 2654435761) ** 2 % 0xefffffff),
+  ...(n % 2 === 0 ? [1_000] : []),
+  ...(n % 3 === 0 ? [4_000_000_000] : []),
+]
+const numbers = (from: number, to: number, step = 1): number[] =>
+  Array.from({ length: Math.ceil((to - from) / step) }, (_, at) => from + at * step)
+const blockOf = (all: number[]): Promise<Block> =>
+  makeBlock(all.map((n) => ({ id: idOf(n), terms: new Set(terms(n)) })))
+
+describe('a block', () => {
+  test.each([1, 2, 100, 5_000])(
+    'of %i runs answers which of them hold what, whatever order they came in',
+    async (size) => {
+      const block = await blockOf(numbers(0, size).toReversed())
+      expect([block.runs, block.firstId, block.lastId]).toEqual([size, idOf(0), idOf(size - 1)])
+      expect(with_(block, 7)).toEqual(numbers(0, size).map(idOf))
+      expect(with_(block, 1_000, 7, 4_000_000_000)).toEqual(numbers(0, size, 6).map(idOf))
+      for (const n of numbers(0, size, 97)) expect(with_(block, terms(n)[1]!)).toContain(idOf(n))
+      for (const nothing of [0, 8, 999, 4_294_967_295]) expect(with_(block, nothing)).toEqual([])
+      expect(with_(block, 8, 7)).toEqual([])
+    },
+  )
+
+  test('of others holds what they held', async () => {
+    const parts = await Promise.all([blockOf(numbers(0, 3_000, 2)), blockOf(numbers(1, 3_000, 2)), blockOf([5_000])])
+    const merged = await mergeBlocks(parts)
+    const whole = await blockOf([...numbers(0, 3_000), 5_000])
+    expect(merged).toEqual(whole)
+  })
+
+  test('says which of its runs can lie between two ids', async () => {
+    const { runs, samples } = await blockOf(numbers(0, 1_000))
+    expect(runsBetween(runs, samples, idOf(0), idOf(2_000))).toEqual([0, 1_000])
+    expect(runsBetween(runs, samples, idOf(300), idOf(600))).toEqual([256, 768])
+    expect(runsBetween(runs, samples, idOf(512), idOf(512))).toEqual([512, 512])
+  })
+})
+
+describe('blocks are merged', () => {
+  const many = (count: number, runs: number, pairs = runs * 10) =>
+    Array.from({ length: count }, (_, at) => ({ block_id: `${runs}-${at}`, runs, pairs }))
+  test.each([
+    ['fifteen of one run', many(15, 1), 0],
+    ['sixteen of one run', many(16, 1), 16],
+    ['sixteen of two sizes', [...many(8, 1), ...many(8, 100)], 0],
+    ['sixteen of a hundred', many(16, 100), 16],
+    ['sixteen that do not fill one', many(16, 300), 0],
+    ['as many as fill one', many(60, 300), 54],
+    ['as many as fill one by what they hold', many(10, 1_000, 100_000), 4],
+    ['one that is as large as can be by what it holds', many(1, 300, 500_000), 0],
+  ])('%s', (_, blocks, chosen) => {
+    expect(chooseBlocks(blocks)).toHaveLength(chosen)
+  })
+})
+
+test('hashes of words are spread, and the same every time', () => {
+  const hashes = Array.from({ length: 20_000 }, (_, n) => wordTerm(`word ${n}`))
+  expect(new Set(hashes).size).toBeGreaterThan(19_995)
+  const pages = new Uint32Array(256)
+  for (const hash of hashes) pages[hash >>> 24]! += 1
+  expect(Math.max(...pages)).toBeLessThan(160)
+  expect(wordTerm('ada')).toBe(wordTerm('ada'))
+})
+
+test('what is wanted of a run is among what it holds', () => {
+  const wanted = {
+    q: 'Ada  LOVELACE ada',
+    input: [{ path: ['a', 'b'], value: '1' }],
+    versionId: 'v',
+    workflowId: 'w',
+    status: ['failed'],
+  }
+  expect(wantedTerms(wanted)).toHaveLength(6)
+  const run = {
+    workflowId: 'w',
+    versionId: 'v',
+    status: 'failed',
+    input: { a: { b: 1 }, name: 'Ada Lovelace' },
+    results: null,
+    error: null,
+  }
+  const held = termsOf(run)
+  expect(wantedTerms(wanted).filter((term) => !held.has(term))).toEqual([])
+  expect(wantedTerms({ ...wanted, status: ['succeeded'] }).filter((term) => !held.has(term))).toHaveLength(1)
+  // Several statuses are any of them.
+  expect(wantedTerms({ ...wanted, status: ['failed', 'cancelled'] })).toHaveLength(5)
+  expect(wantedTerms({ q: '—', input: [], versionId: null, workflowId: 'w', status: ['failed'] })).toEqual([])
+})

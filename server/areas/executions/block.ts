@@ -1,0 +1,281 @@
+import { setImmediate } from 'node:timers/promises'
+
+// A block of the index: some runs in the order of their ids, and for each hash which of them hold it. Hashes are sorted and stand in pages of
+// about a thousand entries, so that a search reads one page for each hash. A page is a row of entries: how far the hash is from
+// the one before, how many runs, and which: as a list of distances, or as one bit for each run of the block where they are many.
+
+export const MAX_RUNS = 16_384
+const ID_BYTES = 16
+export const SAMPLE_EVERY = 256
+const PAIRS_A_PAGE = 1_024
+const MAX_PAGE_BITS = 10
+/** Pages that are encoded before others have their turn. */
+const PAGES_AT_ONCE = 16
+
+export type Run = { id: string; terms: ReadonlySet<number> }
+export type Block = {
+  firstId: string
+  lastId: string
+  runs: number
+  pairs: number
+  ids: Buffer
+  samples: Buffer
+  dir: Buffer
+  data: Buffer
+}
+
+export function idAt(ids: Buffer, at: number): string {
+  const hex = ids.toString('hex', at * ID_BYTES, (at + 1) * ID_BYTES)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const pageBits = (pairs: number): number =>
+  Math.min(MAX_PAGE_BITS, Math.max(0, Math.ceil(Math.log2(pairs / PAIRS_A_PAGE))))
+const pageOf = (term: number, bits: number): number => (bits === 0 ? 0 : term >>> (32 - bits))
+
+class Bytes {
+  private buffer = Buffer.alloc(64 * 1024)
+  length = 0
+  private grow(more: number): void {
+    if (this.length + more <= this.buffer.length) return
+    const larger = Buffer.alloc(Math.max(this.buffer.length * 2, this.length + more))
+    this.buffer.copy(larger, 0, 0, this.length)
+    this.buffer = larger
+  }
+  /** Of 32 bits. */
+  number(value: number): void {
+    if (this.length + 5 > this.buffer.length) this.grow(5)
+    let left = value >>> 0
+    while (left > 0x7f) {
+      this.buffer[this.length++] = (left & 0x7f) | 0x80
+      left >>>= 7
+    }
+    this.buffer[this.length++] = left
+  }
+  /** One bit for each of `size` runs: those of the keys from `at` up to `end`. */
+  bits(size: number, keys: Float64Array, base: number, at: number, end: number): void {
+    const bytes = (size + 7) >>> 3
+    this.grow(bytes)
+    this.buffer.fill(0, this.length, this.length + bytes)
+    for (let one = at; one < end; one += 1) {
+      const run = keys[one]! - base
+      const byte = this.length + (run >>> 3)
+      this.buffer[byte] = this.buffer[byte]! | (1 << (run & 7))
+    }
+    this.length += bytes
+  }
+  done(): Buffer {
+    return Buffer.from(this.buffer.subarray(0, this.length))
+  }
+}
+
+/** Pairs of a hash and a run of the block, as one number each, in the pages that they belong to. */
+type Pairs = { keys: Float64Array; ends: Uint32Array; bits: number }
+const RUN_SPACE = 65_536
+
+function sortIntoPages(terms: Uint32Array, runs: Uint16Array): Pairs {
+  const total = terms.length
+  const bits = pageBits(total)
+  const shift = 32 - bits
+  const pages = 2 ** bits
+  const ends = new Uint32Array(pages)
+  if (bits > 0) {
+    for (let at = 0; at < total; at += 1) ends[terms[at]! >>> shift]! += 1
+    for (let page = 0, begin = 0; page < pages; page += 1) {
+      const count = ends[page]!
+      ends[page] = begin
+      begin += count
+    }
+  }
+  const keys = new Float64Array(total)
+  for (let at = 0; at < total; at += 1) {
+    const term = terms[at]!
+    keys[ends[bits === 0 ? 0 : term >>> shift]!++] = term * RUN_SPACE + runs[at]!
+  }
+  return { keys, ends, bits }
+}
+
+async function encode({ keys, ends, bits }: Pairs, runs: number): Promise<{ dir: Buffer; data: Buffer }> {
+  const bytes = new Bytes()
+  const pages = 2 ** bits
+  const dir = Buffer.alloc(4 * (pages + 1))
+  let begin = 0
+  for (let page = 0; page < pages; page += 1) {
+    if (page > 0 && page % PAGES_AT_ONCE === 0) await setImmediate()
+    const end = ends[page]!
+    encodePage(bytes, keys.subarray(begin, end).sort(), runs)
+    dir.writeUInt32LE(bytes.length, 4 * (page + 1))
+    begin = end
+  }
+  return { dir, data: bytes.done() }
+}
+
+function encodePage(bytes: Bytes, keys: Float64Array, runs: number): void {
+  let before = 0
+  for (let at = 0; at < keys.length; ) {
+    const term = (keys[at]! / RUN_SPACE) >>> 0
+    const base = term * RUN_SPACE
+    const beyond = base + RUN_SPACE
+    let end = at + 1
+    while (end < keys.length && keys[end]! < beyond) end += 1
+    const count = end - at
+    const isBits = count * 8 > runs
+    bytes.number(term - before)
+    bytes.number(count * 2 + (isBits ? 1 : 0))
+    if (isBits) bytes.bits(runs, keys, base, at, end)
+    else {
+      let last = base
+      for (let one = at; one < end; one += 1) {
+        bytes.number(keys[one]! - last)
+        last = keys[one]!
+      }
+    }
+    before = term
+    at = end
+  }
+}
+
+async function finish(ids: Buffer, pairs: Pairs): Promise<Block> {
+  const runs = ids.length / ID_BYTES
+  const samples: Buffer[] = []
+  for (let at = 0; at < runs; at += SAMPLE_EVERY) samples.push(ids.subarray(at * ID_BYTES, (at + 1) * ID_BYTES))
+  return {
+    firstId: idAt(ids, 0),
+    lastId: idAt(ids, runs - 1),
+    runs,
+    pairs: pairs.keys.length,
+    ids,
+    samples: Buffer.concat(samples),
+    ...(await encode(pairs, runs)),
+  }
+}
+
+/** A block of at least one and at most MAX_RUNS runs. */
+export async function makeBlock(unsorted: readonly Run[]): Promise<Block> {
+  const sorted = unsorted.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const total = sorted.reduce((sum, { terms }) => sum + terms.size, 0)
+  const terms = new Uint32Array(total)
+  const runs = new Uint16Array(total)
+  const ids = Buffer.alloc(sorted.length * ID_BYTES)
+  let filled = 0
+  for (let run = 0; run < sorted.length; run += 1) {
+    const { id, terms: its } = sorted[run]!
+    ids.write(id.replaceAll('-', ''), run * ID_BYTES, 'hex')
+    for (const term of its) {
+      terms[filled] = term
+      runs[filled++] = run
+    }
+  }
+  return finish(ids, sortIntoPages(terms, runs))
+}
+
+/** One block of several. A run that two of them hold stands in it twice. */
+export async function mergeBlocks(blocks: readonly Pick<Block, 'ids' | 'dir' | 'data' | 'pairs'>[]): Promise<Block> {
+  const all = Buffer.concat(blocks.map(({ ids }) => ids))
+  const count = all.length / ID_BYTES
+  const order = Array.from({ length: count }, (_, at) => at).sort((a, b) =>
+    all.compare(all, b * ID_BYTES, (b + 1) * ID_BYTES, a * ID_BYTES, (a + 1) * ID_BYTES),
+  )
+  const placeOf = new Uint16Array(count)
+  const ids = Buffer.alloc(all.length)
+  for (const [place, from] of order.entries()) {
+    placeOf[from] = place
+    all.copy(ids, place * ID_BYTES, from * ID_BYTES, (from + 1) * ID_BYTES)
+  }
+  const total = blocks.reduce((sum, { pairs }) => sum + pairs, 0)
+  const terms = new Uint32Array(total)
+  const runs = new Uint16Array(total)
+  let filled = 0
+  let before = 0
+  for (const { dir, data, ids: its } of blocks) {
+    const begin = filled
+    for (let page = 0; page < dir.length / 4 - 1; page += 1) {
+      const [at, end] = [dir.readUInt32LE(4 * page), dir.readUInt32LE(4 * page + 4)]
+      filled = readPage(data.subarray(at, end), its.length / ID_BYTES, { terms, runs, filled })
+    }
+    for (let at = begin; at < filled; at += 1) runs[at] = placeOf[before + runs[at]!]!
+    before += its.length / ID_BYTES
+    await setImmediate()
+  }
+  return finish(ids, sortIntoPages(terms.subarray(0, filled), runs.subarray(0, filled)))
+}
+
+type Filled = { terms: Uint32Array; runs: Uint16Array; filled: number }
+
+/** Adds the pairs of a page, or of one hash of it; gives how many there are then. */
+function readPage(page: Buffer, size: number, { terms, runs, filled }: Filled, only?: number): number {
+  let at = 0
+  let to = filled
+  const number = (): number => {
+    let byte = page[at++]!
+    if (byte < 0x80) return byte
+    let value = byte & 0x7f
+    for (let shift = 7; ; shift += 7) {
+      byte = page[at++]!
+      value |= (byte & 0x7f) << shift
+      if (byte < 0x80) return value >>> 0
+    }
+  }
+  let term = 0
+  while (at < page.length) {
+    term += number()
+    if (only !== undefined && term > only) return to
+    const head = number()
+    const isWanted = only === undefined || term === only
+    if ((head & 1) === 1) {
+      if (isWanted)
+        for (let run = 0; run < size; run += 1)
+          if ((page[at + (run >>> 3)]! >>> (run & 7)) & 1) {
+            terms[to] = term
+            runs[to++] = run
+          }
+      at += (size + 7) >>> 3
+    } else {
+      let run = 0
+      for (let left = head >>> 1; left > 0; left -= 1) {
+        run += number()
+        if (isWanted) {
+          terms[to] = term
+          runs[to++] = run
+        }
+      }
+    }
+  }
+  return to
+}
+
+/** Where the page of this hash stands in `data`. */
+export function pageAt(dir: Buffer, term: number): { at: number; length: number } {
+  const page = pageOf(term, Math.log2(dir.length / 4 - 1))
+  const at = dir.readUInt32LE(4 * page)
+  return { at, length: dir.readUInt32LE(4 * page + 4) - at }
+}
+
+/** The runs that hold every one of these hashes, in order; each hash comes with its page. */
+export function runsWith(runs: number, wanted: readonly { term: number; page: Buffer }[]): number[] {
+  const held = new Uint8Array(runs)
+  const pair = { terms: new Uint32Array(runs), runs: new Uint16Array(runs), filled: 0 }
+  for (const { term, page } of wanted) {
+    const count = readPage(page, runs, pair, term)
+    if (count === 0) return []
+    for (let at = 0; at < count; at += 1) held[pair.runs[at]!]! += 1
+  }
+  const found: number[] = []
+  for (let run = 0; run < runs; run += 1) if (held[run] === wanted.length) found.push(run)
+  return found
+}
+
+/** The runs of a block that can have an id from `from` up to, not including, `to`: none before the first number, none from the second on. */
+export function runsBetween(runs: number, samples: Buffer, from: string, to: string): [first: number, end: number] {
+  let first = 0
+  let end = runs
+  for (let sample = 0; sample < samples.length / ID_BYTES; sample += 1) {
+    const id = idAt(samples, sample)
+    if (id <= from) first = sample * SAMPLE_EVERY
+    if (id >= to) {
+      end = Math.min(end, sample * SAMPLE_EVERY)
+      break
+    }
+  }
+  return [first, end]
+}
