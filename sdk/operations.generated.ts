@@ -26,6 +26,7 @@ import type {
   ChannelTestOutcome,
   ChatAnswer,
   ChatThread,
+  ChatThreadWithUsage,
   CheckMail,
   Clarification,
   ClarificationAnswered,
@@ -769,8 +770,8 @@ export type Operations = {
   listThreads: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title"; created_after?: string; created_before?: string; kind?: string; template_id?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
   createThread: { input: { title: string; template_id?: string | null }; answer: ChatThread; required: true }
-  /** One thread */
-  getThread: { input: { thread_id: string }; answer: ChatThread; required: true }
+  /** One thread, with what language models counted for it */
+  getThread: { input: { thread_id: string }; answer: ChatThreadWithUsage; required: true }
   /** What was said in the thread, oldest first, and the form that stands open */
   listThreadMessages: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; role?: string }; answer: ThreadMessages; required: true }
   /** Say something in the thread */

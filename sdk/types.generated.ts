@@ -326,6 +326,8 @@ export type Gathered = { conversation_id: string; reply: string; values: Record<
 
 export type ChatThread = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; taken_over_by: { user_id: string; name: string } | null; handover_at: string | null; handover_reason: string | null; created_by: string | null; created_at: string; updated_at: string }
 
+export type ChatThreadWithUsage = { thread_id: string; kind: "thread" | "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "owner" | "member" | "viewer"; taken_over_by: { user_id: string; name: string } | null; handover_at: string | null; handover_reason: string | null; created_by: string | null; created_at: string; updated_at: string; usage: { input_tokens: number; output_tokens: number; cost: number | null; calls: number; unpriced_calls: number } }
+
 export type ThreadMessages = { items: Array<ThreadMessage>; next_cursor: string | null; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 
 export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number }>; created_at: string }

@@ -44,6 +44,8 @@ export type ChooseModel = (wanted: {
   principal: { executionId: string; principalId?: string | null } | { userId: string | null }
   /** The node that asks, to which what it costs is counted. */
   nodePath?: string | undefined
+  /** The conversation in which it is asked. */
+  threadId?: string | undefined
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
 }) => Promise<LanguageModel>

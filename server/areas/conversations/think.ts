@@ -50,8 +50,9 @@ export type Tools = { extract: ExtractValues; pick: PickWish }
 export type Statement = { text: string; files: FileValue[]; timeZone: string; now: Date; signal?: AbortSignal }
 
 /** A template acts for its owner. Its missing settings come from the workspace. */
-export const wishOf = ({ workspace_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
+export const wishOf = ({ workspace_id, thread_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
   workspaceId: workspace_id,
+  threadId: thread_id,
   userId: voice?.owner_id ?? null,
   credentialId: voice?.llm?.credential_id ?? undefined,
   fallbackCredentialId: voice?.llm?.fallback_credential_id ?? undefined,

@@ -26,7 +26,7 @@ const ANSWER_WITHIN = 2 * MINUTE
 
 async function openModel(
   parts: ModelParts,
-  { workspaceId, principal: asker, nodePath }: Parameters<ChooseModel>[0],
+  { workspaceId, principal: asker, nodePath, threadId }: Parameters<ChooseModel>[0],
   credentialId: string,
   principal: Principal,
 ): Promise<LanguageModel> {
@@ -41,7 +41,7 @@ async function openModel(
     baseUrl: addressOfModel(row.config),
     fetch: parts.outgoing.fetchWith(credential, { timeoutMs: ANSWER_WITHIN }),
   }
-  return parts.watch(lazyModel(settings, {}), { workspaceId, principal: asker, nodePath, credentialId })
+  return parts.watch(lazyModel(settings, {}), { workspaceId, principal: asker, nodePath, threadId, credentialId })
 }
 
 export const makeChooseModel =

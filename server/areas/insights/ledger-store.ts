@@ -16,6 +16,7 @@ export type ModelCall = {
   callId: string
   executionId: string | null
   nodePath: string | null
+  threadId: string | null
   personId: string | null
   credentialId: string | null
   model: string
@@ -30,9 +31,9 @@ const INSERT = `with asked as (
     from (select 1) as one left join executions e on e.workspace_id = $1 and e.execution_id = $3),
   called as (
     insert into model_calls (workspace_id, call_id, execution_id, node_path, workflow_id, person_id, credential_id, model,
-      input_tokens, output_tokens, cost, estimated)
+      input_tokens, output_tokens, cost, estimated, thread_id)
     select $1, call_id, execution_id, node_path, workflow_id, person_id, credential_id, model, input_tokens, output_tokens, cost,
-      estimated from asked)
+      estimated, $12::uuid from asked)
   insert into usage_days as d (workspace_id, day, workflow_id, model, person_id, credential_id, calls, unpriced_calls,
     input_tokens, output_tokens, cost)
   select $1, (now() at time zone 'utc')::date, workflow_id, model, person_id, credential_id, 1, (cost is null)::integer,
@@ -54,4 +55,5 @@ export const insertModelCall = (tx: Tx, workspaceId: string, call: ModelCall): P
     call.usage.output_tokens,
     call.usage.cost ?? null,
     call.usage.estimated ?? false,
+    call.threadId,
   ])

@@ -13,7 +13,7 @@ import { findOwnPrice, insertModelCall } from './ledger-store.ts'
 // conversations. The row is written before the answer is passed on, so that a run never shows less than it has spent.
 
 /** Who asks; the rest (workflow, person) stands in the row of the execution. */
-export type Asker = Pick<Parameters<ChooseModel>[0], 'workspaceId' | 'principal' | 'nodePath'> & {
+export type Asker = Pick<Parameters<ChooseModel>[0], 'workspaceId' | 'principal' | 'nodePath' | 'threadId'> & {
   /** Null: the installation's own model. */
   credentialId: string | null
 }
@@ -104,6 +104,7 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { mo
           callId: newId(),
           executionId,
           nodePath: asker.nodePath ?? null,
+          threadId: asker.threadId ?? null,
           personId: spender.personId,
           credentialId: asker.credentialId,
           model: model.slice(0, 200),

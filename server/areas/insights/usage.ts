@@ -1,4 +1,4 @@
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { shippedPrices } from '#providers/llm/prices'
@@ -79,6 +79,17 @@ export async function getUsage(ctx: Context, query: UsageQuery): Promise<UsageRe
     },
   }
 }
+
+/** What models counted for a conversation. */
+export const usageOfThread = (tx: Tx, workspaceId: string, threadId: string): Promise<ThreadUsage> =>
+  tx.row<ThreadUsage>(
+    `select coalesce(sum(input_tokens), 0)::bigint as input_tokens, coalesce(sum(output_tokens), 0)::bigint as output_tokens,
+       sum(cost)::double precision as cost, count(*) as calls, count(*) filter (where cost is null) as unpriced_calls
+     from model_calls where workspace_id = $1 and thread_id = $2`,
+    [workspaceId, threadId],
+  )
+
+type ThreadUsage = Omit<Sums, 'cost'> & { cost: number | null }
 
 /** Calls as old as executions become, and sums that nobody compares any more; in small transactions. */
 export async function forgetUsage(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {

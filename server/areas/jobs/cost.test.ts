@@ -46,6 +46,23 @@ describe('a record', () => {
     expect((await ledger(plain, 'succeeded'))[0].usage).toBeNull()
   })
 
+  test('carries what that cost, where the model has a price', async () => {
+    const { member } = world()
+    await service().sql(
+      `insert into model_prices (model, input, output) values ('openai-compatible/small-1', 1000, 10000)`,
+    )
+    model.otherwise(say('ok', { input: 100, output: 10 }))
+    const job = await makeJob(member, {
+      definition: asking,
+      dataset_id: await makeDataset(member, [{ name: 'Dee' }]),
+    })
+    await runJob(member, job)
+    const [{ usage }] = await ledger(job, 'succeeded')
+    expect(usage).toMatchObject({ input_tokens: 200, output_tokens: 20 })
+    expect(usage.cost).toBeCloseTo(0.4)
+    await service().sql('delete from model_prices')
+  })
+
   test('of a workflow within a workflow carries what that one cost', async () => {
     const { member } = world()
     model.otherwise(say('ok', { input: 11, output: 2 }))

@@ -22,6 +22,8 @@ export type ModelWish = {
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
   model?: string | undefined
+  /** The conversation in which it is asked. */
+  threadId?: string | undefined
 }
 
 export type ExtractValues = (
@@ -33,10 +35,16 @@ export type ExtractDependencies = { chooseModel: ChooseModel; log: Logger }
 /** The model that was wished for; undefined where there is none, or it may not be used: then rules answer. */
 export async function wishedModel(
   { chooseModel, log }: ExtractDependencies,
-  { workspaceId, userId, credentialId, fallbackCredentialId, model }: ModelWish,
+  { workspaceId, userId, credentialId, fallbackCredentialId, model, threadId }: ModelWish,
 ): Promise<LanguageModel | undefined> {
   try {
-    const chosen = await chooseModel({ workspaceId, principal: { userId }, credentialId, fallbackCredentialId })
+    const chosen = await chooseModel({
+      workspaceId,
+      principal: { userId },
+      credentialId,
+      fallbackCredentialId,
+      threadId,
+    })
     return chosen.available() === null ? withModel(chosen, model) : undefined
   } catch (error) {
     if (!(error instanceof CredentialRefused)) throw error

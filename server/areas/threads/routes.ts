@@ -19,6 +19,7 @@ import {
   ThreadMember,
   ThreadMessages,
   ThreadQuery,
+  ThreadWithUsage,
   Transcript,
   threadMemberList,
 } from './schema.ts'
@@ -67,7 +68,12 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         examples: { body: { title: 'Refunds', template_id: 'tmpl_01kf3v6h2he3wtpk1fw5c0wz9d' } },
         run: threads.createThread,
       },
-      getThread: { summary: 'One thread', extension: true, answer: Thread, run: threads.getThread },
+      getThread: {
+        summary: 'One thread, with what language models counted for it',
+        extension: true,
+        answer: ThreadWithUsage,
+        run: threads.getThreadWithUsage,
+      },
       listThreadMessages: {
         summary: 'What was said in the thread, oldest first, and the form that stands open',
         extension: true,

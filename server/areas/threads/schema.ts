@@ -39,6 +39,19 @@ export const Thread = z
   .meta({ id: 'ChatThread' })
 export type Thread = z.input<typeof Thread>
 
+export const ThreadWithUsage = Thread.extend({
+  usage: z
+    .object({
+      input_tokens: z.number(),
+      output_tokens: z.number(),
+      cost: z.number().nullable().describe('In US dollars, of the calls whose cost is known; null where none is'),
+      calls: z.number().int(),
+      unpriced_calls: z.number().int().describe('Calls whose cost is not known'),
+    })
+    .describe('What language models counted for the conversation itself. Runs that it started have their own'),
+}).meta({ id: 'ChatThreadWithUsage' })
+export type ThreadWithUsage = z.input<typeof ThreadWithUsage>
+
 export const NewThread = z.strictObject({ title: name(), template_id: reference('tmpl').nullable().optional() })
 
 export const threadList = defineList({

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { readAudio } from '#areas/conversations/audio'
 import type { Author, Conversations, Message, Origin, Turn } from '#areas/conversations/types'
 import { orgBaseUrl } from '#areas/identity/links'
+import { usageOfThread } from '#areas/insights/usage'
 import { type Allowances, countListening } from '#areas/payments/allowances'
 import type { FileValue } from '#engine/files'
 import { isObject } from '#model/json'
@@ -26,6 +27,7 @@ import {
   type SpeechRequest,
   type Thread,
   type ThreadQuery,
+  type ThreadWithUsage,
 } from './schema.ts'
 import { isForm, readForm, type Speaking } from './speaking.ts'
 import * as store from './store.ts'
@@ -67,6 +69,11 @@ export function makeThreads(options: {
 
   return {
     getThread,
+
+    async getThreadWithUsage(ctx: Context, { thread_id }: ById): Promise<ThreadWithUsage> {
+      const thread = await getThread(ctx, { thread_id })
+      return { ...thread, usage: await usageOfThread(ctx.tx, ctx.workspace.workspace_id, thread_id) }
+    },
 
     async listThreads(ctx: Context, { with: whom, ...asked }: ThreadQuery) {
       const { workspace_id } = ctx.workspace

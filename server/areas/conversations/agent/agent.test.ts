@@ -346,6 +346,25 @@ test('a colleague talks with the assistant in a thread', async () => {
   expect(answer.body.answers.map(({ text }: { text: string }) => text)).toEqual(['Done: order 11.'])
 })
 
+test('a conversation carries what models counted and cost for it', async () => {
+  const { owner } = world()
+  await service().sql(
+    `insert into model_prices (model, input, output) values ('openai-compatible/fake-model', 1000, 10000)`,
+  )
+  const template = await makeTemplate(owner, [refunds], { mode: 'agent' })
+  const opened = await Promise.all(
+    ['One', 'Other'].map((title) => owner.call('POST', '/api/chat-thread', { body: { title, template_id: template } })),
+  )
+  const [thread, other] = opened.map(({ body }) => `/api/chat-thread/${body.thread_id}`)
+  model.script(say('Hello.', { input: 100, output: 10 }), say('Bye.', { input: 200, output: 20 }))
+  for (const text of ['Hello', 'Goodbye']) await owner.call('POST', `${thread}/messages`, { body: { text } })
+  const { usage } = (await owner.call('GET', thread!)).body
+  expect(usage).toMatchObject({ calls: 2, unpriced_calls: 0, input_tokens: 300, output_tokens: 30 })
+  expect(usage.cost).toBeCloseTo(0.6)
+  expect((await owner.call('GET', other!)).body.usage).toMatchObject({ calls: 0, cost: null })
+  await service().sql('delete from model_prices')
+})
+
 test('two messages at once are answered one after the other', async () => {
   const visitor = await open()
   const first = await visitor.chat('Hello')
