@@ -61,7 +61,7 @@ const attacks: Attack[] = [
 const MAX_P99_MS = 100
 const MAX_MB = 700
 /** An attack that is over before is made again, so that the percentile is one of the time under attack. */
-const MIN_ATTACK_MS = 6_000
+const MIN_ATTACK_MS = 15_000
 
 const GREETING = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
 
