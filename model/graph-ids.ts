@@ -1,5 +1,5 @@
 import { bodyOf } from './body.ts'
-import type { Definition, Graph, Json, Node } from './definition.ts'
+import type { Definition, Graph, Json, JsonObject, Node } from './definition.ts'
 import type { Kinds } from './graph.ts'
 import { at, isObject, own } from './json.ts'
 
@@ -31,8 +31,9 @@ export type LiteralId = { path: string; prefix: string; id: string }
 
 /**
  * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`), or by
- * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). Anyone who saves
- * a definition must check that the caller's workspace has them; the node checks again when it runs.
+ * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). The fixed and
+ * allowed arguments of a tool (`{"x-tool": true}`) follow the schema of its node type. Anyone who saves a definition must check
+ * that the caller's workspace has them; the node checks again when it runs.
  */
 export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
   const found: LiteralId[] = []
@@ -45,6 +46,7 @@ export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
       const named = own(byKind, value.kind)
       if (typeof named === 'string') found.push({ path: at(path, 'id'), prefix: named, id: value.id })
     }
+    if (own(schema, 'x-tool') === true && isObject(value)) visitTool(value, path)
     for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
       const branches = own(schema, keyword)
       if (Array.isArray(branches)) for (const branch of branches) visit(branch, value, path)
@@ -55,6 +57,17 @@ export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
     }
     if (Array.isArray(value))
       for (const [index, item] of value.entries()) visit(own(schema, 'items'), item, at(path, index))
+  }
+  const visitTool = (tool: JsonObject, path: string): void => {
+    const schema = kinds.get(String(tool.type))?.args_schema
+    const given = tool.arguments
+    if (!schema || !isObject(given)) return
+    if (isObject(given.fixed)) visit(schema, given.fixed, at(at(path, 'arguments'), 'fixed'))
+    for (const [name, values] of Object.entries(isObject(given.allowed) ? given.allowed : {})) {
+      const field = isObject(schema.properties) ? own(schema.properties, name) : undefined
+      const where = at(at(at(path, 'arguments'), 'allowed'), name)
+      if (Array.isArray(values)) for (const [index, value] of values.entries()) visit(field, value, at(where, index))
+    }
   }
   const graph = (current: Graph, path: string): void => {
     for (const [index, node] of current.nodes.entries()) {

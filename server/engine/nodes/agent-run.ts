@@ -67,14 +67,17 @@ const approvalPolicy: JsonObject = {
   description: 'Who approves each call before it is made. The payload of the approval is the call',
 }
 
-const toolGrant: JsonObject = fields(
-  {
-    type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 },
-    arguments: grantArguments,
-    approval: approvalPolicy,
-  },
-  ['type'],
-)
+const toolGrant: JsonObject = {
+  ...fields(
+    {
+      type: { type: 'string', title: 'Type', minLength: 1, maxLength: 100 },
+      arguments: grantArguments,
+      approval: approvalPolicy,
+    },
+    ['type'],
+  ),
+  'x-tool': true,
+}
 
 const workflowGrant: JsonObject = fields(
   {

@@ -1,0 +1,240 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { newId, newSecret, toWire } from '#platform/ids'
+import { cases } from '../access/cases.ts'
+import { type Cast, type Kind, makeCast } from '../access/matrix.ts'
+import { signUp } from '../harness/browser.ts'
+import { useService } from '../harness/service.ts'
+import { makeWorkspace } from '../harness/world.ts'
+import { furnish } from './furnish.ts'
+
+// What outsiders try. The matrix in access/ covers every id in a path and every kind of caller; bodies.test.ts the ids
+// inside bodies. Here are fields that the server owns, and credentials that are none.
+
+const OPERATOR = 'operator@example.com'
+const service = useService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+let cast: Cast
+/** Things of another workspace, and of ours, by name. */
+let theirs: Record<string, string>
+let ours: Record<string, string>
+
+beforeAll(async () => {
+  cast = await makeCast(service(), OPERATOR)
+  theirs = await furnish(cast.stranger)
+  ours = await furnish(cast.author)
+  const second = await makeWorkspace(service(), cast.stranger, 'Not yours')
+  theirs.ws = second.id
+})
+
+/** Fields that no body may set: those of the server, of other tenants, and of other programs of this kind. */
+const stolen = (): Record<string, unknown> => ({
+  workspace_id: theirs.ws,
+  org_id: toWire('org', newId()),
+  user_id: theirs.usr,
+  owner_id: theirs.usr,
+  created_by: theirs.usr,
+  operator: true,
+  sha256: '0'.repeat(64),
+  record_count: 7,
+  token_hash: 'x',
+  created_at: '2020-01-01T00:00:00.000Z',
+  constructor: { prototype: { operator: true } },
+})
+
+describe('a field that the server owns', () => {
+  for (const [operation, one] of Object.entries(cases)) {
+    test(`${operation}: is refused in a body, or not taken`, async () => {
+      const route = service().app.routes.find((candidate) => candidate.operation === operation)!
+      if (route.method === 'GET' || route.method === 'DELETE' || route.bodyKind !== undefined || !route.body) return
+      const kind = (['author', 'workspaceOwner', 'operator'] as const).find((each: Kind) => one.expect[each] === 'ok')
+      if (!kind) return
+      const prepared = (await one.prepare?.(cast)) ?? {}
+      if (prepared.raw !== undefined) return
+      const shape = new Set(Object.keys((route.body as { shape?: object }).shape ?? {}))
+      const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => prepared.params![name]!)
+      for (const [field, value] of Object.entries(stolen())) {
+        if (shape.has(field)) continue
+        const answer = await service().call(route.method, path + (prepared.query ?? ''), {
+          token: prepared.token ?? cast[kind].key,
+          headers: prepared.headers ?? {},
+          body: { ...(prepared.body as object), [field]: value },
+        })
+        const named = answer.body?.errors?.some((error: { path: string }) => error.path === `/${field}`)
+        expect([operation, field, answer.status, named]).toEqual([operation, field, 422, true])
+      }
+    })
+  }
+})
+
+describe('what is no credential', () => {
+  test('opens nothing: empty, null, of another kind, twice, or in the address', async () => {
+    const { body } = await cast.author.call('POST', `/api/workflows/${ours.wf}/tokens`, { body: {} })
+    const trigger = `/api/webhooks/workflow/${ours.wf}/trigger`
+    expect((await service().call('POST', trigger, { token: body.token })).status).toBe(202)
+    const lies = [
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer null',
+      'Bearer undefined',
+      'Bearer []',
+      `Bearer ${newSecret('hk')}`,
+      `Bearer ${newSecret('whs')}`,
+      `Bearer ${'x'.repeat(7000)}`,
+      `Basic ${Buffer.from(`${cast.author.key}:`).toString('base64')}`,
+      `Bearer ${cast.author.key}x`,
+      `Bearer ${cast.author.key} ${cast.author.key}`,
+      `Bearer ${cast.author.key.toUpperCase()}`,
+    ]
+    for (const authorization of lies) {
+      for (const [method, path] of [
+        ['GET', '/api/workflows'],
+        ['POST', trigger],
+      ] as const) {
+        const { status } = await service().call(method, path, { headers: { authorization } })
+        expect([authorization.slice(0, 30), path, status]).toEqual([authorization.slice(0, 30), path, 401])
+      }
+    }
+    // Each kind of token where the other belongs.
+    expect((await service().call('POST', trigger, { token: cast.author.key })).status).toBe(401)
+    expect((await service().call('GET', '/api/workflows', { token: body.token })).status).toBe(401)
+    for (const query of [
+      `?token=${body.token}`,
+      `?access_token=${body.token}`,
+      `?authorization=Bearer%20${body.token}`,
+    ])
+      expect([query.slice(0, 9), (await service().call('POST', trigger + query)).status]).toEqual([
+        query.slice(0, 9),
+        401,
+      ])
+    for (const query of [`?api_key=${cast.author.key}`, `?token=${cast.author.key}`])
+      expect((await service().call('GET', `/api/workflows${query}`)).status).toBe(401)
+  })
+
+  test('is refused before the id is looked at, and a good one does not make an ill-formed id any better', async () => {
+    const { body } = await cast.author.call('POST', `/api/workflows/${ours.wf}/tokens`, { body: {} })
+    const at = (workflow: string, execution: string) => `/api/webhooks/workflow/${workflow}/executions/${execution}`
+    const status = async (path: string, token?: string) =>
+      (await service().call('GET', path, token === undefined ? {} : { token })).status
+    expect(await status(at('wf_nonsense', 'exe_nonsense'))).toBe(401)
+    expect(await status(at('wf_nonsense', 'exe_nonsense'), body.token)).toBe(401)
+    expect(await status(at(toWire('wf', newId()), 'exe_nonsense'), body.token)).toBe(401)
+    expect(await status(at(ours.wf!, 'exe_nonsense'), body.token)).toBe(404)
+    expect(await status(at(ours.wf!, toWire('exe', newId())), body.token)).toBe(404)
+  })
+
+  test('a bad key is not made good by a session that is sent along', async () => {
+    const { browser } = await signUp(service().base)
+    expect((await browser.call('GET', '/auth/me')).status).toBe(200)
+    expect((await browser.call('GET', '/auth/me', { token: newSecret('hk') })).status).toBe(401)
+  })
+
+  test('a cookie of another site’s page changes nothing, whatever it says of itself', async () => {
+    const { browser } = await signUp(service().base)
+    const attempts: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `${service().base}.evil.example` },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: service().base.replace(/:\d+$/, ':1') },
+    ]
+    for (const headers of attempts) {
+      const answer = await browser.call('POST', '/api/companies', { body: { name: 'Forged' }, headers })
+      expect([headers, answer.body.code]).toEqual([headers, 'foreign_origin'])
+    }
+    expect(await service().sql(`select from companies where name = 'Forged'`)).toEqual([])
+  })
+})
+
+test('a notification links to the console or the web, never to another host in disguise', async () => {
+  const linking = (link: string) =>
+    cast.author.call('POST', '/api/workflows', {
+      body: {
+        name: 'W',
+        definition: { nodes: [{ id: 'n', type: 'notify', args: { title: 'T', body: 'B', link } }], edges: [] },
+      },
+    })
+  for (const link of ['//evil.example', '/\\evil.example', 'javascript:alert(1)', 'data:text/html,x', 'evil'])
+    expect([link, (await linking(link)).status]).toEqual([link, 422])
+  for (const link of ['/', '/runs/1', 'https://example.com/'])
+    expect([link, (await linking(link)).status]).toEqual([link, 201])
+})
+
+describe('other spellings of an address', () => {
+  test('are not it', async () => {
+    for (const path of [
+      '/api/workflows/',
+      '/API/workflows',
+      '/api//workflows',
+      '/api/workflows%2f',
+      `/api/workflows/${ours.wf}%00`,
+      `/api/workflows/${ours.wf!.toUpperCase()}`,
+      `/api/workflows/..%2fworkflows%2f${ours.wf}`,
+      `/api/workflows/%2e%2e%2f%2e%2e%2fetc%2fpasswd`,
+    ]) {
+      const { status } = await cast.author.call('GET', path)
+      expect([path, status]).toEqual([path, 404])
+    }
+    for (const query of [
+      '?limit=1&limit=2',
+      '?limit[]=1',
+      '?limit=1e9',
+      '?limit=-1',
+      '?cursor=x&cursor=y',
+      '?__proto__=1',
+    ]) {
+      const { status } = await cast.author.call('GET', `/api/workflows${query}`)
+      expect([query, status]).toEqual([query, 422])
+    }
+  })
+
+  test('an address that only reads changes nothing, asked with any other verb', async () => {
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      expect([method, (await cast.author.call(method, '/api/workflows')).status]).toEqual([method, 405])
+    const forged = await cast.author.call('GET', `/api/workflows/${ours.wf}`, {
+      headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' },
+    })
+    expect(forged.status).toBe(200)
+    expect((await cast.author.call('GET', `/api/workflows/${ours.wf}?_method=DELETE`)).status).toBe(422)
+    expect((await cast.author.call('GET', `/api/workflows/${ours.wf}`)).status).toBe(200)
+  })
+})
+
+describe('a cursor that somebody made up', () => {
+  const forged = [
+    'nonsense',
+    ...[
+      ['x'],
+      [null],
+      [1.5],
+      [2 ** 40],
+      [-1],
+      ['x', 'y'],
+      [null, null],
+      [1, 'x'],
+      ['2020-01-01', 'x'],
+      [[1]],
+      [{}],
+    ].map((key) => Buffer.from(JSON.stringify(key)).toString('base64url')),
+  ]
+  for (const [operation, one] of Object.entries(cases)) {
+    test(`${operation}: is refused or ignored, and fails nothing`, async () => {
+      const route = service().app.routes.find((candidate) => candidate.operation === operation)!
+      const shape = (route.query as { shape?: object } | undefined)?.shape ?? {}
+      if (route.method !== 'GET' || !('cursor' in shape)) return
+      const kind = (['author', 'workspaceOwner', 'operator'] as const).find((each: Kind) => one.expect[each] === 'ok')
+      const prepared = (await one.prepare?.(cast)) ?? {}
+      const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => prepared.params![name]!)
+      for (const cursor of forged) {
+        const { status } = await service().call('GET', `${path}?cursor=${cursor}`, {
+          token: prepared.token ?? cast[kind!].key,
+          headers: prepared.headers ?? {},
+        })
+        expect([operation, Buffer.from(cursor, 'base64url').toString(), status < 500]).toEqual([
+          operation,
+          Buffer.from(cursor, 'base64url').toString(),
+          true,
+        ])
+      }
+    })
+  }
+})
