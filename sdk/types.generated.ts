@@ -306,7 +306,7 @@ export type WidgetConfig = { template_id: string; name: string; greeting: string
 
 export type ChatAnswer = { thread_id: string; messages: Array<WidgetMessage>; form?: WidgetForm; execution_id?: string; visitor_token?: string }
 
-export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; author?: string; text: string; citations?: Array<{ n: number; title: string; url: string | null; heading: Array<string> }>; created_at: string }
+export type WidgetMessage = { message_id: string; role: "assistant" | "visitor" | "system"; author?: string; text: string; citations?: Array<{ n: number; title: string; url: string | null; heading: Array<string>; quote?: string }>; created_at: string }
 
 export type WidgetForm = { form_id: string; title: string; schema: unknown; values: Record<string, unknown> }
 
@@ -330,9 +330,9 @@ export type ChatThreadWithUsage = { thread_id: string; kind: "thread" | "embed" 
 
 export type ThreadMessages = { items: Array<ThreadMessage>; next_cursor: string | null; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 
-export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number }>; created_at: string }
+export type ThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number; quote?: string }>; created_at: string }
 
-export type PostedThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number }>; created_at: string; answers: Array<ThreadMessage>; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
+export type PostedThreadMessage = { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author: { user_id: string | null; name: string | null } | null; text: string; audio_id: string | null; execution_id: string | null; citations?: Array<{ n: number; knowledge_id: string; document_id: string; title: string; url: string | null; heading: Array<string>; from: number; to: number; quote?: string }>; created_at: string; answers: Array<ThreadMessage>; form: { form_id: string; title: string; schema: unknown; values: Record<string, unknown> } | null }
 
 export type ThreadInvitation = { invitation_id: string; email: string; role: string; state: "added" | "invited"; link?: string; expires_at?: string }
 

@@ -12,7 +12,7 @@ export type Message = {
   /** The colleague who wrote it in place of the assistant. */
   author?: string
   text: string
-  citations?: { n: number; title: string; url: string | null; heading: string[] }[]
+  citations?: { n: number; title: string; url: string | null; heading: string[]; quote?: string }[]
   created_at: string
 }
 export type History = { items: Message[]; colleague: string | null; form?: Form }

@@ -4,6 +4,7 @@ import type { Api, Config, Message } from './api.ts'
 import { makeConversation, type View } from './conversation.ts'
 import { AnswerForm, SchemaForm } from './form.tsx'
 import { Icon } from './icons.tsx'
+import { placeIn } from './place.ts'
 import { makeSpeaker, useMicrophone } from './speech.ts'
 
 type Props = { api: Api; config: Config; onClose?(): void }
@@ -21,22 +22,37 @@ const empty: View = {
   fieldErrors: {},
 }
 
-/** Where an answer is taken from. Only pages of the web are links. */
+/** Where an answer is taken from: a page of the web opens at the place, and of any other document the place itself is shown. */
 const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }) => (
   <ul class="sources">
-    {citations.map(({ n, title, url, heading }) => (
-      <li key={n}>
-        [{n}]{' '}
-        {url && /^https?:/.test(url) ? (
-          <a href={url} target="_blank" rel="noopener noreferrer">
-            {title}
-          </a>
-        ) : (
-          title
-        )}
-        {heading.length > 0 ? ` (${heading.at(-1)})` : ''}
-      </li>
-    ))}
+    {citations.map(({ n, title, url, heading, quote }) => {
+      const place = heading.length > 0 ? ` (${heading.at(-1)})` : ''
+      if (url && /^https?:/.test(url))
+        return (
+          <li key={n}>
+            [{n}]{' '}
+            <a href={placeIn(url, quote)} target="_blank" rel="noopener noreferrer">
+              {title}
+            </a>
+            {place}
+          </li>
+        )
+      return (
+        <li key={n}>
+          {quote ? (
+            <details>
+              <summary>
+                [{n}] {title}
+                {place}
+              </summary>
+              <q>{quote}</q>
+            </details>
+          ) : (
+            `[${n}] ${title}${place}`
+          )}
+        </li>
+      )
+    })}
   </ul>
 )
 

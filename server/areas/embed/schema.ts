@@ -18,6 +18,7 @@ const WidgetMessage = z
           title: z.string().describe('The name of the document'),
           url: z.string().nullable().describe('The page it stands on'),
           heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
+          quote: z.string().optional().describe('How the passage begins, up to 300 characters'),
         }),
       )
       .optional()

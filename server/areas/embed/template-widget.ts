@@ -226,7 +226,13 @@ const viewOf = ({ message_id, role, author_name, text, citations, created_at }: 
   text,
   ...(citations &&
     citations.length > 0 && {
-      citations: citations.map(({ n, title, url, heading }) => ({ n, title, url, heading })),
+      citations: citations.map(({ n, title, url, heading, quote }) => ({
+        n,
+        title,
+        url,
+        heading,
+        ...(quote !== undefined && { quote }),
+      })),
     }),
   created_at,
 })

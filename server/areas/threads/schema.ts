@@ -119,6 +119,7 @@ const ThreadMessage = z
           heading: z.array(z.string()).describe('The headings above the passage, outermost first'),
           from: z.int().describe('First character of the passage in the text of its document'),
           to: z.int().describe('The character after its last'),
+          quote: z.string().optional().describe('How the passage begins, up to 300 characters'),
         }),
       )
       .optional()

@@ -35,7 +35,15 @@ const mapped = (concurrency: number): Definition => ({
   edges: [],
   output: { $ref: 'nodes.m.output' },
 })
+const caller: Definition = {
+  nodes: [{ id: 'a', type: 'agent.run', args: { goal: 'Ask', tools: [{ workflow_id: 'adhoc:child' }] } }],
+  edges: [],
+  output: { $ref: 'nodes.a.output.answer' },
+}
+const child: Definition = { nodes: [{ id: 'l', type: 'look' }], edges: [], output: { $ref: 'nodes.l.output' } }
 const definitions = new Map<string, Definition>([
+  ['adhoc:caller', caller],
+  ['adhoc:child', child],
   ['adhoc:agent', body],
   ['adhoc:one-by-one', mapped(1)],
   ['adhoc:at-once', mapped(3)],
@@ -132,6 +140,26 @@ test('a worker killed while a tool that must not be repeated was at work: it is 
   expect(view.status).toBe('succeeded')
   expect((view.results as { answer: string }).answer).toContain('Whether it took effect is not known')
   expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
+})
+
+test('a worker killed while an agent waits for a workflow: it is not started again, and the agent hears of its end', async () => {
+  fake.otherwise((asked) => {
+    const [result] = asked.messages.filter(({ role }) => role === 'tool')
+    return result ? say(result.text) : callTools([{ name: 'adhoc_child', arguments: {} }])
+  })
+  const first = await startWorker()
+  const looking = new Promise<void>((resolve) => {
+    onEffect = (_type, answer) => (counted.get('look') === 1 ? resolve() : answer())
+  })
+  const id = await api.run('adhoc:caller')
+  await looking
+  first.kill('SIGKILL')
+  await startWorker()
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'look done' })
+  const started = await api.db.engine((tx) => tx.rows('select from executions where parent_execution_id = $1', [id]))
+  expect(started).toHaveLength(1)
+  // The child's own node may be repeated; no turn of the agent was.
+  expect(fake.count()).toBe(2)
 })
 
 slow(

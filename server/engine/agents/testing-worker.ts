@@ -25,6 +25,7 @@ const tools = [tool('look', 'idempotent'), tool('pay', 'at_most_once')]
 await startTestEngine(urls, {
   definitions: new Map(definitions),
   nodes: [
+    ...tools,
     makeAgentRun({
       llm: makeSdkModel({ provider: 'openai-compatible', model: 'fake-model', ...llm }),
       outgoing: makeOutgoing({ allowTargets: [] }),

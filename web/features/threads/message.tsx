@@ -40,6 +40,7 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
             <Said text={message.text} />
           </p>
         )}
+        {message.citations && <Sources citations={message.citations} />}
         {message.audio_id && <Clip threadId={threadId} audioId={message.audio_id} />}
       </div>
       <span className="flex items-center gap-2">
@@ -53,6 +54,25 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
     </li>
   )
 }
+
+/** Each opens its document at the passage. */
+const Sources = ({ citations }: { citations: NonNullable<ThreadMessage['citations']> }) => (
+  <ul aria-label="Sources" className="mt-2 flex flex-col gap-0.5 text-xs text-ink-2">
+    {citations.map(({ n, knowledge_id, document_id, title, heading, from, to }) => (
+      <li key={n}>
+        [{n}]{' '}
+        <Link
+          to={`/knowledge/${knowledge_id}/documents/${document_id}`}
+          search={{ from, to }}
+          className="text-accent hover:underline"
+        >
+          {title}
+        </Link>
+        {heading.length > 0 && ` › ${heading.join(' › ')}`}
+      </li>
+    ))}
+  </ul>
+)
 
 const Said = ({ text }: { text: string }) =>
   piecesOf(text, location.origin).map(({ text: shown, url }, at) =>

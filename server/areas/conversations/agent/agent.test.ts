@@ -186,7 +186,15 @@ describe('an assistant', () => {
       },
     )
     const answer = await visitor.chat('Where is my parcel? I am ada@example.com')
-    expect(answer.body.messages[0].citations).toEqual([{ n: 1, title: 'Parcels', url: null, heading: [] }])
+    expect(answer.body.messages[0].citations).toEqual([
+      {
+        n: 1,
+        title: 'Parcels',
+        url: null,
+        heading: [],
+        quote: 'Parcels arrive within three days. Returns are free.',
+      },
+    ])
     // The owner of the template loses the right: the assistant has lost it too.
     await service().sql('delete from knowledge_bases where name = $1', ['Parcels'])
     model.script(call('search_knowledge', { q: 'parcel' }), (asked) => {

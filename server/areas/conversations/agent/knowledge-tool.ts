@@ -10,6 +10,7 @@ import type { AgentPorts, Citation } from './types.ts'
 const PASSAGES_EACH = 5
 const MAX_PASSAGES = 8
 const MAX_PASSAGE_TEXT = 2_500
+const MAX_QUOTE = 300
 
 const schema: JsonObject = {
   type: 'object',
@@ -69,6 +70,7 @@ export function knowledgeTool(db: Database, ports: AgentPorts, scene: Scene): Ag
           heading: passage.heading,
           from: passage.from,
           to: passage.to,
+          quote: passage.text.slice(0, MAX_QUOTE).toWellFormed().trim(),
         }),
       )
       await step('citations', async () => citations as unknown as Json)

@@ -27,6 +27,8 @@ export type Citation = {
   heading: string[]
   from: number
   to: number
+  /** How the passage begins. Answers that were given before it was kept have none. */
+  quote?: string
 }
 
 export type ExecutionStanding = {
