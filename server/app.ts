@@ -1,21 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { alertRoutes } from '#areas/alerts/routes'
 import { standingInAlertRule } from '#areas/alerts/service'
-import { makeAlertWatcher } from '#areas/alerts/watcher'
 import { readGateRecords } from '#areas/approvals/record'
 import { budgetRoutes } from '#areas/budgets/routes'
 import { companyRoutes } from '#areas/companies/routes'
-import { makeCompanies, passCompanyOn, standingInCompany } from '#areas/companies/service'
-import { passCredentialsOn } from '#areas/credentials/rights'
-import { stopDestinationsOf } from '#areas/destinations/rights'
-import { forgetRunLabels } from '#areas/executions/content'
-import { forgetRunBlocks } from '#areas/executions/indexing'
-import { forgetRunLogs } from '#areas/executions/logs'
-import { mergeEverywhere } from '#areas/executions/merging'
-import { forgetRunFigures } from '#areas/insights/rollup'
+import { makeCompanies, standingInCompany } from '#areas/companies/service'
 import { insightRoutes } from '#areas/insights/routes'
-import { forgetUsage } from '#areas/insights/usage'
-import { mayReadNamed, passKnowledgeOn } from '#areas/knowledge/rights'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
 import { notificationRoutes } from '#areas/notifications/routes'
@@ -28,21 +18,17 @@ import { makePresence, standingInPresence } from '#areas/presence/service'
 import { receiptRoutes } from '#areas/receipts/routes'
 import { makeSigner } from '#areas/receipts/sign'
 import { stateRoutes } from '#areas/state/routes'
-import { forgetState } from '#areas/state/service'
 import { subscriptionRoutes } from '#areas/subscriptions/routes'
 import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/service'
 import { teamRoutes } from '#areas/teams/routes'
-import { leaveTeams, makeTeams, standingInTeam } from '#areas/teams/service'
-import { forgetTriggers } from '#areas/triggers/service'
+import { makeTeams, standingInTeam } from '#areas/teams/service'
 import { variableRoutes } from '#areas/variables/routes'
 import { addWidget } from '#areas/widget/routes'
-import { makeCodeCheck } from '#areas/workflows/code-check'
 import { systemDefinitionSha256 } from '#areas/workflows/system'
 import type { AnyKind } from '#engine/nodes/kind'
 import { descriptorsOf } from '#engine/nodes/table'
 import type { NodeDescriptor } from '#model/node'
-import { makeIdentifier } from '#platform/auth/identify'
-import { SECOND } from '#platform/clock'
+import { type Identifier, makeIdentifier } from '#platform/auth/identify'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { addKeyCors } from '#platform/http/cors'
@@ -50,7 +36,7 @@ import { addDocuments } from '#platform/http/documents'
 import { addRoutes } from '#platform/http/kernel'
 import type { Kernel } from '#platform/http/kernel-parts'
 import { prepareLeaving } from '#platform/http/leaving'
-import { makeMetrics } from '#platform/http/metrics'
+import { type Metrics, makeMetrics } from '#platform/http/metrics'
 import { addPages } from '#platform/http/pages'
 import type { AnyRoute } from '#platform/http/route'
 import { makeHttp } from '#platform/http/server'
@@ -59,22 +45,10 @@ import type { Logger } from '#platform/log'
 import type { Peers } from '#platform/peers'
 import { makeRealtime } from '#platform/realtime/realtime'
 import type { Vault } from '#platform/secrets'
-import { wireConversations } from '#server/wiring/conversations'
-import { wireCredentials } from '#server/wiring/credentials'
-import { wireData } from '#server/wiring/data'
-import { wireDestinations } from '#server/wiring/destinations'
-import { wireFiles } from '#server/wiring/files'
-import { wireIdentity } from '#server/wiring/identity'
-import { jobLinks, wireJobs } from '#server/wiring/jobs'
-import { wireKnowledge } from '#server/wiring/knowledge'
-import { startMaintenance } from '#server/wiring/maintenance'
-import { wirePayments } from '#server/wiring/payments'
-import { wireProviders } from '#server/wiring/providers'
-import { wireServices } from '#server/wiring/services'
-import { wireThreads } from '#server/wiring/threads'
-import { wireWorkflows } from '#server/wiring/workflows'
+import { type Areas, wireAreas } from '#server/wiring/areas'
+import { startBackground, stopAreas } from '#server/wiring/background'
 
-// The composition root: the only file that knows everything.
+// The composition root: it puts the areas, the HTTP server and what runs in the background together.
 
 export type AppOptions = {
   config: Config
@@ -110,185 +84,53 @@ export type App = {
 }
 
 export async function makeApp(options: AppOptions): Promise<App> {
-  const { config, db, vault, log } = options
+  const { config, db, vault, log, baseUrl, kinds, release } = options
   const metrics = makeMetrics(options.peers)
   const identifier = makeIdentifier({ db, operators: config.HEDDLE_OPERATORS })
-
-  const payments = wirePayments({ config, db, vault, log })
-  const providers = wireProviders({
-    config,
-    db,
-    log,
-    cpuSecondsPerMinute: payments.quotas.cpuSecondsPerMinute,
-    allowances: payments.allowances,
-  })
-  const links = jobLinks(db)
-  const credentials = wireCredentials({
-    db,
-    vault,
-    log,
-    outgoing: providers.outgoing,
-    jobs: links.credentialHooks,
-    installation: providers.llm,
-    allowances: payments.allowances,
-  })
-  const files = wireFiles({
+  const areas = await wireAreas({
     config,
     db,
     vault,
-    blobs: providers.blobs,
-    baseUrl: options.baseUrl,
-    standingInExecution: () => workflows.standings.execution,
-  })
-  const services = wireServices({
-    config,
-    db,
     log,
-    quota: {
-      take: (workspaceId) => payments.quotas.takeExecutions(workspaceId),
-      giveBack: (workspaceId) => payments.quotas.giveBackExecutions(workspaceId),
+    identifier,
+    baseUrl,
+    ...(kinds && { kinds }),
+    ...(release !== undefined && { release }),
+  })
+  const routes = routesOf(options, areas)
+  const nodes = descriptorsOf(areas.workflows.nodes)
+  const serving = await serve(options, areas, {
+    kernel: kernelOf(options, areas, identifier, metrics),
+    routes,
+    nodes,
+    metrics,
+  })
+  const background = await startBackground(options, areas)
+  return {
+    http: serving.http,
+    routes,
+    nodes,
+    async stop({ drainMs = 0 } = {}) {
+      const retired = areas.workflows.engine.retire()
+      await serving.leaving.leave(drainMs)
+      // Open sockets would keep the server from closing.
+      await serving.realtime.stop()
+      await areas.conversations.retire()
+      await serving.leaving.close()
+      await background.stop()
+      await retired
+      await stopAreas(areas)
     },
-    outgoing: providers.outgoing,
-    conversion: providers.conversion,
-    files: files.use,
-    openFor: credentials.openFor,
-  })
-  const data = wireData({ config, db, vault, log, jobs: links.hooks })
-  const knowledge = wireKnowledge({
-    config,
-    db,
-    log,
-    providers,
-    quotas: payments.quotas,
-    allowances: payments.allowances,
-    openModel: credentials.openModel,
-    watchEmbed: credentials.watchEmbed,
-    datasets: data.datasetUse,
-  })
-  const identity = wireIdentity({
-    config,
-    vault,
-    log,
-    mail: providers.mail,
-    checkMembers: (tx, workspaceId) => payments.quotas.check(tx, workspaceId, 'members', 1),
-  })
-  const conversations = wireConversations({
-    db,
-    vault,
-    log,
-    providers,
-    quotas: payments.quotas,
-    allowances: payments.allowances,
-    retentionDays: config.HEDDLE_RETENTION_DAYS,
-    toolWaitMs: config.HEDDLE_ASSISTANT_WAIT_S * SECOND,
-    orgOf: identifier.orgOf,
-    baseUrl: options.baseUrl,
-    credentials,
-    shownResults: files.shown,
-    resultsWithUrls: files.withUrls,
-    files: files.sent,
-    agentPorts: {
-      searchKnowledge: knowledge.search,
-      mayReadKnowledge: mayReadNamed,
-      readRecords: data.datasetUse.readRecords,
-      findDataset: data.datasetUse.findDataset,
-      services: services.use,
-    },
-    workflows: () => workflows,
-  })
-  const threads = wireThreads({
-    db,
-    vault,
-    log,
-    providers,
-    identity,
-    conversations: conversations.conversations,
-    allowances: payments.allowances,
-    maxBytes: config.HEDDLE_MAX_JSON_BYTES,
-    files: files.sent,
-  })
-  const checkCode = makeCodeCheck(providers.sandbox)
-  const workflows: Awaited<ReturnType<typeof wireWorkflows>> = await wireWorkflows({
-    config,
-    db,
-    log,
-    vault,
-    baseUrl: options.baseUrl,
-    providers,
-    credentials,
-    quotas: payments.quotas,
-    allowances: payments.allowances,
-    orgOf: identifier.orgOf,
-    kinds: [...data.kinds, ...threads.kinds, ...knowledge.kinds, ...(options.kinds ?? [])],
-    ...(options.release !== undefined && { release: options.release }),
-    references: new Map([
-      ...data.references,
-      ...threads.references,
-      ...credentials.references,
-      ...knowledge.references,
-    ]),
-    checkMore: async (tx, workspaceId, definition) => [
-      ...(await services.checkDefinition(tx, workspaceId, definition)),
-      ...(await checkCode(workspaceId, definition)),
-    ],
-    findImported: services.findImported,
-    pieces: services.pieces,
-    onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
-    onEnded: [
-      async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),
-      conversations.conversations.executionEnded,
-    ],
-    onAsked: conversations.conversations.questionAsked,
-    onGateOpened: conversations.conversations.gateOpened,
-    loadAdhoc: links.loadDefinition,
-    standingInJob: links.standingThroughJob,
-    changedDatasets: data.datasetUse.changedDatasets,
-    files,
-  })
+  }
+}
 
-  identity.onRemoved.push(
-    stopDestinationsOf,
-    workflows.passOn,
-    passCredentialsOn,
-    passKnowledgeOn,
-    passCompanyOn,
-    leaveTeams,
-  )
-
-  const jobs = await wireJobs({
-    config,
-    db,
-    log,
-    providers,
-    chooseModel: credentials.chooseModel,
-    identity,
-    engine: workflows.engine,
-    workflows: workflows.workflows,
-    nodes: workflows.nodes,
-    loadDefinition: workflows.loadDefinition,
-    baseUrl: options.baseUrl,
-    standingInWorkflow: workflows.standings.workflow,
-    datasets: data.datasetUse,
-    connections: data.connectionUse,
-    quotas: payments.quotas,
-  })
-
-  const destinations = await wireDestinations({
-    config,
-    db,
-    vault,
-    log,
-    outgoing: providers.outgoing,
-    baseUrl: options.baseUrl,
-    openCredential: credentials.openFor,
-    checkDestinations: (tx, workspaceId) => payments.quotas.check(tx, workspaceId, 'event_destinations', 1),
-  })
-
-  const kernel: Kernel = {
-    config,
-    db,
-    log,
-    vault,
+/** How requests are let in, and what is asked about the resources that they name. */
+function kernelOf(options: AppOptions, areas: Areas, identifier: Identifier, metrics: Metrics): Kernel {
+  return {
+    config: options.config,
+    db: options.db,
+    log: options.log,
+    vault: options.vault,
     identifier,
     peers: options.peers,
     baseUrl: options.baseUrl,
@@ -300,17 +142,17 @@ export async function makeApp(options: AppOptions): Promise<App> {
     onOverloaded: metrics.overloaded,
     onAdmission: metrics.watchAdmission,
     standings: {
-      ...identity.standings,
-      ...payments.standings,
-      ...workflows.standings,
-      ...data.standings,
-      ...jobs.standings,
-      ...conversations.standings,
-      ...threads.standings,
-      ...credentials.standings,
-      ...destinations.standings,
-      ...files.standings,
-      ...knowledge.standings,
+      ...areas.identity.standings,
+      ...areas.payments.standings,
+      ...areas.workflows.standings,
+      ...areas.data.standings,
+      ...areas.jobs.standings,
+      ...areas.conversations.standings,
+      ...areas.threads.standings,
+      ...areas.credentials.standings,
+      ...areas.destinations.standings,
+      ...areas.files.standings,
+      ...areas.knowledge.standings,
       company: standingInCompany,
       team: standingInTeam,
       subscription: standingInSubscription,
@@ -318,56 +160,62 @@ export async function makeApp(options: AppOptions): Promise<App> {
       presence: standingInPresence,
       alert_rule: standingInAlertRule,
     },
-    tokens: { ...workflows.tokens, ...conversations.tokens },
+    tokens: { ...areas.workflows.tokens, ...areas.conversations.tokens },
   }
+}
 
-  const routes: AnyRoute[] = [
-    ...identity.routes,
+function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
+  return [
+    ...areas.identity.routes,
     ...companyRoutes(makeCompanies()),
     ...teamRoutes(makeTeams()),
     ...subscriptionRoutes(makeSubscriptions()),
     ...notificationRoutes(makeNotifications()),
     ...presenceRoutes(makePresence()),
-    ...workflows.routes,
-    ...payments.routes,
-    ...operationRoutes({ engine: workflows.engine }),
+    ...areas.workflows.routes,
+    ...areas.payments.routes,
+    ...operationRoutes({ engine: areas.workflows.engine }),
     ...keyRotationRoutes(() => options.keys),
-    ...data.routes,
-    ...jobs.routes,
-    ...conversations.routes,
-    ...threads.routes,
-    ...credentials.routes,
-    ...services.routes,
-    ...destinations.routes,
+    ...areas.data.routes,
+    ...areas.jobs.routes,
+    ...areas.conversations.routes,
+    ...areas.threads.routes,
+    ...areas.credentials.routes,
+    ...areas.services.routes,
+    ...areas.destinations.routes,
     ...variableRoutes(),
     ...stateRoutes(),
     ...receiptRoutes({
-      engine: workflows.engine,
-      signer: makeSigner(vault),
+      engine: areas.workflows.engine,
+      signer: makeSigner(options.vault),
       baseUrl: options.baseUrl,
       readGates: readGateRecords,
       systemDefinitionSha256,
     }),
-    ...files.routes,
-    ...knowledge.routes,
-    ...mcpRoutes(workflows),
+    ...areas.files.routes,
+    ...areas.knowledge.routes,
+    ...mcpRoutes(areas.workflows),
     ...insightRoutes(),
     ...budgetRoutes(),
     ...alertRoutes(),
   ]
+}
 
-  const nodes = descriptorsOf(workflows.nodes)
+type Served = { kernel: Kernel; routes: AnyRoute[]; nodes: ReadonlyMap<string, NodeDescriptor>; metrics: Metrics }
+
+async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes, metrics }: Served) {
+  const { config, db, log } = options
   const http = makeHttp(kernel)
   const leaving = prepareLeaving(http)
   const realtime = makeRealtime({ db, log, server: http.server, baseUrl: options.baseUrl })
   realtime.addFeed('notifications', notificationFeed(db))
-  realtime.addFeed('execution', workflows.feed)
-  realtime.addFeed('job', jobs.feed)
-  conversations.addCors(http)
+  realtime.addFeed('execution', areas.workflows.feed)
+  realtime.addFeed('job', areas.jobs.feed)
+  areas.conversations.addCors(http)
   addKeyCors(http, config.HEDDLE_CORS_ORIGINS)
   addRoutes(http, routes, kernel)
   addWidget(http)
-  addEngineFigures(metrics.registry, workflows.engine, log)
+  addEngineFigures(metrics.registry, areas.workflows.engine, log)
   await addDocuments(http, {
     config,
     routes,
@@ -375,75 +223,10 @@ export async function makeApp(options: AppOptions): Promise<App> {
     db,
     metrics,
     log,
-    engineReady: workflows.engine.ready,
+    engineReady: areas.workflows.engine.ready,
     isLeaving: leaving.isLeaving,
   })
   if (options.pages !== undefined) addPages(http, options.pages)
   await http.ready()
-  await threads.start()
-  conversations.start()
-  services.start()
-  await knowledge.start()
-  const alerts = makeAlertWatcher({
-    db,
-    log,
-    mail: providers.mail,
-    sendToChannel: threads.sendToChannel,
-    baseUrl: options.baseUrl,
-  })
-  if (config.role !== 'api') alerts.start()
-  const maintenance =
-    config.role === 'api'
-      ? undefined
-      : startMaintenance({
-          db,
-          log,
-          retentionDays: config.HEDDLE_RETENTION_DAYS,
-          tasks: {
-            'journal of executions': workflows.maintain,
-            'events from outside': workflows.forgetEvents,
-            'trials of drafts': workflows.forgetTrials,
-            'replays of versions': workflows.forgetReplays,
-            'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
-            'labels of runs': () => forgetRunLabels(db, config.HEDDLE_RETENTION_DAYS),
-            'index of runs': () => forgetRunBlocks(db, config.HEDDLE_RETENTION_DAYS),
-            'small blocks of the index of runs': () => mergeEverywhere(db),
-            'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
-            'figures of runs': () => forgetRunFigures(db),
-            'ledger of jobs': jobs.maintain,
-            'files of warehouses': data.maintain,
-            'deliveries of events': destinations.maintain,
-            ...files.tasks,
-            ...threads.tasks,
-            ...conversations.tasks,
-          },
-        })
-
-  return {
-    http,
-    routes,
-    nodes,
-    async stop({ drainMs = 0 } = {}) {
-      const retired = workflows.engine.retire()
-      await leaving.leave(drainMs)
-      // Open sockets would keep the server from closing.
-      await realtime.stop()
-      await conversations.retire()
-      await leaving.close()
-      await maintenance?.stop()
-      await alerts.stop()
-      await retired
-      await services.stop()
-      await threads.stop()
-      await knowledge.stop()
-      await conversations.stop()
-      await jobs.stop()
-      await destinations.stop()
-      await workflows.stop()
-      await credentials.stop()
-      await payments.stop()
-      await providers.stop()
-      await data.stop()
-    },
-  }
+  return { http, leaving, realtime }
 }

@@ -11,6 +11,9 @@ export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_
     )[0]!.forgotten
 }
 
+/** By the name that the log has for it. */
+export type MaintenanceTasks = Record<string, () => Promise<unknown>>
+
 /**
  * What must be done now and then: at the start and every hour. Each task can be repeated at any time and by several
  * programs at once; one that fails does not keep the others from being done.
@@ -19,10 +22,10 @@ export function startMaintenance(options: {
   db: Database
   log: Logger
   retentionDays: number
-  tasks: Record<string, () => Promise<unknown>>
+  tasks: MaintenanceTasks
 }) {
   const { db, log } = options
-  const tasks: Record<string, () => Promise<unknown>> = {
+  const tasks: MaintenanceTasks = {
     'days of idempotency keys': () => db.maintain('select ensure_idempotency_days()'),
     'feeds and tickets': () => pruneRealtime(db),
     'what has run out': () => db.maintain('select forget_old()'),

@@ -1,0 +1,68 @@
+import { makeAlertWatcher } from '#areas/alerts/watcher'
+import { forgetRunLabels } from '#areas/executions/content'
+import { forgetRunBlocks } from '#areas/executions/indexing'
+import { forgetRunLogs } from '#areas/executions/logs'
+import { mergeEverywhere } from '#areas/executions/merging'
+import { forgetRunFigures } from '#areas/insights/rollup'
+import { forgetUsage } from '#areas/insights/usage'
+import type { Areas, Parts } from './areas.ts'
+import { type MaintenanceTasks, startMaintenance } from './maintenance.ts'
+
+/** What an area does without being asked. An API server leaves alerts and clearing up to others. */
+export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log' | 'baseUrl'>, areas: Areas) {
+  const { config, db, log, baseUrl } = parts
+  const { threads, conversations, services, knowledge, providers } = areas
+  await threads.start()
+  conversations.start()
+  services.start()
+  await knowledge.start()
+  if (config.role === 'api') return { stop: async () => {} }
+  const alerts = makeAlertWatcher({ db, log, mail: providers.mail, sendToChannel: threads.sendToChannel, baseUrl })
+  alerts.start()
+  const retentionDays = config.HEDDLE_RETENTION_DAYS
+  const maintenance = startMaintenance({ db, log, retentionDays, tasks: tasksOf(parts, areas) })
+  return {
+    async stop(): Promise<void> {
+      await maintenance.stop()
+      await alerts.stop()
+    },
+  }
+}
+
+/** What is cleared up every hour. */
+function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): MaintenanceTasks {
+  const { workflows, jobs, data, destinations, files, threads, conversations } = areas
+  return {
+    'journal of executions': workflows.maintain,
+    'events from outside': workflows.forgetEvents,
+    'trials of drafts': workflows.forgetTrials,
+    'replays of versions': workflows.forgetReplays,
+    'usage of language models': () => forgetUsage(db, config.HEDDLE_RETENTION_DAYS),
+    'labels of runs': () => forgetRunLabels(db, config.HEDDLE_RETENTION_DAYS),
+    'index of runs': () => forgetRunBlocks(db, config.HEDDLE_RETENTION_DAYS),
+    'small blocks of the index of runs': () => mergeEverywhere(db),
+    'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
+    'figures of runs': () => forgetRunFigures(db),
+    'ledger of jobs': jobs.maintain,
+    'files of warehouses': data.maintain,
+    'deliveries of events': destinations.maintain,
+    ...files.tasks,
+    ...threads.tasks,
+    ...conversations.tasks,
+  }
+}
+
+/** In the order in which they need each other. */
+export async function stopAreas(areas: Areas): Promise<void> {
+  await areas.services.stop()
+  await areas.threads.stop()
+  await areas.knowledge.stop()
+  await areas.conversations.stop()
+  await areas.jobs.stop()
+  await areas.destinations.stop()
+  await areas.workflows.stop()
+  await areas.credentials.stop()
+  await areas.payments.stop()
+  await areas.providers.stop()
+  await areas.data.stop()
+}
