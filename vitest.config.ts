@@ -13,6 +13,9 @@ const shared = { isolate: false, setupFiles: ['test/harness/left-behind.ts'] }
 /** Node runs the program and its tests as they are, as in production: nothing is transformed, nothing can be mocked. */
 const native = { experimental: { viteModuleRunner: false, nodeLoader: false } }
 const withDatabase = { globalSetup: ['test/harness/global-setup.ts'] }
+/** Files share a service and a browser, which end with the process. */
+const withBrowser = { ...native, isolate: false, ...withDatabase }
+const whole = { HEDDLE_TEST_SLOW: '1' }
 
 export default defineConfig({
   test: {
@@ -21,12 +24,9 @@ export default defineConfig({
       { extends: true, test: { name: 'console', include: files.console, isolate: false } },
       { extends: true, test: { name: 'models', include: files.models, ...native } },
       { extends: true, test: { name: 'service', include: files.service, ...native, ...shared, ...withDatabase } },
-      // Its files share a service and a browser, which end with the process.
-      { extends: true, test: { name: 'browser', include: files.browser, ...native, isolate: false, ...withDatabase } },
-      {
-        extends: true,
-        test: { name: 'slow', include: files.slow, env: { HEDDLE_TEST_SLOW: '1' }, ...native, ...withDatabase },
-      },
+      { extends: true, test: { name: 'browser', include: files.browser, ...withBrowser } },
+      { extends: true, test: { name: 'journeys', include: files.journeys, env: whole, ...withBrowser } },
+      { extends: true, test: { name: 'slow', include: files.slow, env: whole, ...native, ...withDatabase } },
     ],
     pool: 'forks',
     // Service tests wait for timers and processes about a third of their time.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type NetworkProxy, startProxy, targetOf } from '#test/harness/proxy'
 import { type Service, startService } from '#test/harness/service'
+import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -100,8 +101,11 @@ const waiting = (execution: string) =>
   until(async () => (await read(execution)).waiting_for[0]?.kind === 'event', 'the wait for an event')
 
 describe.each(['confirming', 'sending'] as const)('a connection that is cut while a COMMIT is %s', (at) => {
+  /** The other moment is left to `npm run test:slow`. */
+  const mostly = (quick: typeof at) => (at === quick ? test : slow)
+
   // Repeated: the worker tries again after half a second, and anyone who votes or answers is faster than its third try.
-  test('of a gate', async () => {
+  mostly('sending')('of a gate', async () => {
     const cut = network.worker.aim({ transaction: GATE_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(gate, 'nodes.gate.output.outcome')
     expect(await vote(execution)).toBe(201)
@@ -111,7 +115,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(people).toEqual(['approval.opened', 'approval.voted', 'approval.resolved'])
   })
 
-  test('of a question', async () => {
+  slow('of a question', async () => {
     const cut = network.worker.aim({ transaction: QUESTION_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(question, 'nodes.ask.output')
     expect(await answer(execution)).toBe(202)
@@ -119,7 +123,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  test('of a vote', async () => {
+  mostly('confirming')('of a vote', async () => {
     const execution = await start(gate, 'nodes.gate.output.outcome')
     const cut = network.api.aim({ transaction: /insert into approval_votes/, at })
     expect(await vote(execution)).toBe(at === 'confirming' ? 409 : 201)
@@ -127,7 +131,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'approved' })
   })
 
-  test('of an answer', async () => {
+  mostly('sending')('of an answer', async () => {
     const execution = await start(question, 'nodes.ask.output')
     const cut = network.api.aim({ transaction: /update questions set status = 'answered'/, at })
     expect(await answer(execution)).toBe(at === 'confirming' ? 409 : 202)
@@ -135,7 +139,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  test('of a wait for an event', async () => {
+  mostly('sending')('of a wait for an event', async () => {
     const key = `opened while ${at}`
     const cut = network.worker.aim({ transaction: WAIT_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
@@ -145,7 +149,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  test('of an event', async () => {
+  mostly('confirming')('of an event', async () => {
     const key = `sent while ${at}`
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
     await waiting(execution)
@@ -158,7 +162,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  test('of a call of a callback address', async () => {
+  slow('of a call of a callback address', async () => {
     const definition = {
       nodes: [{ id: 'tell', type: 'set', args: { values: { url: { $ref: 'callbacks.wait.url' } } } }, waitFor()],
       edges: [{ from: { node: 'tell' }, to: 'wait' }],
@@ -177,7 +181,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution_id)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  test('of the start of a sub-workflow', async () => {
+  mostly('confirming')('of the start of a sub-workflow', async () => {
     const made = await ask(world.owner, 'POST', '/api/workflows', {
       name: 'Child',
       definition: { nodes: [], edges: [], output: { $ref: 'input.n' } },

@@ -7,6 +7,7 @@ import { problemsOf, sqlProblems, statementsOf } from '../scripts/sql/problems.t
 import type { Field } from '../scripts/sql/row-type.ts'
 import { collectStatements } from '../scripts/sql/statements.ts'
 import { makeTestDatabase, type TestDatabase } from './harness/postgres.ts'
+import { slow } from './harness/slow.ts'
 
 let database: TestDatabase
 let client: pg.Client
@@ -16,7 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('the SQL of the program names what exists, and its rows are what their types say', async () => {
+// `npm run check` does the same.
+slow('the SQL of the program names what exists, and its rows are what their types say', async () => {
   const collected = statementsOf(join(import.meta.dirname, '..'))
   expect(collected.statements.length).toBeGreaterThan(600)
   expect(collected.lists.length).toBeGreaterThan(45)

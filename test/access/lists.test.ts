@@ -57,17 +57,17 @@ function callerOf(route: AnyRoute, prepared: Prepared): (query: Record<string, s
 
 type Described = { name: string; schema: { enum?: string[] } }
 
-async function parametersOf(operation: string): Promise<Described[]> {
+type Operation = { operationId: string; parameters?: Described[] }
+
+async function readOperations(): Promise<Operation[]> {
   const { body } = await service.call('GET', '/openapi.json')
-  const all = Object.values<Record<string, { operationId: string; parameters?: Described[] }>>(body.paths).flatMap(
-    (methods) => Object.values(methods),
-  )
-  return all.find(({ operationId }) => operationId === operation)!.parameters!
+  return Object.values<Record<string, Operation>>(body.paths).flatMap((methods) => Object.values(methods))
 }
 
 describe('a list', () => {
   test('is the same in pages of one and in one page, in each order, and empty where nothing fits', async () => {
     const lists = routes.filter((route) => route.method === 'GET' && 'sort' in shapeOf(route))
+    const operations = await readOperations()
     for (const route of lists) {
       const { operation } = route
       const prepare = cases[operation]!.prepare
@@ -79,8 +79,8 @@ describe('a list', () => {
         expect([operation, query, status, status === 200 ? '' : text]).toEqual([operation, query, 200, ''])
         return body
       }
-      const parameters = await parametersOf(operation)
-      const orders = parameters.find(({ name }) => name === 'sort')!.schema.enum!
+      const { parameters } = operations.find(({ operationId }) => operationId === operation)!
+      const orders = parameters!.find(({ name }) => name === 'sort')!.schema.enum!
       const paged = 'cursor' in shapeOf(route)
       for (const sort of orders) {
         const whole = await read({ sort, ...(paged && { limit: '200' }) })

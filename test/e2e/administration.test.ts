@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { PASSWORD } from '#test/harness/browser'
 import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 import { makePerson, makeWorkspace } from '#test/harness/world'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
@@ -17,7 +18,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(answer.status).toBe(201)
   }
 
-  it('somebody is invited, accepts in another browser, and is given another role', async () => {
+  slow('somebody is invited, accepts in another browser, and is given another role', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/people')
     await ada.page.getByRole('button', { name: 'Invite' }).click()
@@ -44,7 +45,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await eventually(() => ada.page.getByRole('row', { name: /Grace.*Member/ }).count()).toBe(1)
   })
 
-  it('a declined card is told, a good one is added, and the workspace subscribes', async () => {
+  slow('a declined card is told, a good one is added, and the workspace subscribes', async () => {
     await makePlan()
     const ada = await site().signUp('Ada')
     await ada.page.goto('/billing/cards')
@@ -101,7 +102,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await ada.page.getByText('Succeeded').first().waitFor()
   })
 
-  it('a token with a signature has a page that says why a call was refused', async () => {
+  slow('a token with a signature has a page that says why a call was refused', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
       name: 'Echo',
@@ -146,7 +147,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect((await site().service.call('GET', '/auth/me', { token: key! })).status).toBe(401)
   })
 
-  it('a key is given scopes, and a service account a key of its own', async () => {
+  slow('a key is given scopes, and a service account a key of its own', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/keys')
@@ -183,7 +184,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect((await call(key, 'GET', '/auth/me')).status).toBe(200)
   })
 
-  it('a workflow is exported, what is missing is listed by name, and events start it', async () => {
+  slow('a workflow is exported, what is missing is listed by name, and events start it', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -238,7 +239,7 @@ describe.skipIf(noBrowser)('administration', () => {
     expect(await ada.page.evaluate('window.hacked')).toBeUndefined()
   })
 
-  it('a viewer is offered nothing they may not do, and leaves a team', async () => {
+  slow('a viewer is offered nothing they may not do, and leaves a team', async () => {
     const ada = await site().signUp('Ada')
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
     await site().call(ada, 'POST', '/api/subscriptions', { name: 'Map licence' })
@@ -264,7 +265,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await vera.page.getByText('The audit log is for owners').waitFor()
   })
 
-  it('operators see the engine, the tenants and the outbox; others are told that they do not', async () => {
+  slow('operators see the engine, the tenants and the outbox; others are told that they do not', async () => {
     const ada = await site().signUp('Ada')
     await ada.page.goto('/operators/engine')
     await ada.page.getByText('This page is for operators').waitFor()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 import { SITE, visit } from '#test/harness/widget'
 
 const hostile = `<img src=x onerror="window.hacked=1">`
@@ -8,7 +9,7 @@ const hostile = `<img src=x onerror="window.hacked=1">`
 describe.skipIf(noBrowser)('conversations', () => {
   const site = useSite()
 
-  it('a thread takes words and a voice, and plays it back', async () => {
+  slow('a thread takes words and a voice, and plays it back', async () => {
     const ada = await site().signUp('Ada')
     const { page, context } = ada
     await context.grantPermissions(['microphone'])
@@ -55,39 +56,42 @@ describe.skipIf(noBrowser)('conversations', () => {
     )
   })
 
-  it('what a visitor of a site said is read and answered in the console, and kept as long as the template says', async () => {
-    const ada = await site().signUp('Ada')
-    const { page } = ada
-    const { template_id } = await site().call(ada, 'POST', '/api/templates', {
-      name: 'Shop assistant',
-      allowed_origins: [SITE],
-    })
-    await page.goto(`/templates/${template_id}`)
-    await page.getByLabel('Conversation retention (days)').fill('30')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved. Open conversations use the new settings').waitFor()
-    expect(await site().call(ada, 'GET', `/api/templates/${template_id}`)).toMatchObject({ retention_days: 30 })
+  slow(
+    'what a visitor of a site said is read and answered in the console, and kept as long as the template says',
+    async () => {
+      const ada = await site().signUp('Ada')
+      const { page } = ada
+      const { template_id } = await site().call(ada, 'POST', '/api/templates', {
+        name: 'Shop assistant',
+        allowed_origins: [SITE],
+      })
+      await page.goto(`/templates/${template_id}`)
+      await page.getByLabel('Conversation retention (days)').fill('30')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Saved. Open conversations use the new settings').waitFor()
+      expect(await site().call(ada, 'GET', `/api/templates/${template_id}`)).toMatchObject({ retention_days: 30 })
 
-    const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, {
-      name: 'shop.example',
-    })
-    const visitor = await visit(site().service, template_id, token)
-    await visitor.chat('Where is my parcel? <b>now</b>')
-    await page.goto('/threads')
-    await page.getByRole('link', { name: 'Visitors and channels' }).click()
-    await page.getByRole('table').getByRole('link').first().click()
-    await page.getByText('Where is my parcel? <b>now</b>').waitFor()
-    await page.getByText('The assistant answers. Send a message to take over.').waitFor()
-    await page.getByRole('textbox', { name: 'Message' }).fill(`On its way ${hostile}`)
-    await page.keyboard.press('Enter')
-    await page.getByText('You talk to them. The assistant is paused.').waitFor()
-    const history = await visitor.history((await page.evaluate('location.pathname.split("/").at(-1)')) as string)
-    expect(history.at(-1)).toMatchObject({ role: 'assistant', author: 'A colleague', text: `On its way ${hostile}` })
-    await page.getByRole('button', { name: 'Hand back' }).click()
-    await page.getByText('The assistant answers again.').waitFor()
-    expect(await page.evaluate('window.hacked')).toBeUndefined()
-    await checkPages(ada, [['/threads/outside', 'Last message']])
-  })
+      const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, {
+        name: 'shop.example',
+      })
+      const visitor = await visit(site().service, template_id, token)
+      await visitor.chat('Where is my parcel? <b>now</b>')
+      await page.goto('/threads')
+      await page.getByRole('link', { name: 'Visitors and channels' }).click()
+      await page.getByRole('table').getByRole('link').first().click()
+      await page.getByText('Where is my parcel? <b>now</b>').waitFor()
+      await page.getByText('The assistant answers. Send a message to take over.').waitFor()
+      await page.getByRole('textbox', { name: 'Message' }).fill(`On its way ${hostile}`)
+      await page.keyboard.press('Enter')
+      await page.getByText('You talk to them. The assistant is paused.').waitFor()
+      const history = await visitor.history((await page.evaluate('location.pathname.split("/").at(-1)')) as string)
+      expect(history.at(-1)).toMatchObject({ role: 'assistant', author: 'A colleague', text: `On its way ${hostile}` })
+      await page.getByRole('button', { name: 'Hand back' }).click()
+      await page.getByText('The assistant answers again.').waitFor()
+      expect(await page.evaluate('window.hacked')).toBeUndefined()
+      await checkPages(ada, [['/threads/outside', 'Last message']])
+    },
+  )
 
   it('a channel is set up and tried out', async () => {
     const ada = await site().signUp('Ada')

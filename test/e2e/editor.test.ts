@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
 import { eventually, noBrowser, type Site, useSite, type Visitor, writeCode } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 
 // The editor as people use it: with the keyboard alone, with the mouse, alone and with others.
 
@@ -57,7 +58,7 @@ const greeting = {
 describe.skipIf(noBrowser)('the editor', () => {
   const site = useSite()
 
-  it('with the keyboard alone: draws, runs, answers and approves', async () => {
+  slow('with the keyboard alone: draws, runs, answers and approves', async () => {
     const { page } = await openEditor(site(), 'By hand')
     await eventually(() => page.evaluate(() => document.activeElement?.hasAttribute('data-canvas'))).toBe(true)
     await addByKey(page, 'question', 'clarification')
@@ -132,7 +133,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     )
   })
 
-  it('tries a step without saving a version, says beforehand what acts, and uses a pinned output', async () => {
+  slow('tries a step without saving a version, says beforehand what acts, and uses a pinned output', async () => {
     const { page } = await openEditor(site(), 'Tried', greeting)
     const effects = page.getByTestId('effects')
     await eventually(() => effects.textContent()).toBe('No effects')
@@ -207,7 +208,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await node(page, 'shout_2').waitFor()
   })
 
-  it('opens the body of a map as a canvas of its own', async () => {
+  slow('opens the body of a map as a canvas of its own', async () => {
     const { page } = await openEditor(site(), 'Bodies')
     await addByKey(page, 'for each', 'map')
     await page.keyboard.press('o')
@@ -249,7 +250,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(items.find((version: { number: number }) => version.number === 1).version_id).toBe(active_version_id)
   })
 
-  it('tells of a newer version instead of saving over it', async () => {
+  slow('tells of a newer version instead of saving over it', async () => {
     const { page, id, visitor } = await openEditor(site(), 'Two windows', greeting)
     const other = await visitor.context
       .browser()!
@@ -278,7 +279,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await other.close()
   })
 
-  it('shows who else is here; who may not change it can look and run', async () => {
+  slow('shows who else is here; who may not change it can look and run', async () => {
     const ada = await site().signUp('Ada')
     const max = await site().invite(ada, 'Max Member')
     const { user } = await site().call(max, 'GET', '/auth/me')
@@ -306,7 +307,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await inspector(page).getByLabel('Node name').inputValue()).toBe(evil)
   })
 
-  it('has nothing that shuts people out, in the light and in the dark', async () => {
+  slow('has nothing that shuts people out, in the light and in the dark', async () => {
     const { page } = await openEditor(site(), 'For everybody', greeting)
     await node(page, 'greet').click()
     expect(await checkPage(page)).toEqual([])

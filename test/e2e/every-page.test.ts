@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
 import { follow, noBrowser, useSite } from '#test/harness/site'
-import { isWhole } from '#test/harness/slow'
 import { fillShowcase, PASSWORD, type Shown } from '#test/showcase/fill'
 import { pages, type Shot } from '#test/showcase/pages'
 
@@ -23,8 +22,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
     await site().call(ada, 'POST', '/auth/sign-in', { email: shown.owner, password: PASSWORD })
     const wrong: string[] = []
     await ada.page.goto('/')
-    // `npm run test:slow` looks at all of them.
-    for (const shot of pages(shown).filter((_, at) => isWhole || at % 4 === 0)) {
+    for (const shot of pages(shown)) {
       const first = await look(ada.page, shot, () => follow(ada.page, shot.path)).catch(String)
       if (first.length === 0) continue
       console.log(`${shot.name} is looked at again: ${first}`)
@@ -40,7 +38,7 @@ async function look(page: Page, { name, ready, before }: Shot, go: () => Promise
   await go()
   await page.getByText(ready).first().waitFor()
   await before?.(page)
-  const wrong = (await checkPage(page, isWhole ? ['light', 'dark'] : ['light'])).map((finding) => `${name}: ${finding}`)
+  const wrong = (await checkPage(page, ['light', 'dark'])).map((finding) => `${name}: ${finding}`)
   if ((await page.getByRole('heading', { level: 1 }).count()) !== 1) wrong.push(`${name} has no single heading`)
   await page.setViewportSize(PHONE)
   const tooWide = await page.evaluate(async () => {

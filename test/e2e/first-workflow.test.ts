@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 
 describe.skipIf(noBrowser)('a person who has never seen it', () => {
   const site = useSite()
@@ -29,7 +30,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await eventually(() => page.getByRole('button', { name: /^A large order Set values · succeeded/ }).count()).toBe(1)
   })
 
-  it('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
+  slow('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
     const ada = await site().signUp('Ada')
     await site().call(ada, 'POST', '/api/workflows', {
       name: 'Welcome',
@@ -58,7 +59,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await page.getByRole('button', { name: /^usage Workspace usage/ }).waitFor()
   })
 
-  it('fills the form of a run from what somebody wrote', async () => {
+  slow('fills the form of a run from what somebody wrote', async () => {
     const ada = await site().signUp('Ada')
     const inputs = {
       type: 'object',
@@ -79,7 +80,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await eventually(() => dialog.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('eve@example.com')
   })
 
-  it('is told at the field what is wrong with a password, and a wrong sign-in gives nothing away', async () => {
+  slow('is told at the field what is wrong with a password, and a wrong sign-in gives nothing away', async () => {
     const { page } = await site().visit()
     await page.goto('/sign-up')
     await page.getByLabel('Your name').fill('Ada')
@@ -122,7 +123,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await ada.page.getByText('Saved', { exact: true }).waitFor()
   })
 
-  it('accepts an invitation with a password of their own', async () => {
+  slow('accepts an invitation with a password of their own', async () => {
     const ada = await site().signUp('Ada')
     const { selected_workspace_id } = await site().call(ada, 'GET', '/auth/me')
     const email = freshEmail()

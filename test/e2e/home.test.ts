@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventually, follow, noBrowser, useSite, type Visitor } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 
 // The first page: what broke, what the last weeks were like, what is still to be set up, and where a newcomer begins.
 
@@ -12,7 +13,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     (await site().call(by, 'POST', '/api/workflows', { name, definition })).workflow_id
   const run = (by: Visitor, id: string) => site().call(by, 'POST', `/api/workflows/${id}/run?wait_s=20`, {})
 
-  it('shows what failed since yesterday, the last weeks in a plot, and so does the page of a workflow', async () => {
+  slow('shows what failed since yesterday, the last weeks in a plot, and so does the page of a workflow', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const good = await make(ada, 'Good', works)

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { checkPages } from '#test/harness/axe'
 import { follow, noBrowser, useSite } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 
 const FIRST_PAGE_BYTES = 200_000
 
@@ -134,7 +135,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect(total).toBeLessThanOrEqual(FIRST_PAGE_BYTES)
   })
 
-  it('ask nobody but this service for anything', async () => {
+  slow('ask nobody but this service for anything', async () => {
     const ada = await site().signUp('Ada', { fresh: true })
     const hosts = new Set<string>()
     ada.page.on('request', (request) => hosts.add(new URL(request.url()).host))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { eventually, makeLine, noBrowser, type Site, useSite, type Visitor } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 
 const question = {
   nodes: [
@@ -97,7 +98,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await eventually(() => status(ada)).toContain('Succeeded')
   })
 
-  it('the keyboard alone answers and approves', async () => {
+  slow('the keyboard alone answers and approves', async () => {
     const ada = await site().signUp('Ada')
     const chain = {
       nodes: [
@@ -160,24 +161,27 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     }
   })
 
-  it('anyone who looks at any page of the console is there for the others; a person who chose to be busy stays busy', async () => {
-    const ada = await site().signUp('Ada')
-    const ben = await site().invite(ada, 'Ben')
-    await ben.page.goto('/datasets')
-    await ada.page.goto('/people')
-    const row = ada.page.getByRole('row', { name: /Ben/ })
-    await eventually(() => row.getByRole('img', { name: 'Online' }).count()).toBe(1)
-    await ben.page.goto('/people')
-    await ben.page.getByRole('button', { name: 'Online' }).click()
-    await ben.page.getByRole('menuitemradio', { name: 'Busy' }).click()
-    await ben.page.getByText('Colleagues see you as busy').waitFor()
-    await ben.page.goto('/runs')
-    await ben.page.getByRole('heading', { name: 'Runs' }).waitFor()
-    await ada.page.reload()
-    await eventually(() => row.getByRole('img', { name: 'Busy' }).count()).toBe(1)
-  })
+  slow(
+    'anyone who looks at any page of the console is there for the others; a person who chose to be busy stays busy',
+    async () => {
+      const ada = await site().signUp('Ada')
+      const ben = await site().invite(ada, 'Ben')
+      await ben.page.goto('/datasets')
+      await ada.page.goto('/people')
+      const row = ada.page.getByRole('row', { name: /Ben/ })
+      await eventually(() => row.getByRole('img', { name: 'Online' }).count()).toBe(1)
+      await ben.page.goto('/people')
+      await ben.page.getByRole('button', { name: 'Online' }).click()
+      await ben.page.getByRole('menuitemradio', { name: 'Busy' }).click()
+      await ben.page.getByText('Colleagues see you as busy').waitFor()
+      await ben.page.goto('/runs')
+      await ben.page.getByRole('heading', { name: 'Runs' }).waitFor()
+      await ada.page.reload()
+      await eventually(() => row.getByRole('img', { name: 'Busy' }).count()).toBe(1)
+    },
+  )
 
-  it('a run of a version that many newer ones have followed still shows its graph', async () => {
+  slow('a run of a version that many newer ones have followed still shows its graph', async () => {
     const ada = await site().signUp('Ada')
     const definition = { nodes: [{ id: 'n', type: 'set', name: 'The first of all', args: { values: {} } }], edges: [] }
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Old', definition })
@@ -194,7 +198,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await ada.page.getByText('The first of all').waitFor()
   })
 
-  it('a run is cancelled and begun again from a step, after asking', async () => {
+  slow('a run is cancelled and begun again from a step, after asking', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)
     const { page } = ada

@@ -7,6 +7,7 @@ import { severeFindings } from '#test/harness/axe'
 import { chromiumPath } from '#test/harness/chromium'
 import { type Service, startService } from '#test/harness/service'
 import { sharedBrowser } from '#test/harness/site'
+import { slow } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 
 // The widget on a page of another origin, in a real browser.
@@ -151,7 +152,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  test('one workflow, guided: the inputs are gathered in conversation, then its question is a form', async () => {
+  slow('one workflow, guided: the inputs are gathered in conversation, then its question is a form', async () => {
     const workflow = await makeWorkflow()
     const { token } = (
       await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, { body: { allowed_origins: [origin] } })
@@ -168,7 +169,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  test('after a reload the open question stands there again, and a box that is left empty says no', async () => {
+  slow('after a reload the open question stands there again, and a box that is left empty says no', async () => {
     const definition = {
       inputs: hello.inputs,
       nodes: [
@@ -260,7 +261,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  test('a visitor sends a file in a form and with a message, and downloads what the run made of it', async () => {
+  slow('a visitor sends a file in a form and with a message, and downloads what the run made of it', async () => {
     const made = await world.owner.call('POST', '/api/workflows', {
       body: { name: 'Read a letter', definition: reading },
     })
@@ -296,7 +297,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await other.close()
   })
 
-  test('the first message is there soon, and Escape goes back to where one came from', async () => {
+  slow('the first message is there soon, and Escape goes back to where one came from', async () => {
     const workflow = await makeWorkflow()
     const template = (
       await world.owner.call('POST', '/api/templates', {

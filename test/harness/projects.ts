@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 
 // Which project of the test run a file belongs to. `unit` needs no database and no browser, so that it can run on every save.
 
-export type Project = 'unit' | 'console' | 'service' | 'browser' | 'models' | 'slow'
+export type Project = 'unit' | 'console' | 'service' | 'browser' | 'models' | 'slow' | 'journeys'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -63,7 +63,16 @@ const SLOW = new RegExp(
   ].join('|')})\\.test\\.ts$`,
 )
 
+/** What people do in the console beyond the journeys that everybody makes. `npm run test:slow` runs them, beside the other rehearsals. */
+const JOURNEYS = new RegExp(
+  `^test/e2e/(${[
+    'canvas|credentials|data|debugging|destinations|details|drafts|every-page|expressions|gallery|insights|large|lists|replays',
+    'roles|services|starts|waiting|workflow-list',
+  ].join('|')})\\.test\\.ts$`,
+)
+
 function projectOf(file: string): Project {
+  if (JOURNEYS.test(file)) return 'journeys'
   if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
   if (file.startsWith('test/e2e/')) return 'browser'
@@ -76,11 +85,20 @@ function projectOf(file: string): Project {
 const isRehearsal = (file: string): boolean => readFileSync(join(root, file), 'utf8').includes('harness/slow')
 
 export function testFiles(): Record<Project, string[]> {
-  const files: Record<Project, string[]> = { unit: [], console: [], service: [], browser: [], models: [], slow: [] }
+  const files: Record<Project, string[]> = {
+    unit: [],
+    console: [],
+    service: [],
+    browser: [],
+    models: [],
+    slow: [],
+    journeys: [],
+  }
   for (const file of globSync(TESTS, { cwd: root }).sort()) {
     const project = projectOf(file)
     files[project].push(file)
-    if (project !== 'slow' && isRehearsal(file)) files.slow.push(file)
+    if (project === 'slow' || project === 'journeys' || !isRehearsal(file)) continue
+    files[project === 'browser' ? 'journeys' : 'slow'].push(file)
   }
   return files
 }

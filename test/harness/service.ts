@@ -7,6 +7,7 @@ import { shareConnections } from '#platform/db/connections'
 import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeLogger } from '#platform/log'
+import { shortenLooks } from '#platform/looks'
 import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
 import { type Answer, type CallOptions, callAt } from './call.ts'
@@ -40,8 +41,12 @@ export type ServiceOptions = {
   dataFrom?: string
 }
 
+/** The pauses of periodic work, in milliseconds; seconds in production. */
+const LOOK_EVERY = 400
+
 /** The whole service on a database of its own, listening on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  shortenLooks(LOOK_EVERY)
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
   const directory = await makeTemporaryDirectory()

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const slow = [/e2e\/every-page/, /test\/(e2e|lifecycle|access)/, /speech|chaos|jobs|feed|crash|killed|live/]
 
 /** Small files last: they fill the time of a worker that is done while the other one is at a long file. */
-const projects = ['slow', 'browser', 'models', 'service', 'unit', 'console']
+const projects = ['slow', 'journeys', 'browser', 'models', 'service', 'unit', 'console']
 
 const rank = ({ moduleId }: TestSpecification): number => {
   const found = slow.findIndex((pattern) => pattern.test(moduleId))

@@ -1,4 +1,5 @@
 import { SECOND } from '#platform/clock'
+import { untilNextLook } from '#platform/looks'
 import { type MessageDependencies, sendMessage, takeMessages } from './messages.ts'
 import { checkRule, findDueRules } from './watch.ts'
 
@@ -39,7 +40,7 @@ export function makeAlertWatcher(deps: MessageDependencies) {
 
   return {
     start(): void {
-      timer = setInterval(wake, LOOK_EVERY)
+      timer = setInterval(wake, untilNextLook(LOOK_EVERY))
       timer.unref()
       wake()
     },

@@ -3,6 +3,7 @@ import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { bindVerbs } from '#platform/verbs'
 import type { Gates } from './gates.ts'
 import { policyText } from './policy.ts'
@@ -136,7 +137,7 @@ async function look(state: State): Promise<void> {
     [100],
   )
   for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
-  lookIn(state, LOOK_EVERY)
+  lookIn(state, untilNextLook(LOOK_EVERY))
 }
 
 function lookIn(state: State, ms: number): void {

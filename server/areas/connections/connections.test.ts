@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Answer, startService, useService } from '#test/harness/service'
+import { isWhole } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -134,8 +135,13 @@ describe('a connection', () => {
     ])
       for (const more of [
         { config: { ...config(), host, port: canaryPort } },
-        { kind: 'clickhouse', config: { host, port: canaryPort, https: false }, secrets: { password: SECRET } },
-        { kind: 'databricks', config: { host, port: canaryPort, http_path: '/sql' }, secrets: { token: SECRET } },
+        // All kinds ask the same function; a process of a vendor's client takes seconds to start.
+        ...(isWhole || host === '2130706433'
+          ? [
+              { kind: 'clickhouse', config: { host, port: canaryPort, https: false }, secrets: { password: SECRET } },
+              { kind: 'databricks', config: { host, port: canaryPort, http_path: '/sql' }, secrets: { token: SECRET } },
+            ]
+          : []),
       ]) {
         const refused = await connect(more)
         expect([host, refused.status]).toEqual([host, 422])

@@ -2,6 +2,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import {
   type Claimed,
@@ -113,7 +114,7 @@ export function makeEventDispatcher(options: DispatcherOptions) {
 
   /** What must stop is stopped, and its owner told. */
   async function check(): Promise<void> {
-    if (performance.now() - checkedAt < CHECK_EVERY) return
+    if (performance.now() - checkedAt < untilNextLook(CHECK_EVERY)) return
     checkedAt = performance.now()
     const rows = await db.maintain<Pick<Claimed, 'workspace_id' | 'destination_id'>>(
       'select * from stop_destinations()',
@@ -126,7 +127,7 @@ export function makeEventDispatcher(options: DispatcherOptions) {
     const isBusy = await fanOut()
     await check()
     await claim()
-    if (!stopping.signal.aborted) timer = setTimeout(wake, isBusy ? BUSY_LOOK_EVERY : LOOK_EVERY)
+    if (!stopping.signal.aborted) timer = setTimeout(wake, isBusy ? BUSY_LOOK_EVERY : untilNextLook(LOOK_EVERY))
   }
 
   function wake(): void {

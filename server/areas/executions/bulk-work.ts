@@ -6,6 +6,7 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import * as store from './bulk-store.ts'
 import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from './start.ts'
 
@@ -146,7 +147,7 @@ export function makeBulkWork(parts: Parts) {
       .catch((error: unknown) => log.warn({ err: error }, 'bulk operations could not be read'))
       .then(() => {
         clearTimeout(timer)
-        if (!stopped) timer = setTimeout(wake, LOOK_EVERY)
+        if (!stopped) timer = setTimeout(wake, untilNextLook(LOOK_EVERY))
       })
   }
 

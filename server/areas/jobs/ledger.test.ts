@@ -28,7 +28,7 @@ const startChild = (urls: unknown, directory: string): Child => {
 }
 
 describe('the ledger', () => {
-  test('a service killed in the middle of a run loses no record and redoes none that was finished', async () => {
+  slow('a service killed in the middle of a run loses no record and redoes none that was finished', async () => {
     const database = await makeTestDatabase()
     const directory = await makeTemporaryDirectory()
     const before = await startService({ database })

@@ -5,6 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Chunk, chunkText } from './chunk.ts'
 import { asPages, linksIn } from './crawl.ts'
@@ -59,7 +60,7 @@ export function makeIndexer(options: IndexerOptions) {
       working.set(claimed.workspace_id, over)
     }
     clearTimeout(timer)
-    if (!stopping.signal.aborted) timer = setTimeout(wake, LOOK_EVERY).unref()
+    if (!stopping.signal.aborted) timer = setTimeout(wake, untilNextLook(LOOK_EVERY)).unref()
   }
 
   function wake(): void {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { deliverEvent } from '#platform/events'
 import { pruneRealtime } from '#platform/realtime/prune'
 import { type Service, startService, useService } from '#test/harness/service'
+import { isWhole } from '#test/harness/slow'
 import { openSocket, type TestSocket } from '#test/harness/socket'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -238,7 +239,8 @@ describe('cut connections', () => {
     return Math.floor((seed / 2 ** 32) * below)
   }
 
-  test('eighty random cuts on two servers, one of them restarted: the client has the journal, once and in order', async () => {
+  test('random cuts on two servers, one of them restarted: the client has the journal, once and in order', async () => {
+    const cuts = isWhole ? 80 : 20
     const person = await somebody()
     const random = makeRandom(20_260_101)
     const seen: number[] = []
@@ -272,8 +274,8 @@ describe('cut connections', () => {
       })
       seen.push(...live.frames.map(({ seq }) => seq))
     }
-    for (let cut = 0; cut < 80; cut++) {
-      if (cut % 50 === 49) {
+    for (let cut = 0; cut < cuts; cut++) {
+      if (cut === Math.ceil(cuts / 2)) {
         await second.stop()
         second = await startService({ database: service().database })
       }
@@ -287,7 +289,7 @@ describe('cut connections', () => {
     last.socket.terminate()
     seen.push(...last.frames.map(({ seq }) => seq))
     expect(seen).toEqual(journal)
-    expect(journal.length).toBeGreaterThan(80)
+    expect(journal.length).toBeGreaterThan(cuts / 2)
     await second.stop()
   })
 })

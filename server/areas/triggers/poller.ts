@@ -1,5 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { type Due, type PollParts, pollTrigger } from './poll.ts'
 
 // Looks at the triggers that are due, some at once. Every worker does it; a trigger is taken by one of them.
@@ -21,7 +22,7 @@ export function makePoller({ log, ...parts }: PollParts & { log: Logger }) {
         }),
       ),
     )
-    if (!stopped) timer = setTimeout(wake, rows.length === AT_ONCE ? 0 : LOOK_EVERY)
+    if (!stopped) timer = setTimeout(wake, rows.length === AT_ONCE ? 0 : untilNextLook(LOOK_EVERY))
   }
 
   function wake(): void {

@@ -8,6 +8,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { type Plans, replanAfterPutBack } from './replan.ts'
 import { listLiveRuns, type ScheduleRow } from './schedule-store.ts'
 import { catchUp, nextTime } from './times.ts'
@@ -82,7 +83,9 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
       'select (extract(epoch from next_schedule_at() - now()) * 1000)::float8 as in_ms',
     )
     const wait =
-      rows.length === AT_ONCE ? 0 : Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
+      rows.length === AT_ONCE
+        ? 0
+        : Math.min(untilNextLook(LOOK_AT_LEAST_EVERY), Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
     if (!stopped) timer = setTimeout(wake, wait)
   }
 

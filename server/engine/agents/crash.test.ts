@@ -126,21 +126,24 @@ test('a worker killed between two turns of an agent: no recorded turn or tool ca
   expect(steps).toEqual(['turn:1', 'tool:1.0', 'turn:2', 'tool:2.0:begun', 'tool:2.0', 'turn:3'])
 })
 
-test('a worker killed while a tool that must not be repeated was at work: it is not repeated, and the model is told', async () => {
-  script()
-  const first = await startWorker()
-  const paying = new Promise<void>((resolve) => {
-    onEffect = (type, answer) => (type === 'pay' ? resolve() : answer())
-  })
-  const id = await api.run('adhoc:agent')
-  await paying
-  first.kill('SIGKILL')
-  await startWorker()
-  const view = await ended(id)
-  expect(view.status).toBe('succeeded')
-  expect((view.results as { answer: string }).answer).toContain('Whether it took effect is not known')
-  expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
-})
+slow(
+  'a worker killed while a tool that must not be repeated was at work: it is not repeated, and the model is told',
+  async () => {
+    script()
+    const first = await startWorker()
+    const paying = new Promise<void>((resolve) => {
+      onEffect = (type, answer) => (type === 'pay' ? resolve() : answer())
+    })
+    const id = await api.run('adhoc:agent')
+    await paying
+    first.kill('SIGKILL')
+    await startWorker()
+    const view = await ended(id)
+    expect(view.status).toBe('succeeded')
+    expect((view.results as { answer: string }).answer).toContain('Whether it took effect is not known')
+    expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
+  },
+)
 
 test('a worker killed while an agent waits for a workflow: it is not started again, and the agent hears of its end', async () => {
   fake.otherwise((asked) => {

@@ -1,6 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { nudge } from '../nudges.ts'
 import type { EnginePorts } from '../ports.ts'
 import type { CheckedWait, Store } from './store.ts'
@@ -77,12 +78,12 @@ export const startChecks = (deps: {
     } catch (error) {
       log.warn({ err: error }, 'waits could not be compared')
     }
-    if (!stopped) timer = setTimeout(next, deps.every ?? LOOK_EVERY)
+    if (!stopped) timer = setTimeout(next, deps.every ?? untilNextLook(LOOK_EVERY))
   }
   const next = (): void => {
     looking = look()
   }
-  timer = setTimeout(next, deps.every ?? LOOK_EVERY)
+  timer = setTimeout(next, deps.every ?? untilNextLook(LOOK_EVERY))
 
   return {
     mended: () => mended,

@@ -2,6 +2,7 @@ import { makeLru } from '#model/lru'
 import type { Database } from '../db/pool.ts'
 import { fromWire, hashSecret, secretLooksValid } from '../ids.ts'
 import type { Logger } from '../log.ts'
+import { untilNextLook } from '../looks.ts'
 
 // Tokens of webhooks and widgets, the hottest paths: one is looked up at most every 800 ms, and its uses are noted in batches. A
 // change is told: it counts at once in the process that made it, and in the others within a second even if the hint is lost.
@@ -83,7 +84,7 @@ export function makeTokens<Token extends Found>(kind: keyof typeof kinds, { db, 
       .query('select touch_tokens($1, $2)', touched(ids))
       .catch((error: unknown) => log.debug({ err: error, kind }, 'uses of tokens were not noted'))
   }
-  const timer = setInterval(noteUses, NOTED_EVERY)
+  const timer = setInterval(noteUses, untilNextLook(NOTED_EVERY))
   timer.unref()
 
   return {

@@ -163,7 +163,7 @@ describe('the embedded database', () => {
     await stop(deep)
   })
 
-  test('belongs to one program at a time: the second says so and ends', async () => {
+  slow('belongs to one program at a time: the second says so and ends', async () => {
     const first = start({ dataDir })
     const { ownerUrl } = await first.up
     const { code, errors } = await start({ dataDir }).ended
@@ -233,7 +233,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  test('starts although a stale pid file names a process that lives', async () => {
+  slow('starts although a stale pid file names a process that lives', async () => {
     const first = start({ dataDir })
     await first.up
     const cluster = join(dataDir, 'postgres', 'cluster')

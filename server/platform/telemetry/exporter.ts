@@ -1,5 +1,6 @@
 import { SECOND } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { untilNextLook } from '../looks.ts'
 import { makeBoundedFetch } from '../outgoing/bounded.ts'
 import { type Attributes, encodeMetrics, encodeTraces, type Metrics, type Span } from './otlp.ts'
 
@@ -71,7 +72,7 @@ export function makeExporter(options: ExporterOptions) {
     }
     return sending
   }
-  const timer = setInterval(() => void flush(), FLUSH_EVERY)
+  const timer = setInterval(() => void flush(), untilNextLook(FLUSH_EVERY))
   timer.unref()
 
   return {

@@ -3,6 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { untilNextLook } from '#platform/looks'
 import { DUE_HINTS } from '../events.ts'
 import { beginRun } from './begin.ts'
 import { workspacesWithoutRoom } from './room.ts'
@@ -102,7 +103,8 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
       const left = await takeUp()
       next = Math.max(left ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
     }
-    if (!stopping.signal.aborted) timer = setTimeout(wake, Math.min(LOOK_AT_LEAST_EVERY, Math.ceil(next)))
+    if (!stopping.signal.aborted)
+      timer = setTimeout(wake, Math.min(untilNextLook(LOOK_AT_LEAST_EVERY), Math.ceil(next)))
   }
 
   function wake(): void {
