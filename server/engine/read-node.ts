@@ -22,7 +22,7 @@ import type { ItemView, OneNodeView, ReadNode } from './node-view.ts'
 import { hydrate } from './outputs.ts'
 import { readState } from './read.ts'
 import { callbacksIn } from './worker/callbacks.ts'
-import type { TurnOutput } from './worker/loops.ts'
+import type { TurnOutput } from './worker/loop-state.ts'
 import { contextOf } from './worker/owned.ts'
 
 // What one node of an execution was given and what came of each attempt. Arguments are not stored. They are resolved again from

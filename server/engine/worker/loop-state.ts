@@ -1,0 +1,183 @@
+import { type Budget, CONDITION_STEPS, momentOf, VALUES_STEPS } from '#model/cel-runtime'
+import type { Json, JsonObject } from '#model/definition'
+import { evaluateCondition, resolveValue, type Scope } from '#model/expressions'
+import { isObject } from '#model/json'
+import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
+import type { Command } from '../interpreter/commands.ts'
+import { scopeAt } from '../interpreter/scope.ts'
+import type { GraphState } from '../interpreter/state.ts'
+import type { ItemRow } from '../journal/batch.ts'
+import { NodeFailure } from '../node.ts'
+import { checkedText } from '../outputs.ts'
+import { callbacksIn } from './callbacks.ts'
+import type { EffectDeps } from './effect-deps.ts'
+import type { Frame } from './frame.ts'
+import type { Live, Work } from './live-types.ts'
+
+// What a loop under way has in memory: the present turn, the state that it began with, and what was collected while that is small.
+
+/** Characters of the state that one turn gives the next. */
+const MAX_STATE = 256 * 1024
+/** Characters of states that the rows of one loop keep. Then only the last row keeps its state. */
+const MAX_STATES = MAX_VALUE_SIZE
+/** Characters of collected values that stay in memory. */
+const MAX_COLLECTED_HERE = 256 * 1024
+const MAX_DELAY_S = 31_536_000
+/** What a turn costs beside its expressions, in steps. */
+const BASE_STEPS = 100
+
+/** What the row of a turn that is over keeps as its output. `size` and `states` count those of all turns so far. */
+export type TurnOutput = { state?: Json; collected?: Json; size: number; states: number }
+
+export type LoopCommand = Command & { do: 'loop' }
+
+export type Loop = {
+  readonly deps: EffectDeps
+  readonly live: Live
+  readonly frame: Frame
+  readonly command: LoopCommand
+  readonly path: string
+  readonly around: Scope
+  /** How many turns are over, what the last one gave, and its row. */
+  turns: number
+  state: Json
+  last?: ItemRow | undefined
+  size: number
+  states: number
+  collected: Json[] | undefined
+  current?: Frame | undefined
+  /** A turn that has settled and is not taken in yet. */
+  ended?: Frame | undefined
+  over: boolean
+  /** What `now()` gives in the expressions of the loop itself. */
+  now: number
+  /** What the execution calls after every advance. */
+  launch: (work: Work) => boolean
+}
+
+export function makeLoop(deps: EffectDeps, live: Live, frame: Frame, command: LoopCommand): Loop {
+  const { node, attempt, args } = command
+  return {
+    deps,
+    live,
+    frame,
+    command,
+    path: frame.prefix + node + (attempt > 1 ? `#${attempt}` : ''),
+    around: scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0),
+    turns: 0,
+    state: args.state,
+    size: 0,
+    states: 0,
+    collected: [],
+    over: false,
+    now: 0,
+    launch: () => false,
+  }
+}
+
+const permanent = (code: string, message: string): NodeFailure => new NodeFailure(code, message, { retryable: false })
+
+const prefixOf = ({ path }: Loop, turn: number): string => `${path}[${turn}].`
+
+export function frameOf(loop: Loop, turn: number, graphState: GraphState, row?: ItemRow): Frame {
+  const { live, frame, path, around, state, command } = loop
+  const { body } = command.args
+  const { input, vars, effectOf, seed, callbackUrl, item, index } = frame.context
+  const prefix = prefixOf(loop, turn)
+  const made: Frame = {
+    prefix,
+    context: {
+      graph: body,
+      input,
+      execution: around.execution,
+      vars,
+      effectOf,
+      seed: `${seed}:${prefix}`,
+      ...(index !== undefined && { item: item ?? null, index }),
+      loop: { state, turn },
+      outer: around.nodes,
+      ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
+      elsewhere: () => live.heldBeside(made),
+    },
+    state: graphState,
+    item: {
+      index: turn,
+      path,
+      settled: (settled) => {
+        loop.ended = settled
+      },
+    },
+    written: row !== undefined,
+    ...(row?.usage && { usage: row.usage }),
+  }
+  return made
+}
+
+function evaluate<T>(loop: Loop, steps: number, work: (scope: Scope, budget: Budget) => T): T {
+  const { frame, path, around, state, turns } = loop
+  const budget: Budget = { steps, size: MAX_VALUE_SIZE }
+  try {
+    const moment = momentOf(loop.now, `${frame.context.seed}:${path}:${turns}`)
+    return work({ ...around, moment, state, turn: turns }, budget)
+  } finally {
+    loop.live.charge(BASE_STEPS + steps - Math.max(0, budget.steps))
+  }
+}
+
+export const holds = (loop: Loop, cel: string): boolean =>
+  evaluate(loop, CONDITION_STEPS, (scope, budget) => evaluateCondition(cel, scope, budget))
+
+const resolved = (loop: Loop, value: Json): Json =>
+  evaluate(loop, VALUES_STEPS, (scope, budget) => resolveValue(value, scope, budget))
+
+export function delayS(loop: Loop): number {
+  const { args } = loop.command
+  const value = args.delayS === undefined ? null : resolved(loop, args.delayS)
+  if (value === null) return 0
+  if (typeof value === 'number' && value >= 0 && value <= MAX_DELAY_S) return value
+  throw permanent('args_invalid', `delay_s of a loop must be a number from 0 to ${MAX_DELAY_S}`)
+}
+
+function collect(loop: Loop): Json | undefined {
+  const { args } = loop.command
+  if (args.collect === undefined) return undefined
+  const { value, text } = checkedText(resolved(loop, args.collect))
+  loop.size += text.length
+  if (loop.size > MAX_VALUE_SIZE)
+    throw permanent('result_too_large', 'what the loop collects is larger than 8 MiB; write it to a dataset')
+  loop.collected?.push(value)
+  if (loop.size > MAX_COLLECTED_HERE) loop.collected = undefined
+  return value
+}
+
+/** What is kept of a turn that is over. */
+export function keep(loop: Loop, work: Work, prefix: string): void {
+  const { state } = loop
+  const written = jsonSize(state, MAX_STATE)
+  if (written > MAX_STATE)
+    throw permanent(
+      'result_too_large',
+      'the state of a loop is larger than 256 KiB; collect results, or write them to a dataset',
+    )
+  const value = collect(loop)
+  loop.states += written
+  const before = loop.last
+  const { size, states } = loop
+  const output: JsonObject = { state, size, states, ...(value !== undefined && { collected: value }) }
+  const row = work.items.get(prefix)
+  if (row) loop.last = Object.assign(row, { output })
+  if (states <= MAX_STATES || !before || !isObject(before.output ?? null)) return
+  const { state: _state, ...rest } = before.output as JsonObject
+  work.items.set(prefixOf(loop, before.index), { ...before, output: rest })
+}
+
+/** A turn that was over when this worker took the execution over. */
+export function take(loop: Loop, row: ItemRow): void {
+  const output = row.output as TurnOutput
+  loop.last = row
+  loop.turns = row.index + 1
+  loop.state = output.state ?? null
+  loop.size = output.size
+  loop.states = output.states
+  loop.collected = undefined
+}
