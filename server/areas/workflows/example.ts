@@ -1,0 +1,10 @@
+/** The workflow that requests in the OpenAPI document show. */
+export const example = {
+  name: 'Greet',
+  definition: {
+    inputs: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    nodes: [{ id: 'greet', type: 'set', args: { values: { text: { $cel: '"Hello " + input.name' } } } }],
+    edges: [],
+    output: { $cel: 'nodes.greet.output.text' },
+  },
+}
