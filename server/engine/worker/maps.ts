@@ -1,4 +1,4 @@
-import type { Json } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import type { Failure, Resumed } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
@@ -31,216 +31,268 @@ const TOO_LARGE = {
 
 type MapCommand = Command & { do: 'map' }
 
+type Mapping = {
+  readonly deps: EffectDeps
+  readonly live: Live
+  readonly frame: Frame
+  readonly command: MapCommand
+  readonly path: string
+  readonly total: number
+  /** Items whose end is told together. */
+  readonly chunkSize: number
+  readonly around: ReturnType<typeof scopeAt>
+  readonly settled: Uint8Array
+  readonly outputs: Json[]
+  /** Items that have ended and are not taken in yet. */
+  readonly pending: Frame[]
+  readonly mine: Set<Frame>
+  count: number
+  active: number
+  next: number
+  /** False where outputs of items are only in their rows. */
+  complete: boolean
+  written: number
+  over: boolean
+  /** What the execution calls after every advance. */
+  launch: (work: Work) => boolean
+}
+
+type Begun = { item: Frame; resumed: Resumed[] }
+
 const chunkOf = (total: number): number => Math.max(100, Math.ceil(total / 1000))
 
-export const runMap = async (deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<undefined> => {
-  const { node, attempt, args } = command
-  const { items, body, concurrency, onItemError } = args
-  const total = items.length
-  const path = frame.prefix + node + (attempt > 1 ? `#${attempt}` : '')
-  const settled = new Uint8Array(total)
-  const outputs: Json[] = []
-  const size = chunkOf(total)
-  let count = 0
-  let active = 0
-  let next = 0
-  let complete = true
-  let written = 0
-  let over = false
-  const mine = new Set<Frame>()
-  const { nodes: outer, execution } = scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0)
-
-  const finish = (): void => {
-    live.maps.delete(launch)
-  }
-
-  const frameOf = (index: number, state: GraphState, row?: ItemRow): Frame => {
-    const prefix = `${path}[${index}].`
-    const { input, vars, effectOf, seed, callbackUrl, loop } = frame.context
-    const item: Frame = {
-      prefix,
-      context: {
-        graph: body,
-        input,
-        execution,
-        vars,
-        effectOf,
-        seed: `${seed}:${prefix}`,
-        item: items[index] ?? null,
-        index,
-        outer,
-        ...(loop && { loop }),
-        ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
-        elsewhere: () => live.heldBeside(item),
-      },
-      state,
-      item: { index, path, settled: (ended) => pending.push(ended) },
-      written: row !== undefined,
-      ...(row?.usage && { usage: row.usage }),
-    }
-    return item
-  }
-
-  const pending: Frame[] = []
-
-  const markSettled = (index: number): void => {
-    settled[index] = 1
-    count += 1
-  }
-
-  const stop = (): void => {
-    over = true
-    for (const item of mine) {
-      live.frames.delete(item.prefix)
-      for (const [at, controller] of live.effects) if (at.startsWith(item.prefix)) controller.abort()
-    }
-    mine.clear()
-    finish()
-  }
-
-  const chunkDone = (index: number): { from: number; to: number } | undefined => {
-    const from = Math.floor(index / size) * size
-    const to = Math.min(total, from + size)
-    for (let i = from; i < to; i += 1) if (!settled[i]) return undefined
-    return { from, to }
-  }
-
-  /** False where the outputs are larger together than the map may give: it ends with the item that made them so. */
-  const keep = (index: number, output: Json): boolean => {
-    outputs[index] = output
-    written += jsonSize(output, MAX_VALUE_SIZE)
-    return written <= MAX_VALUE_SIZE
-  }
-
-  const end = (work: Work, error: Failure, retryable: boolean): void => {
-    live.step(work, frame, [{ kind: 'error', node, attempt, error, retryable }])
-    stop()
-  }
-
-  /** What ended items mean for the map; called again until nothing more follows within this append. */
-  const drain = (work: Work) => {
-    while (pending.length > 0 && !over) {
-      const ended = pending.shift() as Frame
-      const index = ended.item?.index as number
-      mine.delete(ended)
-      active -= 1
-      markSettled(index)
-      const { status, results, error } = ended.state
-      if (status !== 'succeeded' && onItemError === 'fail') {
-        const { code, message } = error ?? { code: 'failed', message: 'an item failed' }
-        return end(work, { code, message, details: { index, error: (error ?? null) as Json } }, true)
-      }
-      if (!keep(index, status === 'succeeded' ? (results ?? null) : { error: (error ?? null) as Json })) {
-        return end(work, TOO_LARGE, false)
-      }
-      const chunk = count < total ? chunkDone(index) : undefined
-      if (chunk) live.step(work, frame, [{ kind: 'chunk', node, ...chunk, data: { done: count, total } }])
-    }
-  }
-
-  /** True when an item had settled, so that something may follow for a map around this one. */
-  const launch = (work: Work): boolean => {
-    const self = frame.state.nodes[node]
-    if (live.frames.get(frame.prefix) !== frame || self?.status !== 'running' || self.attempt !== attempt) {
-      stop()
-      return false
-    }
-    const drained = pending.length > 0
-    drain(work)
-    // Each map always has one item under way: the items around it would otherwise wait for each other.
-    const hasRoom = (): boolean => active < concurrency && (active === 0 || live.frames.size < MAX_FRAMES)
-    while (!over && hasRoom() && next < total && work.begun < BURST) {
-      const index = next
-      next += 1
-      if (settled[index] || live.frames.has(`${path}[${index}].`)) continue
-      const item = frameOf(index, emptyState())
-      live.frames.set(item.prefix, item)
-      mine.add(item)
-      active += 1
-      work.begun += 1
-      live.open(work, item)
-      drain(work)
-    }
-    if (!over && count === total) {
-      over = true
-      void gather()
-    } else if (!over && next < total && work.begun >= BURST) void live.post(() => undefined)
-    return drained
-  }
-
-  const gather = async (): Promise<void> => {
-    live.busy(1)
-    try {
-      if (!complete) await deps.patience(live, { frame, node }, readOutputs)
-      const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
-      const blob = isLarge(text)
-        ? await deps.patience(live, { frame, node }, () => offload(deps.ports.blobs, live.owned, text))
-        : undefined
-      live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
-    } catch (error) {
-      // Its items are in their rows: the worker that goes on with it gathers them again.
-      if (error instanceof GivenUp) return
-      const retryable = !(error instanceof NodeFailure) || error.retryable
-      live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
-    } finally {
-      live.busy(-1)
-      finish()
-    }
-  }
-
-  const readOutputs = async (): Promise<void> => {
-    for (let after = -1; ; ) {
-      const rows = await deps.readItems(live, path, after)
-      for (const row of rows) {
-        // What ended here is known; its row may still be on the way, and would say that the item is running.
-        if (row.index in outputs) continue
-        const output = row.status === 'succeeded' ? (row.output ?? null) : { error: (row.error ?? null) as Json }
-        if (!keep(row.index, output)) throw new NodeFailure(TOO_LARGE.code, TOO_LARGE.message, { retryable: false })
-      }
-      if (rows.length < PAGE) return
-      after = rows.at(-1)?.index ?? after
-    }
-  }
-
-  /** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
-  const restore = async (): Promise<Frame[]> => {
-    const found: Frame[] = []
-    const hydrated = (state: GraphState): Promise<GraphState> =>
-      deps.patience(live, { frame, node }, () => hydrate(deps.ports.blobs, state))
-    for (const [from, to] of frame.state.nodes[node]?.map?.done ?? []) {
-      for (let index = from; index < to; index += 1) markSettled(index)
-      complete = false
-    }
-    let after = -1
-    while (after + 1 < total && settled[after + 1]) after += 1
-    for (;;) {
-      const rows = await deps.patience(live, { frame, node }, () => deps.readItems(live, path, after))
-      for (const row of rows) {
-        after = row.index
-        if (row.index >= total || settled[row.index]) continue
-        if (row.status === 'succeeded' || row.status === 'failed') {
-          complete = false
-          markSettled(row.index)
-        } else if (row.state) found.push(frameOf(row.index, await hydrated(row.state), row))
-      }
-      if (rows.length < PAGE) return found
-    }
-  }
-
-  const install = (work: Work, found: { item: Frame; resumed: Resumed[] }[]): void => {
-    for (const { item, resumed } of found) {
-      live.frames.set(item.prefix, item)
-      mine.add(item)
-      active += 1
-      resumeItem(live, work, item, resumed)
-    }
-    launch(work)
-  }
-
-  const found: { item: Frame; resumed: Resumed[] }[] = []
-  for (const item of command.again ? await restore() : []) found.push({ item, resumed: await live.resume(item) })
-  live.maps.add(launch)
-  await live.post((work) => install(work, found))
+export async function runMap(deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Promise<undefined> {
+  const map = makeMapping(deps, live, frame, command)
+  map.launch = (work) => launch(map, work)
+  const found: Begun[] = []
+  for (const item of command.again ? await restore(map) : []) found.push({ item, resumed: await live.resume(item) })
+  live.maps.add(map.launch)
+  await live.post((work) => install(map, work, found))
   if (command.again) live.restoring(-1)
   return undefined
+}
+
+function makeMapping(deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Mapping {
+  const { node, attempt, args } = command
+  const total = args.items.length
+  return {
+    deps,
+    live,
+    frame,
+    command,
+    path: frame.prefix + node + (attempt > 1 ? `#${attempt}` : ''),
+    total,
+    chunkSize: chunkOf(total),
+    around: scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0),
+    settled: new Uint8Array(total),
+    outputs: [],
+    pending: [],
+    mine: new Set(),
+    count: 0,
+    active: 0,
+    next: 0,
+    complete: true,
+    written: 0,
+    over: false,
+    launch: () => false,
+  }
+}
+
+function frameOf(map: Mapping, index: number, state: GraphState, row?: ItemRow): Frame {
+  const { live, frame, path, around, pending } = map
+  const { items, body } = map.command.args
+  const prefix = `${path}[${index}].`
+  const { input, vars, effectOf, seed, callbackUrl, loop } = frame.context
+  const item: Frame = {
+    prefix,
+    context: {
+      graph: body,
+      input,
+      execution: around.execution,
+      vars,
+      effectOf,
+      seed: `${seed}:${prefix}`,
+      item: items[index] ?? null,
+      index,
+      outer: around.nodes,
+      ...(loop && { loop }),
+      ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
+      elsewhere: () => live.heldBeside(item),
+    },
+    state,
+    item: { index, path, settled: (ended) => pending.push(ended) },
+    written: row !== undefined,
+    ...(row?.usage && { usage: row.usage }),
+  }
+  return item
+}
+
+/** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
+async function restore(map: Mapping): Promise<Frame[]> {
+  const { deps, frame, command, total, settled } = map
+  const found: Frame[] = []
+  for (const [from, to] of frame.state.nodes[command.node]?.map?.done ?? []) {
+    for (let index = from; index < to; index += 1) markSettled(map, index)
+    map.complete = false
+  }
+  let after = -1
+  while (after + 1 < total && settled[after + 1]) after += 1
+  for (;;) {
+    const rows = await patiently(map, () => deps.readItems(map.live, map.path, after))
+    for (const row of rows) {
+      after = row.index
+      if (row.index >= total || settled[row.index]) continue
+      if (row.status === 'succeeded' || row.status === 'failed') {
+        map.complete = false
+        markSettled(map, row.index)
+      } else if (row.state) {
+        const { state } = row
+        const hydrated = await patiently(map, () => hydrate(deps.ports.blobs, state))
+        found.push(frameOf(map, row.index, hydrated, row))
+      }
+    }
+    if (rows.length < PAGE) return found
+  }
+}
+
+const patiently = <T>({ deps, live, frame, command }: Mapping, work: () => Promise<T>): Promise<T> =>
+  deps.patience(live, { frame, node: command.node }, work)
+
+function install(map: Mapping, work: Work, found: Begun[]): void {
+  for (const { item, resumed } of found) {
+    begin(map, item)
+    resumeItem(map.live, work, item, resumed)
+  }
+  launch(map, work)
+}
+
+function begin(map: Mapping, item: Frame): void {
+  map.live.frames.set(item.prefix, item)
+  map.mine.add(item)
+  map.active += 1
+}
+
+/** True when an item had settled, so that something may follow for a map around this one. */
+function launch(map: Mapping, work: Work): boolean {
+  const { live, frame, command, path, total } = map
+  const self = frame.state.nodes[command.node]
+  if (live.frames.get(frame.prefix) !== frame || self?.status !== 'running' || self.attempt !== command.attempt) {
+    stop(map)
+    return false
+  }
+  const drained = map.pending.length > 0
+  drain(map, work)
+  while (!map.over && hasRoom(map) && map.next < total && work.begun < BURST) {
+    const index = map.next
+    map.next += 1
+    if (map.settled[index] || live.frames.has(`${path}[${index}].`)) continue
+    const item = frameOf(map, index, emptyState())
+    begin(map, item)
+    work.begun += 1
+    live.open(work, item)
+    drain(map, work)
+  }
+  if (!map.over && map.count === total) {
+    map.over = true
+    void gather(map)
+  } else if (!map.over && map.next < total && work.begun >= BURST) void live.post(() => undefined)
+  return drained
+}
+
+/** Each map always has one item under way: the items around it would otherwise wait for each other. */
+const hasRoom = ({ active, live, command }: Mapping): boolean =>
+  active < command.args.concurrency && (active === 0 || live.frames.size < MAX_FRAMES)
+
+/** What ended items mean for the map; called again until nothing more follows within this append. */
+function drain(map: Mapping, work: Work) {
+  const { live, frame, command, total } = map
+  while (map.pending.length > 0 && !map.over) {
+    const ended = map.pending.shift() as Frame
+    const index = ended.item?.index as number
+    map.mine.delete(ended)
+    map.active -= 1
+    markSettled(map, index)
+    const { status, results, error } = ended.state
+    if (status !== 'succeeded' && command.args.onItemError === 'fail') {
+      const { code, message } = error ?? { code: 'failed', message: 'an item failed' }
+      return end(map, work, { code, message, details: { index, error: (error ?? null) as Json } }, true)
+    }
+    if (!keep(map, index, status === 'succeeded' ? (results ?? null) : failed(error)))
+      return end(map, work, TOO_LARGE, false)
+    const chunk = map.count < total ? chunkDone(map, index) : undefined
+    if (chunk)
+      live.step(work, frame, [{ kind: 'chunk', node: command.node, ...chunk, data: { done: map.count, total } }])
+  }
+}
+
+function markSettled(map: Mapping, index: number): void {
+  map.settled[index] = 1
+  map.count += 1
+}
+
+const failed = (error: GraphState['error'] | null): JsonObject => ({ error: (error ?? null) as Json })
+
+/** False where the outputs are larger together than the map may give: it ends with the item that made them so. */
+function keep(map: Mapping, index: number, output: Json): boolean {
+  map.outputs[index] = output
+  map.written += jsonSize(output, MAX_VALUE_SIZE)
+  return map.written <= MAX_VALUE_SIZE
+}
+
+function chunkDone({ total, chunkSize, settled }: Mapping, index: number): { from: number; to: number } | undefined {
+  const from = Math.floor(index / chunkSize) * chunkSize
+  const to = Math.min(total, from + chunkSize)
+  for (let i = from; i < to; i += 1) if (!settled[i]) return undefined
+  return { from, to }
+}
+
+function end(map: Mapping, work: Work, error: Failure, retryable: boolean): void {
+  const { node, attempt } = map.command
+  map.live.step(work, map.frame, [{ kind: 'error', node, attempt, error, retryable }])
+  stop(map)
+}
+
+function stop(map: Mapping): void {
+  const { live, mine } = map
+  map.over = true
+  for (const item of mine) {
+    live.frames.delete(item.prefix)
+    for (const [at, controller] of live.effects) if (at.startsWith(item.prefix)) controller.abort()
+  }
+  mine.clear()
+  live.maps.delete(map.launch)
+}
+
+async function gather(map: Mapping): Promise<void> {
+  const { deps, live, frame, command, total, outputs } = map
+  const { node, attempt } = command
+  live.busy(1)
+  try {
+    if (!map.complete) await patiently(map, () => readOutputs(map))
+    const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
+    const blob = isLarge(text) ? await patiently(map, () => offload(deps.ports.blobs, live.owned, text)) : undefined
+    live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+  } catch (error) {
+    // Its items are in their rows: the worker that goes on with it gathers them again.
+    if (error instanceof GivenUp) return
+    const retryable = !(error instanceof NodeFailure) || error.retryable
+    live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
+  } finally {
+    live.busy(-1)
+    live.maps.delete(map.launch)
+  }
+}
+
+async function readOutputs(map: Mapping): Promise<void> {
+  for (let after = -1; ; ) {
+    const rows = await map.deps.readItems(map.live, map.path, after)
+    for (const row of rows) {
+      // What ended here is known; its row may still be on the way, and would say that the item is running.
+      if (row.index in map.outputs) continue
+      const output = row.status === 'succeeded' ? (row.output ?? null) : failed(row.error)
+      if (!keep(map, row.index, output)) throw new NodeFailure(TOO_LARGE.code, TOO_LARGE.message, { retryable: false })
+    }
+    if (rows.length < PAGE) return
+    after = rows.at(-1)?.index ?? after
+  }
 }
