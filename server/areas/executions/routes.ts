@@ -7,24 +7,17 @@ import { getBulk, startBulk } from './bulk.ts'
 import { Bulk, NewBulk } from './bulk-schema.ts'
 import { LogEntry, listExecutionLogs, logQuery } from './logs.ts'
 import {
-  Accepted,
-  AcceptedOrEnded,
-  BatchAccepted,
   Event,
   Execution,
   ExecutionNodeDetail,
   ExecutionSummary,
   eventsQuery,
   executionListQuery,
-  RetryBody,
-  RunBatchBody,
-  RunBody,
   Status,
-  SystemRunBody,
   TriggerKind,
-  waitQuery,
 } from './schema.ts'
 import type { Executions } from './service.ts'
+import { startRoutes } from './start-routes.ts'
 
 /** Words of a list, with commas between them. */
 const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
@@ -36,59 +29,28 @@ const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
 
 const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
 
-export const executionRoutes = (executions: Executions): AnyRoute[] =>
+export const executionRoutes = (executions: Executions): AnyRoute[] => [
+  ...startRoutes(executions),
+  ...readRoutes(executions),
+]
+
+const readRoutes = (executions: Executions): AnyRoute[] =>
   routes(
     'Executions',
     {
-      runWorkflow: ['POST', '/api/workflows/:workflow_id/run', member('workflow'), 'run'],
-      runWorkflowBatch: ['POST', '/api/workflows/:workflow_id/run-batch', member('workflow'), 'run'],
       listExecutions: ['GET', '/api/workflows/:workflow_id/executions', viewer('workflow')],
       getExecution: ['GET', '/api/workflows/executions/:execution_id', viewer('execution')],
-      runSystemWorkflow: ['POST', '/api/workflows/system/:workflow_id/run', member('workspace'), 'run'],
       getExecutionNode: ['GET', '/api/workflows/executions/:execution_id/nodes/:path', viewer('execution')],
       listSystemExecutions: ['GET', '/api/workflows/system/:workflow_id/executions', viewer('workspace')],
       searchExecutions: ['GET', '/api/executions', viewer('workspace')],
       startBulk: ['POST', '/api/executions/bulk', member('workspace')],
       getBulk: ['GET', '/api/executions/bulk/:bulk_id', viewer('workspace')],
-      cancelExecution: ['POST', '/api/workflows/executions/:execution_id/cancel', member('execution'), 'run'],
-      retryExecution: ['POST', '/api/workflows/executions/:execution_id/retry', member('execution'), 'run'],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
       listExecutionLogs: ['GET', '/api/workflows/executions/:execution_id/logs', viewer('execution')],
       createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution'), 'read'],
       readExecutionBlob: ['GET', '/api/workflows/executions/:execution_id/blobs/:sha256', viewer('execution')],
     },
     {
-      runWorkflow: {
-        summary: 'Run a workflow: its active version unless version_id is given',
-        description:
-          'Answers 202 once the execution is durable. With `?wait_s=` it answers 200 and the whole execution if that ends in time.',
-        query: waitQuery,
-        body: RunBody,
-        answer: AcceptedOrEnded,
-        status: 202,
-        alsoStatus: [200],
-        transaction: false,
-        idempotency: 'own',
-        examples: { body: { input: { name: 'Ada' } } },
-        run: executions.runWorkflow,
-      },
-      runWorkflowBatch: {
-        summary: 'Run a workflow up to 1,000 times',
-        description:
-          'Every run is checked first, and one that is not valid refuses them all. Then each is accepted or refused for itself, ' +
-          'such as when the queue is full. A run that is sent again with the same `idempotency_key` is not started again; without ' +
-          'keys of their own the runs share the `Idempotency-Key` of the request.',
-        body: RunBatchBody,
-        answer: BatchAccepted,
-        status: 202,
-        transaction: false,
-        idempotency: 'own',
-        extension: true,
-        examples: {
-          body: { runs: [{ input: { name: 'Ada' }, idempotency_key: 'order-1' }, { input: { name: 'Grace' } }] },
-        },
-        run: executions.runBatch,
-      },
       listExecutions: {
         summary: 'Executions of a workflow, newest first',
         description: 'Executions for records of jobs are left out, unless `include_jobs` asks for them.',
@@ -114,18 +76,6 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         answer: ExecutionNodeDetail,
         transaction: false,
         run: executions.getExecutionNode,
-      },
-      runSystemWorkflow: {
-        summary: 'Run a system workflow',
-        query: waitQuery,
-        body: SystemRunBody,
-        answer: AcceptedOrEnded,
-        status: 202,
-        alsoStatus: [200],
-        transaction: false,
-        idempotency: 'own',
-        allowed: executions.findSystemWorkflow,
-        run: executions.runSystemWorkflow,
       },
       listSystemExecutions: {
         summary: "The caller's own executions of a system workflow",
@@ -193,23 +143,6 @@ export const executionRoutes = (executions: Executions): AnyRoute[] =>
         answer: Bulk,
         extension: true,
         run: getBulk,
-      },
-      cancelExecution: {
-        summary: 'Cancel an execution',
-        answer: Accepted,
-        status: 202,
-        extension: true,
-        run: executions.cancelExecution,
-      },
-      retryExecution: {
-        summary: 'Start it again from the start, the failed node or a chosen one, on the same or the active version',
-        body: RetryBody,
-        answer: Accepted,
-        status: 202,
-        transaction: false,
-        idempotency: 'own',
-        extension: true,
-        run: executions.retryExecution,
       },
       listExecutionEvents: {
         summary: 'The journal of an execution, oldest first',
