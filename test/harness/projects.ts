@@ -63,19 +63,17 @@ const SLOW = new RegExp(
   ].join('|')})\\.test\\.ts$`,
 )
 
-/** What people do in the console beyond the journeys that everybody makes. `npm run test:slow` runs them, beside the other rehearsals. */
-const JOURNEYS = new RegExp(
-  `^test/e2e/(${[
-    'canvas|credentials|data|debugging|destinations|details|drafts|every-page|expressions|gallery|insights|large|lists|replays',
-    'roles|services|starts|waiting|workflow-list',
-  ].join('|')})\\.test\\.ts$`,
-)
+/**
+ * The journeys that everybody makes in the console, and what holds for all its pages. The other files of test/e2e, and the slow parts
+ * of these, are the project `journeys` of `npm run test:slow`.
+ */
+const BROWSER =
+  /^test\/e2e\/(administration|conversations|editor|first-workflow|home|narrow|pages|people|shell|widget)\.test\.ts$/
 
 function projectOf(file: string): Project {
-  if (JOURNEYS.test(file)) return 'journeys'
   if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
-  if (file.startsWith('test/e2e/')) return 'browser'
+  if (file.startsWith('test/e2e/')) return BROWSER.test(file) ? 'browser' : 'journeys'
   // Its modules hold JSX, which Node does not run as it is.
   if (/^(web|widget)\//.test(file)) return 'console'
   return reachesService(file, new Set()) ? 'service' : 'unit'
