@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Graph } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { isWhole } from '#test/harness/slow'
 import { differences } from '#test/oracle/compare'
 import { makeGraph, random } from '#test/oracle/graphs'
 import { endOf } from '#test/oracle/model'
@@ -101,9 +102,9 @@ const endedOf = ({ status, results, error, nodes }: ExecutionView) => ({
 })
 
 test.each([
-  ['', 80, true, []],
+  ['', isWhole ? 80 : 40, true, []],
   // What must happen once at most is not done again by another worker: whether such a node fails then depends on the moment.
-  [', though their workers are declared dead in the middle', 40, false, [bury]],
+  [', though their workers are declared dead in the middle', isWhole ? 40 : 20, false, [bury]],
 ] as [string, number, boolean, (typeof bury)[]][])(
   'random graphs end as the documents say%s',
   async (_name, count, withOnce, disturbances) => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { useService } from '#test/harness/service'
+import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -69,7 +70,7 @@ test('an event that is too large for all its subscribers starts none of them', a
   expect((await send({ name: 'large', data: 'small' })).body.started).toHaveLength(40)
 })
 
-test('a workspace keeps 64 MiB of events at most, calls of callback addresses included', async () => {
+slow('a workspace keeps 64 MiB of events at most, calls of callback addresses included', async () => {
   const kept = () => send({ key: 'kept', data: {}, keep_s: 60 })
   expect((await kept()).status).toBe(202)
   await service().sql(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
 import { type Service, startService, useService } from '#test/harness/service'
+import { slow } from '#test/harness/slow'
 import { makeWorld } from '#test/harness/world'
 
 const service = useService()
@@ -143,7 +144,7 @@ describe('closed sign-up and operators', () => {
       expect(statuses).toEqual([...Array(10).fill(404), 429])
     }))
 
-  test('right passwords do not count, however many come at once; of wrong ones twenty in a minute are looked at', () =>
+  slow('right passwords do not count, however many come at once; of wrong ones twenty in a minute are looked at', () =>
     withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
       const email = freshEmail()
       await signUp(limited.base, { email })
@@ -158,7 +159,8 @@ describe('closed sign-up and operators', () => {
       // A token comes back every three seconds, and the machine may be slow.
       expect(looked).toBeGreaterThanOrEqual(20)
       expect(looked).toBeLessThan(30)
-    }))
+    }),
+  )
 
   test('behind a proxy the own origin is the configured one, under another host that host with either scheme', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example', HEDDLE_TRUSTED_PROXIES: '127.0.0.1' }, async (proxied) => {
@@ -237,7 +239,7 @@ describe('sign-in', () => {
     expect((await signIn({ email, password: 'wrong again' })).status).toBe(401)
   })
 
-  test('the lock counts all addresses of one IPv6 network as one', async () => {
+  slow('the lock counts all addresses of one IPv6 network as one', async () => {
     const proxied = await startService({
       database: service().database,
       env: { HEDDLE_TRUSTED_PROXIES: '127.0.0.1' },
