@@ -406,6 +406,12 @@ export type Operations = {
   pauseWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
   /** Let a paused workflow go on: what waits begins, as its settings allow */
   resumeWorkflow: { input: { workflow_id: string }; answer: Workflow; required: true }
+  /** A version as a document that names what it uses */
+  exportWorkflow: { input: { workflow_id: string; version_id?: string }; answer: WorkflowExport; required: true }
+  /** Create a workflow, or a version of one, from an exported document */
+  importWorkflow: { input: WorkflowImportRequest; answer: WorkflowImport; required: true }
+  /** Where a workflow is used: by workflows, jobs, assistants and suites */
+  getWorkflowUse: { input: { workflow_id: string }; answer: WorkflowUse; required: true }
   /** Versions, newest first */
   listVersions: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; active?: "true" | "false" }; answer: { items: Array<WorkflowVersion>; next_cursor: string | null }; required: true }
   /** Create a version; the first is active at once, a later one with `activate` */
@@ -416,12 +422,6 @@ export type Operations = {
   activateVersion: { input: { workflow_id: string; version_id: string }; answer: WorkflowVersion; required: true }
   /** What changed between two versions */
   diffVersions: { input: { workflow_id: string; version_a: string; version_b: string }; answer: WorkflowVersionDiff; required: true }
-  /** A version as a document that names what it uses */
-  exportWorkflow: { input: { workflow_id: string; version_id?: string }; answer: WorkflowExport; required: true }
-  /** Create a workflow, or a version of one, from an exported document */
-  importWorkflow: { input: WorkflowImportRequest; answer: WorkflowImport; required: true }
-  /** Where a workflow is used: by workflows, jobs, assistants and suites */
-  getWorkflowUse: { input: { workflow_id: string }; answer: WorkflowUse; required: true }
   /** Workflows that are offered to the caller */
   listTransfers: { input: { limit?: number; cursor?: string; q?: string; sort?: "workflow_id" | "-workflow_id" | "created_at" | "-created_at" | "workflow_name" | "-workflow_name"; created_after?: string; created_before?: string }; answer: { items: Array<WorkflowTransfer>; next_cursor: string | null }; required: false }
   /** Offer the workflow to somebody; they own it once they accept */
@@ -476,12 +476,16 @@ export type Operations = {
   runWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string }; answer: Execution | ExecutionAccepted; required: true }
   /** Run a workflow up to 1,000 times */
   runWorkflowBatch: { input: { workflow_id: string } & { runs: Array<{ input?: Record<string, unknown>; version_id?: string; start_at?: string; delay_s?: number; priority?: number; tags?: Array<string>; metadata?: Record<string, string | number | boolean | null>; concurrency_key?: string; idempotency_key?: string }> }; answer: BatchAccepted; required: true }
+  /** Run a system workflow */
+  runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
+  /** Cancel an execution */
+  cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
+  /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
+  retryExecution: { input: { execution_id: string } & { from?: string; version?: "same" | "active" }; answer: ExecutionAccepted; required: true }
   /** Executions of a workflow, newest first */
   listExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
-  /** Run a system workflow */
-  runSystemWorkflow: { input: { workflow_id: string; wait_s?: number } & { input?: Record<string, unknown> }; answer: Execution | ExecutionAccepted; required: true }
   /** What a node of an execution was given, and what came of each attempt */
   getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
@@ -492,10 +496,6 @@ export type Operations = {
   startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
   /** How far a cancellation or retry of many executions has come */
   getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
-  /** Cancel an execution */
-  cancelExecution: { input: { execution_id: string }; answer: ExecutionAccepted; required: true }
-  /** Start it again from the start, the failed node or a chosen one, on the same or the active version */
-  retryExecution: { input: { execution_id: string } & { from?: string; version?: "same" | "active" }; answer: ExecutionAccepted; required: true }
   /** The journal of an execution, oldest first */
   listExecutionEvents: { input: { execution_id: string; after?: number; limit?: number; cursor?: string }; answer: { items: Array<ExecutionEvent>; next_cursor: string | null }; required: true }
   /** What the nodes of an execution wrote to its log, oldest first */
@@ -1068,14 +1068,14 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   deleteWorkflow: ["DELETE", "/api/workflows/{workflow_id}", ["cancel_runs"]],
   pauseWorkflow: ["POST", "/api/workflows/{workflow_id}/pause"],
   resumeWorkflow: ["POST", "/api/workflows/{workflow_id}/resume"],
+  exportWorkflow: ["GET", "/api/workflows/{workflow_id}/export", ["version_id"]],
+  importWorkflow: ["POST", "/api/workflows/import"],
+  getWorkflowUse: ["GET", "/api/workflows/{workflow_id}/use"],
   listVersions: ["GET", "/api/workflows/{workflow_id}/versions", ["limit","cursor","q","sort","created_after","created_before","active"]],
   createVersion: ["POST", "/api/workflows/{workflow_id}/versions"],
   getVersion: ["GET", "/api/workflows/{workflow_id}/versions/{version_id}"],
   activateVersion: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/activate"],
   diffVersions: ["GET", "/api/workflows/{workflow_id}/versions/{version_a}/diff/{version_b}"],
-  exportWorkflow: ["GET", "/api/workflows/{workflow_id}/export", ["version_id"]],
-  importWorkflow: ["POST", "/api/workflows/import"],
-  getWorkflowUse: ["GET", "/api/workflows/{workflow_id}/use"],
   listTransfers: ["GET", "/api/workflow-transfers", ["limit","cursor","q","sort","created_after","created_before"]],
   offerWorkflow: ["POST", "/api/workflows/{workflow_id}/transfer"],
   getTransfer: ["GET", "/api/workflows/{workflow_id}/transfer"],
@@ -1103,16 +1103,16 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   backfillSchedule: ["POST", "/api/workflows/{workflow_id}/schedules/{schedule_id}/backfill"],
   runWorkflow: ["POST", "/api/workflows/{workflow_id}/run", ["wait_s"]],
   runWorkflowBatch: ["POST", "/api/workflows/{workflow_id}/run-batch"],
+  runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
+  cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
+  retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before","include_jobs","include_trials"]],
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
-  runSystemWorkflow: ["POST", "/api/workflows/system/{workflow_id}/run", ["wait_s"]],
   getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before"]],
   searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","q","error_code","node_id","tag","version_id","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
   startBulk: ["POST", "/api/executions/bulk"],
   getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
-  cancelExecution: ["POST", "/api/workflows/executions/{execution_id}/cancel"],
-  retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
   listExecutionLogs: ["GET", "/api/workflows/executions/{execution_id}/logs", ["limit","cursor","level","node_id"]],
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],

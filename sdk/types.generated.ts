@@ -114,12 +114,6 @@ export type Registry = { tools: Array<{ type: string; title: string; description
 
 export type Palette = { groups: Array<{ title: string; nodes: Array<{ type: string; title: string; description: string; args_schema: Record<string, unknown>; output_schema: Record<string, unknown>; ports: Array<string>; available: boolean; unavailable_reason: string | null }> }> }
 
-export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string }
-
-export type WorkflowVersionMade = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string; warnings?: Array<{ path: string; message: string }> }
-
-export type WorkflowVersionDiff = { from: string; to: string }
-
 export type WorkflowExport = { workflow_id: string; version_id: string; sha256: string; document: { heddle?: string; name: string; description?: string | null; settings?: Record<string, unknown>; definition: Record<string, unknown> }; names: Array<{ path: string; kind: "credential" | "connection" | "dataset" | "knowledge" | "channel" | "workflow" | "person" | "team"; name: string }>; warnings?: Array<{ path: string; message: string }> }
 
 export type WorkflowImportRequest = { document: { heddle?: string; name: string; description?: string | null; settings?: Record<string, unknown>; definition: Record<string, unknown> }; workflow_id?: string; note?: string | null; activate?: boolean; expected_version_id?: string | null; dry_run?: boolean }
@@ -127,6 +121,12 @@ export type WorkflowImportRequest = { document: { heddle?: string; name: string;
 export type WorkflowImport = { workflow_id: string | null; version_id: string | null; created: boolean; changed: boolean; bound: Array<{ path: string; kind: "credential" | "connection" | "dataset" | "knowledge" | "channel" | "workflow" | "person" | "team"; name: string; id: string }>; warnings?: Array<{ path: string; message: string }> }
 
 export type WorkflowUse = { workflows: Array<{ workflow_id: string; name: string }>; error_of: Array<{ workflow_id: string; name: string }>; jobs: Array<{ job_id: string; name: string }>; templates: Array<{ template_id: string; name: string }>; suites: Array<{ suite_id: string; name: string }> }
+
+export type WorkflowVersion = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string }
+
+export type WorkflowVersionMade = { version_id: string; workflow_id: string; number: number; active: boolean; definition: Definition; sha256: string; note: string | null; created_by: string | null; activated_by: string | null; created_at: string; warnings?: Array<{ path: string; message: string }> }
+
+export type WorkflowVersionDiff = { from: string; to: string }
 
 export type WorkflowTransfer = { workflow_id: string; workflow_name: string; from_user_id: string; to_user_id: string; state: "pending" | "accepted" | "declined"; created_at: string }
 

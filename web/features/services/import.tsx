@@ -1,20 +1,13 @@
 import { useState } from 'react'
-import { HeddleProblem } from '#sdk/problems'
 import type { ServiceImport, ServiceImportRequest } from '#sdk/types.generated'
 import { api, invalidate } from '#web/api.ts'
+import { Step, useAttempt } from '#web/ui/attempt.tsx'
 import { Badge } from '#web/ui/badge.tsx'
-import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Input, Select } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
 // An OpenAPI document or an MCP server as a service: looked at first, then imported.
-
-const told = (error: unknown): string => {
-  if (error instanceof HeddleProblem)
-    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
-  return error instanceof Error ? error.message : String(error)
-}
 
 type From = 'url' | 'file' | 'mcp'
 type Asked = { name: string; from: From; address: string; text: string; base: string }
@@ -63,21 +56,10 @@ function Preview({ found }: { found: ServiceImport }) {
 
 export function ImportDialog({ onClose }: { onClose(): void }) {
   const [asked, setAsked] = useState<Asked>({ name: '', from: 'url', address: '', text: '', base: '' })
-  const [pending, setPending] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
+  const attempt = useAttempt()
+  const { work } = attempt
   const [found, setFound] = useState<ServiceImport | null>(null)
   const change = (more: Partial<Asked>): void => setAsked((before) => ({ ...before, ...more }))
-  const work = async (run: () => Promise<void>): Promise<void> => {
-    setPending(true)
-    setProblem(null)
-    try {
-      await run()
-    } catch (error) {
-      setProblem(told(error))
-    } finally {
-      setPending(false)
-    }
-  }
   const look = (): Promise<void> => work(async () => setFound(await api.previewServiceImport(requestOf(asked))))
   const take = (): Promise<void> =>
     work(async () => {
@@ -94,7 +76,12 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       description="An OpenAPI document or an MCP server. Each operation or tool becomes an action for workflows."
       size="large"
     >
-      <div className="flex flex-col gap-4">
+      <Step
+        attempt={attempt}
+        onBack={found ? () => setFound(null) : undefined}
+        onNext={() => void (found ? take() : look())}
+        next={found ? (found.changes ? 'Replace' : 'Import') : 'Preview'}
+      >
         {found ? (
           <Preview found={found} />
         ) : (
@@ -148,18 +135,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
             )}
           </>
         )}
-        {problem !== null && (
-          <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
-            {problem}
-          </p>
-        )}
-        <div className="flex justify-end gap-2">
-          {found && <Button onClick={() => setFound(null)}>Back</Button>}
-          <Button look="primary" pending={pending} onClick={() => void (found ? take() : look())}>
-            {found ? (found.changes ? 'Replace' : 'Import') : 'Preview'}
-          </Button>
-        </div>
-      </div>
+      </Step>
     </Dialog>
   )
 }

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { summaryOf, withCredentials } from '#model/n8n/document'
 import { type Converted, ImportFailure } from '#model/n8n/types'
 import { credentialIds, optionsFrom } from '#sdk/n8n/options'
-import { HeddleProblem } from '#sdk/problems'
 import { api, invalidate } from '#web/api.ts'
+import { Step, useAttempt } from '#web/ui/attempt.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
@@ -13,12 +13,6 @@ import { Field, Textarea } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
 // A workflow of n8n, pasted or from a file. It is converted here in the browser, and created once the report has been read.
-
-const told = (error: unknown): string => {
-  if (error instanceof HeddleProblem)
-    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
-  return error instanceof Error ? error.message : String(error)
-}
 
 const TONES = { converted: 'success', remark: 'waiting', by_hand: 'danger' } as const
 const WORDS = { converted: 'converted', remark: 'remark', by_hand: 'by hand' } as const
@@ -51,20 +45,9 @@ function Report({ converted }: { converted: Converted }) {
 function Import({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const [text, setText] = useState('')
-  const [pending, setPending] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
+  const attempt = useAttempt()
+  const { work } = attempt
   const [converted, setConverted] = useState<Converted | null>(null)
-  const work = async (run: () => Promise<void>): Promise<void> => {
-    setPending(true)
-    setProblem(null)
-    try {
-      await run()
-    } catch (error) {
-      setProblem(told(error))
-    } finally {
-      setPending(false)
-    }
-  }
   const convert = (): Promise<void> =>
     work(async () => {
       if (text.trim() === '') throw new ImportFailure('Paste a workflow or choose its file.')
@@ -82,7 +65,12 @@ function Import({ onClose }: { onClose(): void }) {
       await navigate({ to: `/workflows/${workflow_id}` })
     })
   return (
-    <div className="flex flex-col gap-4">
+    <Step
+      attempt={attempt}
+      onBack={converted ? () => setConverted(null) : undefined}
+      onNext={() => void (converted ? create(converted) : convert())}
+      next={converted ? 'Create the workflow' : 'Convert'}
+    >
       {converted ? (
         <Report converted={converted} />
       ) : (
@@ -101,18 +89,7 @@ function Import({ onClose }: { onClose(): void }) {
           />
         </>
       )}
-      {problem !== null && (
-        <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
-          {problem}
-        </p>
-      )}
-      <div className="flex justify-end gap-2">
-        {converted && <Button onClick={() => setConverted(null)}>Back</Button>}
-        <Button look="primary" pending={pending} onClick={() => void (converted ? create(converted) : convert())}>
-          {converted ? 'Create the workflow' : 'Convert'}
-        </Button>
-      </div>
-    </div>
+    </Step>
   )
 }
 

@@ -1,0 +1,58 @@
+import { type ReactNode, useState } from 'react'
+import { HeddleProblem } from '#sdk/problems'
+import { Button } from './button.tsx'
+
+const told = (error: unknown): string => {
+  if (error instanceof HeddleProblem)
+    return [error.message, ...error.errors.slice(0, 5).map(({ path, message }) => `${path} ${message}`)].join(' ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+export type Attempt = { pending: boolean; problem: string | null; work(run: () => Promise<void>): Promise<void> }
+
+/** Work that a person waits for: whether it goes on, and what went wrong with it. */
+export function useAttempt(): Attempt {
+  const [pending, setPending] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const work = async (run: () => Promise<void>): Promise<void> => {
+    setPending(true)
+    setProblem(null)
+    try {
+      await run()
+    } catch (error) {
+      setProblem(told(error))
+    } finally {
+      setPending(false)
+    }
+  }
+  return { pending, problem, work }
+}
+
+type StepProps = {
+  attempt: Attempt
+  /** Where there is a step before this one. */
+  onBack: (() => void) | undefined
+  onNext(): void
+  next: string
+  children: ReactNode
+}
+
+/** One step of a dialog of several: its content, what went wrong, and the way back and on. */
+export function Step({ attempt, onBack, onNext, next, children }: StepProps) {
+  return (
+    <div className="flex flex-col gap-4">
+      {children}
+      {attempt.problem !== null && (
+        <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger">
+          {attempt.problem}
+        </p>
+      )}
+      <div className="flex justify-end gap-2">
+        {onBack && <Button onClick={onBack}>Back</Button>}
+        <Button look="primary" pending={attempt.pending} onClick={onNext}>
+          {next}
+        </Button>
+      </div>
+    </div>
+  )
+}
