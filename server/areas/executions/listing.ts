@@ -7,7 +7,7 @@ import { fromWire, NOWHERE } from '#platform/ids'
 import { type Content, fieldsOf, hasContent, searchByContent } from './content.ts'
 import type { Listing } from './newest.ts'
 import type { ExecutionListQuery } from './schema.ts'
-import { NOT_JOBS, NOT_TRIALS, searchExecutions as searchRows } from './search.ts'
+import { NOT_JOBS, NOT_TRIALS, searchExecutions } from './search.ts'
 import * as store from './store.ts'
 
 const listingOf = (asked: ExecutionListQuery): Listing => ({
@@ -69,7 +69,7 @@ type SearchInput = ExecutionListQuery & {
   version_id?: string | undefined
 }
 
-export async function searchExecutions({ system }: Parts, ctx: Context, input: SearchInput) {
+export async function findExecutions({ system }: Parts, ctx: Context, input: SearchInput) {
   const wanted = input.workflow_id
   const slug = wanted !== undefined && system.has(wanted) ? wanted : null
   const filter = {
@@ -88,7 +88,7 @@ export async function searchExecutions({ system }: Parts, ctx: Context, input: S
   const { workspace_id } = ctx.workspace
   const { user_id } = ctx.person
   if (!hasContent(content))
-    return toPage(await searchRows(ctx.tx, workspace_id, user_id, filter, listing), input.limit, keyOf)
+    return toPage(await searchExecutions(ctx.tx, workspace_id, user_id, filter, listing), input.limit, keyOf)
   const found = await searchByContent(
     ctx.tx,
     { workspaceId: workspace_id, userId: user_id },

@@ -15,7 +15,7 @@ import { toWire } from '#platform/ids'
 import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import { bindVerbs } from '#platform/verbs'
 import { runBatch } from './batch.ts'
-import { listOfSystem, listOfWorkflow, searchExecutions } from './listing.ts'
+import { findExecutions, listOfSystem, listOfWorkflow } from './listing.ts'
 import { getExecutionNode } from './node.ts'
 import { startOptionsOf } from './options.ts'
 import type { Execution, eventsQuery, RetryBody, RunBody } from './schema.ts'
@@ -263,7 +263,7 @@ export const makeExecutions = (parts: Parts) => ({
     getExecution,
     listOfWorkflow,
     listOfSystem,
-    searchExecutions,
+    searchExecutions: findExecutions,
     runWorkflow,
     findSystemWorkflow,
     runSystemWorkflow,
