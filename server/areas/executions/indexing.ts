@@ -92,7 +92,9 @@ export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
       const entries = await blocksOf(runs)
       await addBlocks(db, entries)
       await closeOpen(db, runs)
-      await mergeWhere(entries)
+      await mergeWhere(entries).catch((error: unknown) =>
+        log.warn({ err: error }, 'blocks of the index of runs were not merged; that is done later'),
+      )
     } catch (error) {
       log.warn({ err: error, runs: runs.length }, 'runs were not indexed; they are found by comparing')
     }

@@ -1,5 +1,5 @@
-import type { Database } from '#platform/db/pool'
-import { MAX_RUNS, mergeBlocks } from './block.ts'
+import type { Database, Tx } from '#platform/db/pool'
+import { type Block, MAX_RUNS, mergeBlocks } from './block.ts'
 import { addBlockIn } from './block-store.ts'
 
 // Small blocks become larger ones, so that a search reads few of them. Sixteen of one size make one of the next, so a run is written
@@ -44,25 +44,48 @@ function upToFull(members: readonly Small[]): Small[] {
   return chosen
 }
 
-type Content = { block_id: string; ids: Buffer; dir: Buffer; data: Buffer; pairs: number }
+type Content = { ids: Buffer; dir: Buffer; data: Buffer; pairs: number }
 
-/** Merges until there is nothing left to merge. Blocks that another process is merging are left to it. */
+/** Another process merged one of the blocks meanwhile. */
+class Overtaken extends Error {}
+
+/** Merges until there is nothing left to merge, or another process does so. Nothing is locked while it computes. */
 export async function mergeSmallBlocks(db: Database, workspaceId: string): Promise<void> {
-  for (let again = true; again; )
-    again = await db.tenant({ workspaceId, userId: null }, async (tx) => {
-      const small = await tx.rows<Small>(
-        `select block_id, runs, pairs from run_blocks where workspace_id = $1 and runs < $2 order by last_id limit 256 for update skip locked`,
-        [workspaceId, FULL],
-      )
-      const chosen = chooseBlocks(small)
-      if (chosen.length === 0) return false
-      const contents = await tx.rows<Content>(
-        'delete from run_blocks where workspace_id = $1 and block_id = any($2) returning block_id, ids, dir, data, pairs',
-        [workspaceId, chosen],
-      )
-      await addBlockIn(tx, workspaceId, await mergeBlocks(contents))
-      return true
-    })
+  const inWorkspace = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
+  for (;;) {
+    const chosen = chooseBlocks(await inWorkspace((tx) => listSmall(tx, workspaceId)))
+    if (chosen.length === 0) return
+    const contents = await inWorkspace((tx) => readContents(tx, workspaceId, chosen))
+    if (contents.length < chosen.length) return
+    const merged = await mergeBlocks(contents)
+    try {
+      await inWorkspace((tx) => replaceBlocks(tx, workspaceId, chosen, merged))
+    } catch (error) {
+      if (error instanceof Overtaken) return
+      throw error
+    }
+  }
+}
+
+const listSmall = (tx: Tx, workspaceId: string): Promise<Small[]> =>
+  tx.rows<Small>(
+    'select block_id, runs, pairs from run_blocks where workspace_id = $1 and runs < $2 order by last_id limit 256',
+    [workspaceId, FULL],
+  )
+
+const readContents = (tx: Tx, workspaceId: string, blockIds: string[]): Promise<Content[]> =>
+  tx.rows<Content>(
+    'select ids, dir, data, pairs from run_blocks where workspace_id = $1 and block_id = any ($2::uuid[])',
+    [workspaceId, blockIds],
+  )
+
+async function replaceBlocks(tx: Tx, workspaceId: string, blockIds: string[], merged: Block): Promise<void> {
+  const gone = await tx.count('delete from run_blocks where workspace_id = $1 and block_id = any ($2::uuid[])', [
+    workspaceId,
+    blockIds,
+  ])
+  if (gone < blockIds.length) throw new Overtaken('a block was merged by another process')
+  await addBlockIn(tx, workspaceId, merged)
 }
 
 /** Workspaces whose blocks nobody merged: they ran in processes that were stopped since. */

@@ -239,11 +239,11 @@ describe('a run', () => {
     const imported = await world.owner.call('POST', '/api/services/import', { body: { name: 'traced', document } })
     expect(imported.status, imported.text).toBe(201)
     const nodes = [
-      { id: 'shop', type: 'service.call', args: { service: 'traced', action: 'listOrders', args: {} } },
+      { id: 'shop', type: 'service.call', args: { service: 'custom.traced', action: 'get_list_orders', args: {} } },
       { id: 'tool', type: 'mcp.call', args: { server: { url: tools.url }, tool: 'add', arguments: { a: 1, b: 2 } } },
     ]
     const made = await world.owner.call('POST', '/api/workflows', {
-      body: { name: 'Traced tool', definition: { nodes, edges: [], inputs: [] }, settings: { mcp_tool: true } },
+      body: { name: 'Traced tool', definition: { nodes, edges: [] }, settings: { mcp_tool: true } },
     })
     expect(made.status, made.text).toBe(201)
     vendor.seen.length = 0
