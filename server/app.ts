@@ -3,6 +3,7 @@ import { alertRoutes } from '#areas/alerts/routes'
 import { standingInAlertRule } from '#areas/alerts/service'
 import { readGateRecords } from '#areas/approvals/record'
 import { budgetRoutes } from '#areas/budgets/routes'
+import { commentRoutes } from '#areas/comments/routes'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, standingInCompany } from '#areas/companies/service'
 import { insightRoutes } from '#areas/insights/routes'
@@ -184,6 +185,7 @@ function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
     ...areas.services.routes,
     ...areas.destinations.routes,
     ...variableRoutes(),
+    ...commentRoutes(),
     ...stateRoutes(),
     ...receiptRoutes({
       engine: areas.workflows.engine,
@@ -226,7 +228,10 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
     engineReady: areas.workflows.engine.ready,
     isLeaving: leaving.isLeaving,
   })
-  if (options.pages !== undefined) addPages(http, options.pages)
+  if (options.pages !== undefined)
+    addPages(http, options.pages, {
+      stripe: config.STRIPE_SECRET_KEY !== null && config.STRIPE_PUBLISHABLE_KEY !== null,
+    })
   await http.ready()
   return { http, leaving, realtime }
 }

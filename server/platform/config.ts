@@ -259,6 +259,11 @@ export const settings = {
   SPEECH_API_KEY: optional(text, 'Key for it'),
   SPEECH_NICENESS: setting(integer(0, 19), 10, 'How far local speech gives way to everything else on the machine'),
   STRIPE_SECRET_KEY: optional(text, 'Stripe key', 'none: built-in billing'),
+  STRIPE_PUBLISHABLE_KEY: optional(
+    text,
+    'Public key of Stripe: with it the console asks for cards in a form of Stripe',
+    'none: no form for cards with Stripe',
+  ),
   STRIPE_WEBHOOK_SECRET: optional(text, 'Secret that signs the webhooks of Stripe'),
   STRIPE_API_BASE: optional(webAddress, 'Address of the Stripe API, for tests'),
   ODDS_API_KEY: optional(text, 'Key of The Odds API'),

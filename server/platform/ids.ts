@@ -60,6 +60,7 @@ export const prefixes = [
   'sch',
   'bulk',
   'svc',
+  'cmt',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -47,6 +47,11 @@ export const connectionCases: Cases = {
     expect: changing,
     prepare: async (cast) => ({ ...(await connection('rearm')(cast)), body: { secrets: {} } }),
   },
+  browseTables: { expect: changing, prepare: connection('tables') },
+  previewTable: {
+    expect: changing,
+    prepare: async (cast) => ({ ...(await connection('preview')(cast)), query: '?table=information_schema.tables' }),
+  },
   listSources: { expect: reading, prepare: connection('sources') },
   createSource: {
     expect: changing,

@@ -61,6 +61,15 @@ export const paymentCases: Cases = {
       return { params: { invoice_id: invoice!.invoice_id }, query: new URL(invoice!.url).search }
     },
   },
+  downloadInvoice: {
+    expect: rows.anyone,
+    prepare: async (cast) => {
+      await subscribed(cast)
+      const { body } = await cast.workspaceOwner.call('GET', '/api/payments/invoices')
+      const [invoice] = body.items as { invoice_id: string; pdf_url: string }[]
+      return { params: { invoice_id: invoice!.invoice_id }, query: new URL(invoice!.pdf_url).search }
+    },
+  },
   listPaymentMethods: { expect: rows.selectedRead },
   deletePaymentMethod: {
     expect: ownerOfMethod,

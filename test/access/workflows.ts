@@ -250,6 +250,19 @@ const triggered = async (cast: Cast) => {
   return { params: { ...params, trigger_id: body.trigger_id as string } }
 }
 
+const commented =
+  (body?: unknown) =>
+  async (cast: Cast): Promise<Prepared> => {
+    const { params } = await workflow(cast)
+    const made = await cast.author.call('POST', `/api/workflows/${params!.workflow_id}/comments`, {
+      body: { body: 'Looks good' },
+    })
+    return {
+      params: { ...params, comment_id: made.body.comment_id as string },
+      ...(body !== undefined && { body }),
+    }
+  }
+
 const newAlertRule = (workflow_id: string) => ({ name: 'Fails', kind: 'failure_rate', workflow_id, threshold: 0.5 })
 
 async function alertRule(cast: Cast): Promise<Prepared> {
@@ -352,6 +365,12 @@ export const workflowCases: Cases = {
   },
   deleteWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: remembering, plainParameters: ['key'] },
   clearWorkflowState: { expect: withChanges(rows.ownerOnly, unseen), prepare: workflow },
+  listComments: { expect: withChanges(rows.anyMember, unseen), prepare: workflow },
+  createComment: { expect: withChanges(rows.anyMember, unseen), prepare: withBody({ body: 'Looks good' }) },
+  getComment: { expect: withChanges(rows.anyMember, unseen), prepare: commented() },
+  updateComment: { expect: withChanges(rows.ownerOnly, unseen), prepare: commented({ body: 'Looks better' }) },
+  resolveComment: { expect: withChanges(rows.anyMember, unseen), prepare: commented({ resolved: true }) },
+  deleteComment: { expect: withChanges(rows.ownerOnly, unseen), prepare: commented() },
   listTriggers: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createTrigger: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(newTrigger) },
   getTrigger: { expect: withChanges(rows.ownerOrMember, unseen), prepare: triggered },

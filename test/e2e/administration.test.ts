@@ -49,8 +49,7 @@ describe.skipIf(noBrowser)('administration', () => {
     await makePlan()
     const ada = await site().signUp('Ada')
     await ada.page.goto('/billing/cards')
-    await ada.page.getByRole('button', { name: 'Add card' }).first().click()
-    const dialog = ada.page.getByRole('dialog')
+    const dialog = ada.page.getByRole('main')
     await dialog.getByRole('button', { name: '4000 0000 0000 0002' }).click()
     await dialog.getByRole('button', { name: 'Add card' }).click()
     await dialog.getByRole('alert').waitFor()
@@ -61,15 +60,34 @@ describe.skipIf(noBrowser)('administration', () => {
 
     await ada.page.getByRole('link', { name: 'Plan and usage' }).click()
     await ada.page.getByRole('button', { name: 'Subscribe: Team' }).click()
-    await ada.page.getByRole('alertdialog').getByRole('button', { name: 'Subscribe' }).click()
+    await ada.page.getByRole('dialog').getByLabel('Coupon (optional)').fill('nothing')
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
+    await ada.page.getByRole('dialog').getByText('Is not a coupon of this plan').waitFor()
+    await ada.page.getByRole('dialog').getByLabel('Coupon (optional)').fill('')
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
     await ada.page.getByRole('button', { name: 'Cancel subscription…' }).waitFor()
     await ada.page.getByRole('link', { name: 'Invoices' }).click()
     await ada.page.getByRole('row', { name: /Paid.*€49\.00/ }).waitFor()
+    await ada.page.getByRole('button', { name: /in detail/ }).click()
+    const pdf = await ada.page.getByRole('link', { name: 'Download PDF' }).getAttribute('href')
+    expect((await ada.page.request.get(pdf!)).headers()['content-type']).toBe('application/pdf')
+    await ada.page.keyboard.press('Escape')
     await checkPages(ada, [
       ['/billing', 'Renews'],
       ['/billing/cards', 'ending in 3155'],
       ['/billing/invoices', '€49.00'],
     ])
+
+    // Somebody without a card is asked for it in the same dialog.
+    const grace = await site().signUp('Grace')
+    await grace.page.goto('/billing')
+    await grace.page.getByRole('button', { name: 'Subscribe: Team' }).click()
+    const asked = grace.page.getByRole('dialog')
+    await asked.getByRole('button', { name: '4242 4242 4242 4242' }).click()
+    await asked.getByRole('button', { name: 'Add card' }).click()
+    await asked.getByText('The card ending in 4242 is charged.').waitFor()
+    await asked.getByRole('button', { name: 'Subscribe' }).click()
+    await grace.page.getByRole('listitem').filter({ hasText: 'Team' }).getByText('Current plan').waitFor()
   })
 
   it('a webhook token is made, and a program starts the workflow with it', async () => {

@@ -5,6 +5,7 @@ import { messageOf } from '#web/ui/messages.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { EditorCanvas } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
+import { CommentsPanel } from './comments/comments-panel.tsx'
 import { emptyDoc } from './document/document.ts'
 import { draftKey } from './draft/draft.ts'
 import { useDraft } from './draft/use-draft.ts'
@@ -38,6 +39,8 @@ export type EditorProps = {
   mayRun: boolean
   userId: string
   executionId: string | undefined
+  /** Opens the comments, of one node where it is named. */
+  commentsOf: string | undefined
 }
 
 export function Editor(props: EditorProps) {
@@ -61,6 +64,7 @@ function Workbench({
   mayRun,
   userId,
   executionId,
+  commentsOf,
   store,
 }: EditorProps & { store: ReturnType<typeof makeEditorStore> }) {
   const workflowId = workflow.workflow_id
@@ -77,6 +81,9 @@ function Workbench({
   const people = usePresence(workflowId)
   useLiveCheck()
   useEffect(() => store.set({ focus: '' }), [store])
+  useEffect(() => {
+    if (commentsOf !== undefined) store.set({ panel: 'comments', about: commentsOf || null })
+  }, [store, commentsOf])
 
   const { start, tryDraft } = run
   const [part, setPart] = useState<Part>(undefined)
@@ -142,14 +149,15 @@ function Workbench({
         {!readOnly && !comparing && <Palette />}
         <div className="flex min-w-0 flex-1 flex-col">
           <TryProvider value={mayRun ? tryPart : null}>
-            <EditorCanvas flow={flow} workflow={workflow} />
+            <EditorCanvas flow={flow} workflow={workflow} people={people} />
           </TryProvider>
           <RunBar run={run} />
           <ProblemsPanel />
         </div>
         {panel === 'versions' && <VersionsPanel workflowId={workflowId} />}
+        {panel === 'comments' && <CommentsPanel workflow={workflow} />}
         <TryProvider value={mayRun ? tryPart : null}>
-          {(panel !== 'versions' || comparing) && <Inspector />}
+          {((panel !== 'versions' && panel !== 'comments') || comparing) && <Inspector />}
         </TryProvider>
       </div>
       <QuickAdd />

@@ -37,7 +37,7 @@ export function EditorPage() {
 function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }) {
   const { userId } = useRole()
   const workspaceId = useMe().workspace!.workspace_id
-  const { execution } = useSearch({ strict: false }) as { execution?: string }
+  const { execution, comments } = useSearch({ strict: false }) as { execution?: string; comments?: string }
   const role = roleIn(workflow, userId)
   const readOnly = !mayChange(role)
   const [opened, setOpened] = useState<Opened | null>(null)
@@ -66,6 +66,7 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
       mayRun={mayUse(role)}
       userId={userId}
       executionId={execution}
+      commentsOf={comments === undefined ? undefined : String(comments)}
     />
   )
 }

@@ -8,6 +8,8 @@ export type Command =
         | 'quick-add'
         | 'find'
         | 'note'
+        | 'group'
+        | 'comments'
         | 'connect'
         | 'delete'
         | 'select-all'
@@ -38,6 +40,8 @@ export const bindings: readonly Binding[] = [
   },
   { keys: ['mod+f'], shown: 'Ctrl F', what: 'Find a node', command: { do: 'find' } },
   { keys: ['n'], shown: 'N', what: 'Add a note', command: { do: 'note' } },
+  { keys: ['g'], shown: 'G', what: 'Group the selected nodes', command: { do: 'group' } },
+  { keys: ['m'], shown: 'M', what: 'Show comments', command: { do: 'comments' } },
   { keys: ['c'], shown: 'C', what: 'Connect the selected node to another', command: { do: 'connect' } },
   { keys: ['arrowleft'], shown: '← → ↑ ↓', what: 'Go from node to node', command: { do: 'go', direction: 'left' } },
   { keys: ['arrowright'], shown: '', what: '', command: { do: 'go', direction: 'right' } },

@@ -21,7 +21,7 @@ import type { Pins } from './run/pins.ts'
 
 export type Selection = { nodes: ReadonlySet<string>; edges: ReadonlySet<string> }
 export type Base = { version_id: string; number: number; doc: Doc }
-export type Panel = 'versions' | 'problems' | null
+export type Panel = 'versions' | 'problems' | 'comments' | null
 export type QuickAdd =
   | { mode: 'add'; at?: Point; after?: Way }
   | { mode: 'connect'; from: string }
@@ -46,6 +46,8 @@ export type EditorState = {
   effects: Effects
   comparison: (Comparison & { title: string }) | null
   panel: Panel
+  /** The node that comments are shown of; null: all of them. */
+  about: string | null
   quick: QuickAdd
   help: boolean
   readOnly: boolean
@@ -84,6 +86,7 @@ export function makeEditorStore(options: {
     effects: options.effects ?? 'live',
     comparison: null,
     panel: null,
+    about: null,
     quick: null,
     help: false,
     readOnly: options.readOnly,

@@ -4,6 +4,7 @@ import {
   CircleAlert,
   CircleCheck,
   History as HistoryIcon,
+  MessageSquare,
   Play,
   Redo2,
   Save,
@@ -15,6 +16,7 @@ import type { Workflow } from '#sdk/types.generated'
 import { useVersion } from '#web/features/workflows/versions-of.ts'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
+import { useOpenComments } from './comments/use-comments.ts'
 import { Rename } from './rename.tsx'
 import { EffectsChoice } from './run/effects.tsx'
 import { useEditor, useEditorStore } from './store.ts'
@@ -70,6 +72,7 @@ export function Toolbar({ workflow, faces, kept, mayRun, starting, onSave, onRun
             />
           </>
         )}
+        <CommentsButton workflow={workflow} />
         <VersionsButton />
         {mayRun && !readOnly && !comparing && <EffectsChoice />}
         {mayRun && (
@@ -155,6 +158,26 @@ function ProblemsButton() {
         className={errors > 0 ? 'size-4 text-danger' : warnings > 0 ? 'size-4 text-waiting' : 'size-4 text-success'}
       />
       <span className="max-sm:sr-only">{words}</span>
+    </button>
+  )
+}
+
+function CommentsButton({ workflow }: { workflow: Workflow }) {
+  const store = useEditorStore()
+  const open = useEditor((state) => state.panel === 'comments')
+  const comments = useOpenComments(workflow)
+  if (workflow.kind !== 'user') return null
+  const count = comments.length
+  return (
+    <button
+      type="button"
+      aria-expanded={open}
+      onClick={() => store.set({ panel: open ? null : 'comments', about: null, comparison: null })}
+      className="inline-flex h-7 items-center gap-1 rounded-md px-1.5 text-xs text-ink-2 hover:bg-hover"
+    >
+      <MessageSquare aria-hidden className="size-4" />
+      <span className="sr-only">Comments</span>
+      {count > 0 && <span>{count}</span>}
     </button>
   )
 }

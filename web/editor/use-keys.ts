@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type RefObject, useCallback, useEffect } from 'react'
 import { addNoteInSight, arrangeAll, duplicate, nudge, placeOf, toggleDisabled } from './actions.ts'
 import { FIT } from './canvas/canvas-controls.tsx'
-import { focusInspector, open } from './canvas/editor-canvas.tsx'
+import { focusInspector, groupSelected, open } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
 import { type Direction, neighbour } from './canvas/navigate.ts'
 import { removeItems } from './document/commands.ts'
@@ -72,6 +72,12 @@ function perform(store: EditorStore, flow: Flow | null, command: Command, { save
       return
     case 'note':
       if (!fixed) addNoteInSight(store, flow)
+      return
+    case 'group':
+      if (!fixed) groupSelected(store, flow)
+      return
+    case 'comments':
+      store.set({ panel: panel === 'comments' ? null : 'comments', about: one ?? null })
       return
     case 'connect':
       if (!fixed && one) store.set({ quick: { mode: 'connect', from: one } })

@@ -22,7 +22,24 @@ function chosen(): Status {
   }
 }
 
-let place: { workflow_id: string } | null = null
+type Pointer = { x: number; y: number; path: string }
+let place: { workflow_id: string; pointer?: Pointer } | null = null
+
+/** A pointer is told at most this often. */
+const POINT_EVERY = 1_000
+let isPointing = false
+
+/** Where on the canvas one points; for a page that others look at too. */
+export function pointAt(pointer: Pointer): void {
+  if (place === null) return
+  place = { ...place, pointer }
+  if (isPointing) return
+  isPointing = true
+  setTimeout(() => {
+    isPointing = false
+    void say()
+  }, POINT_EVERY)
+}
 
 async function say(): Promise<void> {
   if (document.visibilityState !== 'visible') return

@@ -379,6 +379,38 @@ describe('a source', () => {
   })
 })
 
+describe('its tables', () => {
+  test('are listed with their columns, and one is shown by its first rows', async () => {
+    const { connection_id } = (await connect()).body
+    const { tables, complete } = (await world.member.call('GET', `/api/connections/${connection_id}/tables`)).body
+    expect(complete).toBe(true)
+    expect(tables).toEqual([
+      {
+        table: 'shop.orders',
+        columns: expect.arrayContaining([
+          { name: 'id', type: 'integer' },
+          { name: 'customer', type: 'text' },
+        ]),
+      },
+    ])
+    const preview = (table: string) =>
+      world.member.call('GET', `/api/connections/${connection_id}/tables/preview?table=${encodeURIComponent(table)}`)
+    const { rows } = (await preview('shop.orders')).body
+    expect(rows).toHaveLength(20)
+    expect(rows[0]).toMatchObject({ customer: expect.stringMatching(/^customer /) })
+    expect((await preview('shop.gone')).body.code).toBe('probe_failed')
+    expect((await preview('x"; drop table shop.orders; --')).status).toBe(422)
+  })
+
+  test('of DuckDB and of nothing', async () => {
+    const made = await connect({ kind: 'duckdb', config: {}, secrets: {} })
+    expect((await world.member.call('GET', `/api/connections/${made.body.connection_id}/tables`)).body).toEqual({
+      tables: [],
+      complete: true,
+    })
+  })
+})
+
 describe('DuckDB', () => {
   const duck = async (more: Record<string, unknown> = {}): Promise<string> => {
     const made = await connect({ name: 'Duck', kind: 'duckdb', config: more, secrets: {} })

@@ -5,12 +5,15 @@ import {
   Connection,
   ConnectionList,
   ConnectionPatch,
+  ConnectionTables,
   Credential,
   connectionQuery,
   NewConnection,
   NewSource,
+  PreviewQuery,
   Source,
   sourceList,
+  TablePreview,
 } from './schema.ts'
 import type { Connections } from './service.ts'
 
@@ -25,6 +28,8 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
       verifyConnection: ['POST', '/api/connections/:connection_id/verify', member('connection'), 'run'],
       revokeConnection: ['DELETE', '/api/connections/:connection_id', member('connection')],
       rearmConnection: ['PUT', '/api/connections/:connection_id/credential', member('connection')],
+      browseTables: ['GET', '/api/connections/:connection_id/tables', member('connection'), 'run'],
+      previewTable: ['GET', '/api/connections/:connection_id/tables/preview', member('connection'), 'run'],
       listSources: ['GET', '/api/connections/:connection_id/sources', viewer('connection')],
       createSource: ['POST', '/api/connections/:connection_id/sources', member('connection')],
       getSource: ['GET', '/api/sources/:source_id', viewer('source')],
@@ -95,6 +100,22 @@ export const connectionRoutes = (connections: Connections): AnyRoute[] =>
         current: connections.getConnection,
         transaction: false,
         run: connections.rearmConnection,
+      },
+      browseTables: {
+        summary: 'Tables and columns that the credential may read',
+        description: 'Asked of the warehouse itself. Where that fails, 422 `probe_failed` names the step.',
+        extension: true,
+        answer: ConnectionTables,
+        transaction: false,
+        run: connections.browseTables,
+      },
+      previewTable: {
+        summary: 'The first rows of a table',
+        extension: true,
+        query: PreviewQuery,
+        answer: TablePreview,
+        transaction: false,
+        run: connections.previewTable,
       },
       listSources: {
         summary: 'The sources attached to a connection',

@@ -83,6 +83,27 @@ export const Credential = z
   .strictObject({ secrets: secrets.optional(), config: jsonObject().optional() })
   .meta({ id: 'ConnectionCredential' })
 
+const column = z.object({ name: z.string(), type: z.string().describe("The vendor's own name of the type") })
+
+export const ConnectionTables = z
+  .object({
+    tables: z
+      .array(
+        z.object({ table: z.string().describe('With its schema, as a source names it'), columns: z.array(column) }),
+      )
+      .describe('By name'),
+    complete: z.boolean().describe('false: there are more, or this kind of warehouse cannot be asked for its tables'),
+  })
+  .meta({ id: 'ConnectionTables' })
+
+export const TablePreview = z
+  .object({ columns: z.array(column), rows: z.array(jsonObject()).describe('The first 20 at most') })
+  .meta({ id: 'TablePreview' })
+
+export const PreviewQuery = z.strictObject({
+  table: z.string().trim().min(1).max(400).describe('As a source names it'),
+})
+
 export const NewSource = z
   .strictObject({
     name: name(),

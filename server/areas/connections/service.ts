@@ -14,6 +14,7 @@ import { bindVerbs } from '#platform/verbs'
 import { type Warehouse, WarehouseFailure, type Warehouses, warehouseKinds } from '#providers/warehouse/index'
 import type { Connection, ConnectionPatch, Credential, NewConnection, NewSource, Source } from './schema.ts'
 import * as store from './store.ts'
+import { browseTables, previewTable } from './tables.ts'
 import { type ConnectionUse, failedAt, PROBE_WITHIN, revoked } from './using.ts'
 
 type ById = { connection_id: string }
@@ -258,6 +259,8 @@ const verbsOfConnections = {
   rearmConnection,
   createSource,
   readSource,
+  browseTables,
+  previewTable,
 }
 
 export function makeConnections(dependencies: ConnectionsOptions) {

@@ -173,14 +173,14 @@ export async function applyInvoices(
     const before = known.get(invoice.ref)
     const { invoice_id } = await tx.row<{ invoice_id: string }>(
       `insert into invoices (workspace_id, invoice_id, provider, provider_ref, subscription_id, number, status, amount_due,
-         amount_paid, currency, lines, period_start, period_end, attempts, hosted_url, created_at)
+         amount_paid, currency, lines, period_start, period_end, attempts, hosted_url, created_at, pdf_url)
        values ($1, $2, $3, $4,
          (select subscription_id from billing_subscriptions where workspace_id = $1 and provider = $3 and provider_ref = $5),
-         $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
        on conflict (provider, provider_ref) do update set number = excluded.number, status = excluded.status,
          amount_due = excluded.amount_due, amount_paid = excluded.amount_paid, lines = excluded.lines,
          period_start = excluded.period_start, period_end = excluded.period_end, attempts = excluded.attempts,
-         hosted_url = excluded.hosted_url
+         hosted_url = excluded.hosted_url, pdf_url = excluded.pdf_url
        returning invoice_id`,
       [
         workspaceId,
@@ -199,6 +199,7 @@ export async function applyInvoices(
         invoice.attempts,
         invoice.hosted_url,
         invoice.created_at,
+        invoice.pdf_url,
       ],
     )
     for (const line of invoice.lines) if (line.meter) await noteInvoiced(tx, workspaceId, invoice_id, line)

@@ -29,7 +29,7 @@ export const paymentStandings = (provider: ProviderName): Standings => ({
   setup_intent: standingIn((tx, workspaceId, id) => store.hasSetupIntent(tx, workspaceId, provider, id)),
 })
 
-export function makeMethods(parts: BillingParts) {
+export function makeMethods(parts: BillingParts & { publishableKey: string | null }) {
   const { provider, cache } = parts
 
   const findMethod = async (ctx: Context, methodId: string): Promise<store.MethodRow> => {
@@ -65,6 +65,7 @@ export function makeMethods(parts: BillingParts) {
           client_secret: made.client_secret,
           customer_id: customer.customerId,
           provider: provider.name,
+          publishable_key: parts.publishableKey,
         }
       })
     },

@@ -35,6 +35,7 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
   const provider = stripe ?? builtin!
   const cache = makeCache({ db, provider, log })
   const parts = { provider, cache, leases: makeLeases(db, provider.name) }
+  const publishableKey = stripe ? config.STRIPE_PUBLISHABLE_KEY : null
   const quotas = makeQuotas({ db, provider: provider.name })
   const allowances = makeAllowances({
     db,
@@ -45,9 +46,9 @@ export function makePayments({ config, db, vault, log, clock = systemClock }: Pa
 
   return {
     invoices: makeInvoices({ ...parts, vault }),
-    methods: makeMethods(parts),
+    methods: makeMethods({ ...parts, publishableKey }),
     plans: makePlans(),
-    subscriptions: makeSubscriptions({ ...parts, quotas }),
+    subscriptions: makeSubscriptions({ ...parts, quotas, publishableKey }),
     quotas,
     allowances,
     webhooks: makeWebhooks({

@@ -6,26 +6,40 @@ import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
-import { type NewPlan, type Plan, type PlanPatch, planList } from './schema.ts'
+import { type Coupon, type NewPlan, type Plan, type PlanPatch, planList } from './schema.ts'
 
 // Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
 // what changes one runs as the database role of operators.
 
 const columns =
-  'plan_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices, created_at, updated_at'
+  'plan_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices, tax, created_at, updated_at'
+
+/** Codes are secrets of the operator: the lists that anybody reads are without them. */
+const columnsOf = (ctx: Context): string => (ctx.maybePerson?.operator ? `${columns}, coupons` : columns)
 
 /** A plan on offer in this org; one of another org is as unknown as a random one. */
-export const findPlan = (tx: Tx, orgId: string, planId: string): Promise<Plan | undefined> =>
-  tx.maybe<Plan>(`select ${columns} from plans where org_id = $1 and plan_id = $2 and archived_at is null`, [
+export const findPlan = (tx: Tx, orgId: string, planId: string, wanted = columns): Promise<Plan | undefined> =>
+  tx.maybe<Plan>(`select ${wanted} from plans where org_id = $1 and plan_id = $2 and archived_at is null`, [
     orgId,
     planId,
   ])
+
+/** A coupon that this plan has now. */
+export async function findCoupon(tx: Tx, planId: string, code: string): Promise<Coupon | undefined> {
+  const { coupons } = await tx.row<{ coupons: Coupon[] }>('select coupons from plans where plan_id = $1', [planId])
+  return coupons.find(
+    (coupon) => coupon.code === code && (coupon.expires_at == null || new Date(coupon.expires_at) > new Date()),
+  )
+}
+
+const couponsToStore = (coupons: Coupon[]): string =>
+  JSON.stringify(coupons.map((coupon) => ({ ...coupon, expires_at: coupon.expires_at ?? null })))
 
 type ById = { plan_id: string }
 
 export function makePlans() {
   async function requirePlan(ctx: Context, tx: Tx, planId: string): Promise<Plan> {
-    const plan = await findPlan(tx, ctx.org.org_id, planId)
+    const plan = await findPlan(tx, ctx.org.org_id, planId, columnsOf(ctx))
     if (!plan) throw problem('not_found')
     return plan
   }
@@ -46,15 +60,15 @@ export function makePlans() {
 
     listPlans: (ctx: Context, asked: ListInput) =>
       readList<Plan>(ctx.tx, planList, asked, {
-        sql: `select ${columns} from plans where org_id = $1 and archived_at is null`,
+        sql: `select ${columnsOf(ctx)} from plans where org_id = $1 and archived_at is null`,
         values: [ctx.org.org_id],
       }),
 
     async createPlan(ctx: Context, input: z.output<typeof NewPlan>): Promise<Plan> {
       return ctx.db.operator(async (tx) => {
         const plan = await tx.row<Plan>(
-          `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${columns}`,
+          `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices, tax, coupons)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${columnsOf(ctx)}`,
           [
             newId(),
             ctx.org.org_id,
@@ -66,6 +80,8 @@ export function makePlans() {
             JSON.stringify(input.features ?? []),
             input.trial_days ?? 0,
             JSON.stringify(input.usage_prices ?? []),
+            input.tax ?? null,
+            couponsToStore(input.coupons ?? []),
           ],
         )
         await recordAudit(ctx, tx, {
@@ -90,8 +106,9 @@ export function makePlans() {
         const plan = await tx.row<Plan>(
           `update plans set name = coalesce($2, name), amount = coalesce($3, amount), currency = coalesce($4, currency),
              "interval" = coalesce($5, "interval"), quotas = coalesce($6::jsonb, quotas), features = coalesce($7::jsonb, features),
-             trial_days = coalesce($8, trial_days), usage_prices = coalesce($9::jsonb, usage_prices), updated_at = now()
-           where plan_id = $1 returning ${columns}`,
+             trial_days = coalesce($8, trial_days), usage_prices = coalesce($9::jsonb, usage_prices),
+             tax = case when $10::boolean then $11::jsonb else tax end, coupons = coalesce($12::jsonb, coupons), updated_at = now()
+           where plan_id = $1 returning ${columnsOf(ctx)}`,
           [
             plan_id,
             patch.name ?? null,
@@ -102,6 +119,9 @@ export function makePlans() {
             patch.features === undefined ? null : JSON.stringify(patch.features),
             patch.trial_days ?? null,
             patch.usage_prices === undefined ? null : JSON.stringify(patch.usage_prices),
+            patch.tax !== undefined,
+            patch.tax ?? null,
+            patch.coupons === undefined ? null : couponsToStore(patch.coupons),
           ],
         )
         await recordAudit(ctx, tx, { action: 'plan.changed', subject: toWire('plan', plan_id), workspaceId: null })

@@ -46,6 +46,7 @@ export const paymentRoutes = ({
       listInvoices: ['GET', '/api/payments/invoices', viewer('workspace')],
       showInvoice: ['GET', '/api/payments/invoices/:invoice_id/page', anyone],
       listUsageCharges: ['GET', '/api/payments/usage-charges', workspaceOwner],
+      downloadInvoice: ['GET', '/api/payments/invoices/:invoice_id/pdf', anyone],
       listPaymentMethods: ['GET', '/api/payments/methods', viewer('workspace')],
       deletePaymentMethod: ['DELETE', '/api/payments/methods/:payment_method_id', owner('payment_method')],
       setDefaultPaymentMethod: ['POST', '/api/payments/methods/:payment_method_id/default', owner('payment_method')],
@@ -90,6 +91,15 @@ export const paymentRoutes = ({
         answer: page(UsageCharge),
         extension: true,
         run: listCharges,
+      },
+      downloadInvoice: {
+        summary: 'An invoice of the built-in provider as a PDF',
+        description: 'The address stands in `pdf_url` of the invoice; it is signed and ends within two hours.',
+        query: InvoicePageQuery,
+        produces: ['application/pdf'],
+        transaction: false,
+        extension: true,
+        run: invoices.downloadInvoice,
       },
       listPaymentMethods: {
         summary: 'All payment methods of the workspace, newest first',

@@ -94,6 +94,41 @@ const NewUsagePrice = z.strictObject({
   included: usagePriceFields.included.default(0),
 })
 
+/** Added to the price of a plan. */
+const Tax = z.strictObject({
+  name: name().describe('As it stands on invoices: VAT'),
+  percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .multipleOf(0.001)
+    .describe('Of what is charged, after a coupon. It may change at any time; later invoices have the new one'),
+})
+
+export const couponCode = () =>
+  z
+    .string()
+    .trim()
+    .toUpperCase()
+    .regex(/^[A-Z0-9_-]{3,40}$/, 'must be 3 to 40 letters, digits, hyphens and underscores')
+
+const Coupon = z.strictObject({
+  code: couponCode().describe('What people type when they subscribe; letters are read as capitals'),
+  percent_off: z.int().min(1).max(100).describe('Of the price, before tax'),
+  duration: z
+    .enum(['once', 'forever'])
+    .describe('`once`: the first paid period. `forever`: as long as the plan is kept'),
+  expires_at: timestampIn().nullable().optional().describe('Nobody can subscribe with it after this time'),
+})
+export type Coupon = z.output<typeof Coupon>
+
+const MAX_COUPONS = 100
+const coupons = () =>
+  z
+    .array(Coupon)
+    .max(MAX_COUPONS)
+    .refine((all) => new Set(all.map(({ code }) => code)).size === all.length, 'must not have a code twice')
+
 export const Plan = z
   .object({
     plan_id: id('plan'),
@@ -107,6 +142,12 @@ export const Plan = z
     usage_prices: z
       .array(UsagePrice)
       .describe('What is charged for usage, at the end of each period')
+      .meta({ 'x-heddle-extension': true }),
+    tax: Tax.nullable().describe('Added to `amount`; null where there is none').meta({ 'x-heddle-extension': true }),
+    coupons: z
+      .array(z.object({ ...Coupon.shape, expires_at: timestamp().nullable() }))
+      .optional()
+      .describe('Only shown to operators')
       .meta({ 'x-heddle-extension': true }),
     created_at: timestamp(),
     updated_at: timestamp(),
@@ -129,6 +170,8 @@ const planFields = {
     .optional()
     .describe('What is charged for usage, at the end of each period; nothing where it is absent')
     .meta({ 'x-heddle-extension': true }),
+  tax: Tax.nullable().optional().describe('Added to `amount`; null: none'),
+  coupons: coupons().optional().describe('Codes that take something off; only operators are shown them'),
 }
 export const NewPlan = z.strictObject(planFields)
 export const PlanPatch = z.strictObject(planFields).partial()
@@ -152,6 +195,11 @@ export const SetupIntent = z
     client_secret: z.string(),
     customer_id: id('cus'),
     provider: z.enum(['builtin', 'stripe']),
+    publishable_key: z
+      .string()
+      .nullable()
+      .describe('For Stripe.js in the browser: `STRIPE_PUBLISHABLE_KEY`; null where it is not set')
+      .meta({ 'x-heddle-extension': true }),
   })
   .meta({ id: 'SetupIntent' })
 
@@ -194,11 +242,19 @@ export const PaymentToConfirm = z
       .describe(
         'For `stripe.confirmCardPayment` in the browser of the holder. The subscription begins when that is done',
       ),
+    publishable_key: z
+      .string()
+      .nullable()
+      .describe('For Stripe.js in the browser')
+      .meta({ 'x-heddle-extension': true }),
   })
   .meta({ id: 'PaymentToConfirm' })
 export type PaymentToConfirm = z.input<typeof PaymentToConfirm>
 
-export const NewBillingSubscription = z.strictObject({ plan_id: reference('plan') })
+export const NewBillingSubscription = z.strictObject({
+  plan_id: reference('plan'),
+  coupon: couponCode().optional().describe('A coupon of the plan'),
+})
 export const BillingSubscriptionPatch = z.strictObject({
   plan_id: reference('plan').optional(),
   cancel_at_period_end: z.boolean().optional(),
@@ -233,6 +289,11 @@ export const Invoice = z
     period_end: timestamp(),
     created_at: timestamp(),
     url: z.string().nullable(),
+    pdf_url: z
+      .string()
+      .nullable()
+      .describe('The invoice as a PDF; of the built-in provider signed, for one to two hours')
+      .meta({ 'x-heddle-extension': true }),
   })
   .meta({ id: 'Invoice' })
 

@@ -140,9 +140,10 @@ export type InvoiceRow = {
   period_end: Date
   created_at: Date
   hosted_url: string | null
+  pdf_url: string | null
 }
 const invoiceColumns =
-  'invoice_id, number, status, amount_due, amount_paid, currency, lines, period_start, period_end, created_at, hosted_url'
+  'invoice_id, number, status, amount_due, amount_paid, currency, lines, period_start, period_end, created_at, hosted_url, pdf_url'
 
 export const listInvoices = (tx: Tx, workspaceId: string, provider: ProviderName, asked: ListInput) =>
   readList<InvoiceRow>(tx, invoiceList, asked, {

@@ -227,7 +227,7 @@ describe('Stripe in trouble', () => {
     const challenged = await subscribe(owner)
     expect([challenged.status, challenged.body]).toEqual([
       202,
-      { status: 'requires_action', client_secret: expect.stringMatching(/^pi_\w+_secret_/) },
+      { status: 'requires_action', publishable_key: null, client_secret: expect.stringMatching(/^pi_\w+_secret_/) },
     ])
     // Until the holder has agreed there is nothing to use, and asking again gives the same thing to confirm.
     expect((await owner.call('GET', ME)).body.code).toBe('no_subscription')

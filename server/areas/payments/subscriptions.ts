@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import { recordAudit } from '#platform/audit'
-import { isProblem, problem, unknownReference } from '#platform/errors'
+import { invalid, isProblem, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
+import type { Discount } from '#providers/billing/index'
 import { type BillingParts, type Change, changing, inTransaction } from './customers.ts'
-import { findPlan } from './plans.ts'
+import { findCoupon, findPlan } from './plans.ts'
 import type { Quotas } from './quotas.ts'
 import type {
   BillingSubscription,
@@ -16,7 +17,7 @@ import type {
 } from './schema.ts'
 import * as store from './store.ts'
 
-type Deps = BillingParts & { quotas: Quotas }
+type Deps = BillingParts & { quotas: Quotas; publishableKey: string | null }
 
 const findLive = ({ provider }: Deps, ctx: Context): Promise<store.SubscriptionRow | undefined> =>
   inTransaction(ctx, (tx) => store.findLiveSubscription(tx, ctx.workspace.workspace_id, provider.name))
@@ -25,6 +26,12 @@ async function requireLive(deps: Deps, ctx: Context): Promise<store.Subscription
   const subscription = await findLive(deps, ctx)
   if (!subscription) throw problem('no_subscription', 'Make one with POST /api/payments/subscriptions.')
   return subscription
+}
+
+async function couponOf(ctx: Context, plan: Plan, code: string): Promise<Discount> {
+  const coupon = await inTransaction(ctx, (tx) => findCoupon(tx, plan.plan_id, code))
+  if (!coupon) throw invalid([{ path: '/coupon', message: 'is not a coupon of this plan, or has expired' }])
+  return { code: coupon.code, percent_off: coupon.percent_off, duration: coupon.duration }
 }
 
 async function planOnOffer(ctx: Context, planId: string): Promise<Plan> {
@@ -44,7 +51,7 @@ async function requireMethod({ provider, cache }: Deps, ctx: Context): Promise<v
     )
   if (await has()) return
   await cache.refresh(workspace_id)
-  if (!(await has())) throw problem('payment_method_required', 'Add a card first: POST /api/payments/setup-intent.')
+  if (!(await has())) throw problem('payment_method_required', 'Add a card to the workspace first.')
 }
 
 /**
@@ -56,15 +63,17 @@ async function subscribe(
   ctx: Context,
   { customer, row, requestKey }: Change,
   plan: Plan,
+  discount: Discount | null,
 ): Promise<{ client_secret: string } | void> {
   const { workspaceId } = customer
   const trialDays = row.trial_used ? 0 : plan.trial_days
-  if (!provider.cached) return provider.subscribe(customer, { plan, trialDays, requestKey, attempt: row.attempt })
+  if (!provider.cached)
+    return provider.subscribe(customer, { plan, trialDays, requestKey, attempt: row.attempt, discount })
   const { attempt, attempt_request } = await inTransaction(ctx, (tx) =>
     store.beginAttempt(tx, workspaceId, provider.name, requestKey),
   )
   try {
-    return await provider.subscribe(customer, { plan, trialDays, requestKey: attempt_request, attempt })
+    return await provider.subscribe(customer, { plan, trialDays, requestKey: attempt_request, attempt, discount })
   } catch (error) {
     if (isProblem(error, 'card_declined') || isProblem(error, 'conflict'))
       await inTransaction(ctx, (tx) => store.closeAttempt(tx, workspaceId, provider.name, attempt))
@@ -104,9 +113,10 @@ export async function getMySubscription(deps: Deps, ctx: Context): Promise<Billi
 export async function createSubscription(
   deps: Deps,
   ctx: Context,
-  { plan_id }: z.output<typeof NewBillingSubscription>,
+  { plan_id, coupon }: z.output<typeof NewBillingSubscription>,
 ): Promise<BillingSubscription | PaymentToConfirm> {
   const plan = await planOnOffer(ctx, plan_id)
+  const discount = coupon === undefined ? null : await couponOf(ctx, plan, coupon)
   const subscribeOnce = async (change: Change): Promise<BillingSubscription | PaymentToConfirm> => {
     const present = await findCertain(deps, ctx, change.row)
     // The same request, repeated after its answer was lost.
@@ -114,11 +124,11 @@ export async function createSubscription(
     if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
     if (costs(plan)) await requireMethod(deps, ctx)
     await deps.quotas.checkFit(ctx, plan)
-    const challenge = await subscribe(deps, ctx, change, plan)
+    const challenge = await subscribe(deps, ctx, change, plan, discount)
     // What the holder confirms in the browser, the provider tells us of; until then there is no subscription.
     if (challenge) {
       ctx.status(202)
-      return { status: 'requires_action', ...challenge }
+      return { status: 'requires_action', ...challenge, publishable_key: deps.publishableKey }
     }
     await deps.cache.refresh(change.customer.workspaceId)
     deps.quotas.forget(change.customer.workspaceId)
@@ -127,7 +137,7 @@ export async function createSubscription(
     await audit(ctx, 'billing.subscribed', made)
     return shown(made)
   }
-  return changing(ctx, deps, subscribeOnce, plan.plan_id)
+  return changing(ctx, deps, subscribeOnce, plan.plan_id + (discount?.code ?? ''))
 }
 
 export async function updateMySubscription(

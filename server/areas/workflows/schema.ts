@@ -321,6 +321,11 @@ export const EmbedToken = z
     template_id: id('tmpl').nullable(),
     name: z.string().nullable(),
     prefix: z.string(),
+    token: z
+      .string()
+      .nullable()
+      .describe('It stands in public pages, so it is shown again; null where it was made by an older release')
+      .meta({ 'x-heddle-extension': true }),
     allowed_origins: z.array(z.string()),
     require_origin: z.boolean(),
     enabled: z.boolean(),

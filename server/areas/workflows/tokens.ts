@@ -11,7 +11,7 @@ import { type EmbedToken, type EmbedTokenPatch, type NewEmbedToken, tokenList } 
 export type EmbedOwner = { workflow_id: string } | { template_id: string }
 
 const embedColumns =
-  'token_id, workflow_id, template_id, name, prefix, allowed_origins, require_origin, enabled, last_used_at, created_at'
+  'token_id, workflow_id, template_id, name, prefix, public_token as token, allowed_origins, require_origin, enabled, last_used_at, created_at'
 const ownerColumn = (owner: EmbedOwner): ['workflow_id' | 'template_id', string] =>
   'workflow_id' in owner ? ['workflow_id', owner.workflow_id] : ['template_id', owner.template_id]
 
@@ -33,8 +33,8 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
       const [column, id] = ownerColumn(owner as unknown as Owner)
       const origins = allowed_origins ?? (await options.defaultOrigins(ctx, owner as unknown as Owner))
       const token = await ctx.tx.row<EmbedToken>(
-        `insert into embed_tokens (workspace_id, token_id, ${column}, name, prefix, token_hash, allowed_origins, require_origin, created_by)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${embedColumns}`,
+        `insert into embed_tokens (workspace_id, token_id, ${column}, name, prefix, token_hash, allowed_origins, require_origin, created_by, public_token)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${embedColumns}`,
         [
           ctx.workspace.workspace_id,
           newId(),
@@ -45,6 +45,7 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
           origins,
           require_origin ?? false,
           ctx.person.user_id,
+          secret,
         ],
       )
       await recordAudit(ctx, ctx.tx, { action: 'embed_token.created', subject: toWire('emb', token.token_id) })

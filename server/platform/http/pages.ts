@@ -8,21 +8,28 @@ import { sendUnknown } from './unknown.ts'
 // are read once: a server goes on with what it began with, whatever is built meanwhile.
 
 /** No script or style but our own files, nothing from elsewhere, and no text ever becomes markup or code. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ')
+const pagePolicy = (stripe: boolean): string => {
+  // Stripe's own form for cards: its script, its frames and its API, and nothing else of its.
+  const script = stripe ? ' https://js.stripe.com' : ''
+  const frames = stripe ? ' https://js.stripe.com https://hooks.stripe.com' : ''
+  const api = stripe ? ' https://api.stripe.com' : ''
+  return [
+    "default-src 'none'",
+    `script-src 'self'${script}`,
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "media-src 'self' blob:",
+    `connect-src 'self'${api}`,
+    "worker-src 'self'",
+    `frame-src 'self'${frames}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    // The script of Stripe knows nothing of trusted types.
+    ...(stripe ? [] : ["require-trusted-types-for 'script'"]),
+  ].join('; ')
+}
 
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
@@ -40,7 +47,8 @@ type Page = Document & { hashed: boolean }
 /** Addresses that belong to the service itself: an unknown one among them is 404, never a page. */
 const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|readyz|metrics)(\/|$)/
 
-export function addPages(app: FastifyInstance, directory: string): void {
+export function addPages(app: FastifyInstance, directory: string, { stripe = false } = {}): void {
+  const policy = pagePolicy(stripe)
   const pages = readPages(directory)
   const index = pages.get('/index.html')
   if (!index) throw new Error(`there is no index.html in ${directory}`)
@@ -48,8 +56,9 @@ export function addPages(app: FastifyInstance, directory: string): void {
   app.get('/*', (request, reply) => {
     const path = request.url.split('?', 1)[0]!
     const found = path === '/index.html' ? undefined : pages.get(path)
-    if (found) return send(reply, request, found)
-    if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path))) return send(reply, request, index)
+    if (found) return send(reply, request, found, policy)
+    if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path)))
+      return send(reply, request, index, policy)
     return sendUnknown(app, request, reply)
   })
 }
@@ -58,9 +67,9 @@ export function addPages(app: FastifyInstance, directory: string): void {
 const isNavigation = (request: FastifyRequest, path: string): boolean =>
   (request.headers.accept ?? '').includes('text/html') && !/\.[a-z0-9]{1,5}$/i.test(path)
 
-function send(reply: FastifyReply, request: FastifyRequest, page: Page): Promise<FastifyReply> {
+function send(reply: FastifyReply, request: FastifyRequest, page: Page, policy: string): Promise<FastifyReply> {
   reply
-    .header('content-security-policy', pagePolicy)
+    .header('content-security-policy', policy)
     .header('cache-control', page.hashed ? 'public, max-age=31536000, immutable' : 'no-cache')
   return sendDocument(request, reply, page)
 }

@@ -17,6 +17,7 @@ const prefixOf: Record<string, Prefix> = {
   workflow_id: 'wf',
   version_id: 'wfv',
   trigger_id: 'trg',
+  comment_id: 'cmt',
   execution_id: 'exe',
   request_id: 'apr',
   dataset_id: 'ds',

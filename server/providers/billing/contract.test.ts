@@ -33,12 +33,14 @@ const plan = (name: string, amount: number, interval: 'month' | 'year' = 'month'
   interval,
   trial_days: 0,
   usage_prices: [],
+  tax: null,
 })
 const free = plan('Free', 0)
 const team = plan('Team', 3000)
 const business = plan('Business', 9000)
 const yearly = plan('Yearly', 30_000, 'year')
-const plans = [free, team, business, yearly]
+const taxed: BillingPlan = { ...plan('Taxed', 3000), tax: { name: 'VAT', percent: 19 } }
+const plans = [free, team, business, yearly, taxed]
 
 async function makeBuiltinBench(): Promise<Bench> {
   const { db, vault, sql } = service()
@@ -46,8 +48,8 @@ async function makeBuiltinBench(): Promise<Bench> {
   const owner = await makePerson(service())
   for (const one of plans)
     await sql(
-      `insert into plans (plan_id, org_id, name, amount, currency, "interval") select $1, org_id, $2, $3, $4, $5 from orgs limit 1`,
-      [one.plan_id, one.name, one.amount, one.currency, one.interval],
+      `insert into plans (plan_id, org_id, name, amount, currency, "interval", tax) select $1, org_id, $2, $3, $4, $5, $6 from orgs limit 1`,
+      [one.plan_id, one.name, one.amount, one.currency, one.interval, one.tax],
     )
   return {
     provider,
@@ -134,6 +136,7 @@ describe.each([
     trialDays: 0,
     requestKey: newId(),
     attempt: 0,
+    discount: null,
     ...more,
   })
   const withCard = async (number = WORKS): Promise<Customer> => {
@@ -192,6 +195,28 @@ describe.each([
     ])
     expect(invoices[0]!.number).toMatch(/-0001$/)
     expect(invoices[0]!.lines.reduce((sum, line) => sum + line.amount, 0)).toBe(3000)
+  })
+
+  test('a coupon is taken off and the tax added, as lines that add up; a coupon for once is off the first invoice only', async () => {
+    const customer = await withCard()
+    const discount = { code: 'HALF', percent_off: 50, duration: 'once' } as const
+    await provider.subscribe(customer, { ...order(taxed), discount })
+    await bench.passPeriod(customer)
+    const { invoices } = await read(customer)
+    const sums = invoices.map(({ lines }) => lines.reduce((sum, { amount }) => sum + amount, 0))
+    expect(invoices.map(({ amount_due }) => amount_due)).toEqual([3570, 1785])
+    expect(sums).toEqual([3570, 1785])
+    expect(invoices[1]!.lines.map(({ amount }) => amount)).toEqual([3000, -1500, 285])
+  })
+
+  test('another plan ends the coupon, and what was paid with coupon and tax is credited with them', async () => {
+    const customer = await withCard()
+    const discount = { code: 'HALF', percent_off: 50, duration: 'forever' } as const
+    await provider.subscribe(customer, { ...order(taxed), discount })
+    const [{ ref } = { ref: '' }] = (await read(customer)).subscriptions
+    await provider.changePlan(customer, ref, business, newId())
+    await bench.passPeriod(customer)
+    expect((await read(customer)).invoices[0]).toMatchObject({ amount_due: 9000 })
   })
 
   test('the same request twice is one subscription and one invoice', async () => {

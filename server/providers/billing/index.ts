@@ -12,6 +12,11 @@ export type Meter = (typeof meters)[number]
 
 /** `unit_amount` for every `per` units beyond those that are included in a period. `per` is a power of ten. */
 export type UsagePrice = { meter: Meter; unit_amount: number; per: number; included: number }
+/** Added to what a plan costs. */
+export type Tax = { name: string; percent: number }
+
+/** What a coupon takes off the price of a plan: its first paid period, or all of them. */
+export type Discount = { code: string; percent_off: number; duration: 'once' | 'forever' }
 
 export type BillingPlan = {
   plan_id: string
@@ -21,6 +26,7 @@ export type BillingPlan = {
   interval: 'month' | 'year'
   trial_days: number
   usage_prices: UsagePrice[]
+  tax: Tax | null
 }
 
 export type Method = {
@@ -74,6 +80,7 @@ export type ProviderInvoice = {
   period_end: Date
   attempts: number
   hosted_url: string | null
+  pdf_url: string | null
   created_at: Date
 }
 
@@ -93,6 +100,7 @@ export type Order = {
   requestKey: string
   /** Counts the attempts whose outcome is known; at most one subscription comes of each. */
   attempt: number
+  discount: Discount | null
 }
 
 export type BillingProvider = {
@@ -114,7 +122,7 @@ export type BillingProvider = {
    * the subscription comes to be when the holder has done so in the browser, with this secret.
    */
   subscribe(customer: Customer, order: Order): Promise<{ client_secret: string } | void>
-  /** What is left of the old price is credited, the rest of the period at the new one charged at once; or nothing changes. */
+  /** A coupon belongs to its plan and ends with it. What is left of the old price is credited, the rest of the period at the new one charged at once; or nothing changes. */
   changePlan(customer: Customer, subscriptionRef: string, plan: BillingPlan, key: string): Promise<void>
   cancel(customer: Customer, subscriptionRef: string, when: 'period_end' | 'now', key: string): Promise<void>
   /** Takes back a cancellation at the end of the period. */

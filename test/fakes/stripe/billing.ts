@@ -43,7 +43,11 @@ export function charge(state: State, customer: Customer): Refused | null {
 
 export function makeInvoice(state: State, subscription: Subscription, lines: Line[]): Invoice {
   const customer = state.customers.get(subscription.customer)!
-  const total = lines.reduce((sum, line) => sum + line.amount, 0)
+  const price = lines.reduce((sum, line) => sum + line.amount, 0)
+  const off = Math.round((price * (subscription.discount?.percent_off ?? 0)) / 100)
+  if (subscription.discount?.duration === 'once' && price > 0) subscription.discount = null
+  const taxed = Math.round(((price - off) * (subscription.tax?.percentage ?? 0)) / 100)
+  const total = price - off + taxed
   // A negative balance is money owed to the customer.
   const used = total > 0 ? Math.min(-customer.balance, total) : total
   customer.balance += used
@@ -63,6 +67,9 @@ export function makeInvoice(state: State, subscription: Subscription, lines: Lin
     period_start: state.now,
     period_end: state.now,
     hosted_invoice_url: `https://invoice.stripe.com/i/${id}`,
+    invoice_pdf: `https://pay.stripe.com/invoice/${id}/pdf`,
+    total_discount_amounts: off === 0 ? [] : [{ amount: off }],
+    total_taxes: taxed === 0 ? [] : [{ amount: taxed }],
     lines: { object: 'list', data: lines },
     parent: { subscription_details: { subscription: subscription.id } },
   }

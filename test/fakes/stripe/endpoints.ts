@@ -37,6 +37,15 @@ function setDefault(state: State, customer: Customer, ref: string): void {
   customer.invoice_settings.default_payment_method = ref
 }
 
+const termsOf = (state: State, params: Params): Pick<Subscription, 'tax' | 'discount'> => {
+  const [rate] = (params.default_tax_rates || []) as string[]
+  const [discount] = (params.discounts || []) as { coupon: string }[]
+  return {
+    tax: rate === undefined ? null : find(state.taxRates, 'tax rate', rate),
+    discount: discount === undefined ? null : find(state.coupons, 'coupon', discount.coupon),
+  }
+}
+
 export const endpoints: Endpoint[] = [
   {
     method: 'POST',
@@ -271,6 +280,54 @@ export const endpoints: Endpoint[] = [
     },
   },
   {
+    method: 'GET',
+    path: /^\/v1\/tax_rates$/,
+    shape: { optional: { active: 'boolean', limit: 'integer' } },
+    run: (state) => list([...state.taxRates.values()], '/v1/tax_rates'),
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/tax_rates$/,
+    shape: {
+      required: { display_name: 'text', percentage: 'number', inclusive: 'boolean' },
+      optional: { metadata: 'metadata' },
+    },
+    run(state, params) {
+      const rate = {
+        id: newRef('txr'),
+        object: 'tax_rate' as const,
+        percentage: Number(params.percentage),
+        metadata: (params.metadata ?? {}) as Record<string, string>,
+      }
+      state.taxRates.set(rate.id, rate)
+      return rate
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/v1\/coupons\/([^/]+)$/,
+    shape: {},
+    run: (state, _params, [id]) => find(state.coupons, 'coupon', id!),
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/coupons$/,
+    shape: {
+      required: { percent_off: 'number', duration: ['once', 'forever'] },
+      optional: { id: 'text', name: 'text' },
+    },
+    run(state, params) {
+      const coupon = {
+        id: text(params.id),
+        object: 'coupon' as const,
+        percent_off: Number(params.percent_off),
+        duration: params.duration as 'once' | 'forever',
+      }
+      state.coupons.set(coupon.id, coupon)
+      return coupon
+    },
+  },
+  {
     method: 'POST',
     path: /^\/v1\/subscriptions$/,
     shape: {
@@ -280,6 +337,8 @@ export const endpoints: Endpoint[] = [
         off_session: 'boolean',
         metadata: 'metadata',
         trial_period_days: 'integer',
+        default_tax_rates: ['text'],
+        discounts: [{ coupon: 'text' }],
         expand: ['text'],
       },
     },
@@ -297,6 +356,7 @@ export const endpoints: Endpoint[] = [
         cancel_at_period_end: false,
         created: state.now,
         ended_at: null,
+        ...termsOf(state, params),
         metadata: (params.metadata ?? {}) as Record<string, string>,
         items: {
           object: 'list',
@@ -367,6 +427,8 @@ export const endpoints: Endpoint[] = [
         payment_behavior: ['error_if_incomplete', 'allow_incomplete', 'default_incomplete', 'pending_if_incomplete'],
         off_session: 'boolean',
         cancel_at_period_end: 'boolean',
+        default_tax_rates: ['text'],
+        discounts: [{ coupon: 'text' }],
       },
     },
     run(state, params, [id], emit) {
@@ -379,6 +441,7 @@ export const endpoints: Endpoint[] = [
       if (params.cancel_at_period_end !== undefined)
         subscription.cancel_at_period_end = params.cancel_at_period_end === 'true'
       const [item, ...others] = (params.items ?? []) as { id?: string; price?: string; deleted?: string }[]
+      if (params.default_tax_rates !== undefined) Object.assign(subscription, termsOf(state, params))
       if (item?.id !== undefined && item.price !== undefined)
         changePrice(state, subscription, { id: item.id, price: item.price }, emit)
       for (const other of others) changeItem(state, subscription, other)

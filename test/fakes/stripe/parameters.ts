@@ -2,7 +2,15 @@ import type { Params, Value } from './form.ts'
 
 // What each endpoint takes, to the letter. Everything else is refused the way Stripe refuses it.
 
-export type Kind = 'text' | 'integer' | 'boolean' | 'metadata' | readonly string[] | { [field: string]: Kind } | [Kind]
+export type Kind =
+  | 'text'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'metadata'
+  | readonly string[]
+  | { [field: string]: Kind }
+  | [Kind]
 export type Shape = { required?: Record<string, Kind>; optional?: Record<string, Kind> }
 
 export class Refused extends Error {
@@ -61,12 +69,15 @@ function checkValue(field: string, value: Value, kind: Kind): void {
     return
   }
   if (Array.isArray(kind) && kind.length === 1 && (typeof kind[0] === 'object' || kind[0] === 'text')) {
+    // An empty text clears a list.
+    if (value === '') return
     if (!Array.isArray(value)) throw refuse(`Invalid array: ${field}`)
     value.forEach((inner, at) => void checkValue(`${field}[${at}]`, inner, kind[0] as Kind))
     return
   }
   if (typeof value !== 'string') throw refuse(`Invalid string: ${field}`)
   if (kind === 'integer' && !/^-?\d+$/.test(value)) throw refuse(`Invalid integer: ${value}`)
+  if (kind === 'number' && !Number.isFinite(Number(value))) throw refuse(`Invalid decimal: ${value}`)
   if (kind === 'boolean' && value !== 'true' && value !== 'false') throw refuse(`Invalid boolean: ${value}`)
   if (kind === 'text' && value === '') throw refuse(`You passed an empty string for '${field}'.`)
   if (Array.isArray(kind) && !(kind as readonly string[]).includes(value))

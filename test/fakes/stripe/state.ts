@@ -57,6 +57,8 @@ export type Subscription = {
   created: number
   ended_at: number | null
   metadata: Record<string, string>
+  tax: TaxRate | null
+  discount: Coupon | null
   /** While its first payment waits for the holder of the card. */
   latest_invoice?: { id: string; confirmation_secret: { client_secret: string; type: 'payment_intent' } }
   items: {
@@ -70,6 +72,8 @@ export type Subscription = {
     }[]
   }
 }
+export type TaxRate = { id: string; object: 'tax_rate'; percentage: number; metadata: Record<string, string> }
+export type Coupon = { id: string; object: 'coupon'; percent_off: number; duration: 'once' | 'forever' }
 export type Line = {
   description: string
   amount: number
@@ -92,6 +96,9 @@ export type Invoice = {
   period_start: number
   period_end: number
   hosted_invoice_url: string
+  invoice_pdf: string
+  total_discount_amounts: { amount: number }[]
+  total_taxes: { amount: number }[]
   lines: { object: 'list'; data: Line[] }
   parent: { subscription_details: { subscription: string } }
 }
@@ -106,6 +113,8 @@ export function makeState() {
     prices: new Map<string, Price>(),
     meters: new Map<string, Meter>(),
     meterEvents: new Map<string, MeterEvent>(),
+    taxRates: new Map<string, TaxRate>(),
+    coupons: new Map<string, Coupon>(),
     subscriptions: new Map<string, Subscription>(),
     invoices: new Map<string, Invoice>(),
     /** Seconds; moved by tests. */

@@ -1,5 +1,18 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import { Copy, CopyPlus, Maximize, Network, Play, Plus, Power, Spline, StickyNote, Trash2 } from 'lucide-react'
+import {
+  BoxSelect,
+  Copy,
+  CopyPlus,
+  Maximize,
+  MessageSquare,
+  Network,
+  Play,
+  Plus,
+  Power,
+  Spline,
+  StickyNote,
+  Trash2,
+} from 'lucide-react'
 import { useContext } from 'react'
 import { MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { arrangeAll, duplicate, isDisabled, mayDisable, toggleDisabled } from '../actions.ts'
@@ -9,9 +22,9 @@ import { TryContext } from '../run/effects.tsx'
 import { type EditorStore, useEditor, useEditorStore } from '../store.ts'
 import type { Pressed } from './pressed.ts'
 
-type Props = { pressed: Pressed | null; onClose(): void; onFit(): void }
+type Props = { pressed: Pressed | null; onClose(): void; onFit(): void; onGroup(): void }
 
-export function CanvasMenu({ pressed, onClose, onFit }: Props) {
+export function CanvasMenu({ pressed, onClose, onFit, onGroup }: Props) {
   return (
     <Base.Root open={pressed !== null} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
@@ -28,7 +41,7 @@ export function CanvasMenu({ pressed, onClose, onFit }: Props) {
             aria-label="Canvas menu"
             className="min-w-48 rounded-lg border border-line bg-raised p-1 shadow-raised outline-none"
           >
-            {pressed && <Items pressed={pressed} onFit={onFit} />}
+            {pressed && <Items pressed={pressed} onFit={onFit} onGroup={onGroup} />}
           </Base.Popup>
         </Base.Positioner>
       </Base.Portal>
@@ -36,10 +49,10 @@ export function CanvasMenu({ pressed, onClose, onFit }: Props) {
   )
 }
 
-function Items({ pressed, onFit }: { pressed: Pressed; onFit(): void }) {
+function Items({ pressed, onFit, onGroup }: { pressed: Pressed; onFit(): void; onGroup(): void }) {
   const store = useEditorStore()
   const isFixed = useEditor((state) => state.readOnly || state.comparison !== null)
-  if (pressed.kind === 'node') return <NodeItems id={pressed.id} isFixed={isFixed} />
+  if (pressed.kind === 'node') return <NodeItems id={pressed.id} isFixed={isFixed} onGroup={onGroup} />
   if (pressed.kind === 'edge' && !isFixed)
     return (
       <>
@@ -77,7 +90,7 @@ function Items({ pressed, onFit }: { pressed: Pressed; onFit(): void }) {
   )
 }
 
-function NodeItems({ id, isFixed }: { id: string; isFixed: boolean }) {
+function NodeItems({ id, isFixed, onGroup }: { id: string; isFixed: boolean; onGroup(): void }) {
   const store = useEditorStore()
   const tryPart = useContext(TryContext)
   const isTop = useEditor((state) => state.path.length === 0)
@@ -102,6 +115,9 @@ function NodeItems({ id, isFixed }: { id: string; isFixed: boolean }) {
           <MenuItem icon={CopyPlus} onSelect={() => duplicate(store)}>
             Duplicate
           </MenuItem>
+          <MenuItem icon={BoxSelect} onSelect={onGroup}>
+            Group selection
+          </MenuItem>
           {mayDisable(store, id) && (
             <MenuItem icon={Power} onSelect={() => toggleDisabled(store, [id])}>
               {isDisabled(store, id) ? 'Enable' : 'Disable'}
@@ -109,6 +125,9 @@ function NodeItems({ id, isFixed }: { id: string; isFixed: boolean }) {
           )}
         </>
       )}
+      <MenuItem icon={MessageSquare} onSelect={() => store.set({ panel: 'comments', about: id })}>
+        Comment…
+      </MenuItem>
       <MenuItem icon={Copy} onSelect={() => void navigator.clipboard?.writeText(`nodes.${id}.output`).catch(() => {})}>
         Copy reference
       </MenuItem>

@@ -2,17 +2,22 @@ import { Panel } from '@xyflow/react'
 import { type DragEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { hasBody } from '#model/body'
 import type { Workflow } from '#sdk/types.generated'
+import { pointAt } from '#web/shell/presence.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { add, copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
 import { type DocGraph, graphAt } from '../document/document.ts'
+import { addGroup } from '../document/notes.ts'
 import { marksIn } from '../document/problems.ts'
 import { KIND_TYPE } from '../palette/kind-tile.tsx'
+import { Cursors } from '../presence/cursors.tsx'
+import type { Here } from '../presence/use-presence.ts'
 import { draggedKind } from '../services/service-kinds.ts'
 import { Starts } from '../starts/starts.tsx'
 import { useLead } from '../starts/use-lead.tsx'
 import { type EditorStore, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
+import { boxesOf } from './boxes.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { CanvasControls, FIT } from './canvas-controls.tsx'
 import { CanvasMenu, insertInto } from './canvas-menu.tsx'
@@ -25,7 +30,15 @@ import type { Pressed } from './pressed.ts'
 import { NODE_WIDTH } from './size.ts'
 
 /** The canvas of the open document: what is drawn in it becomes changes of it. */
-export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>; workflow: Workflow }) {
+export function EditorCanvas({
+  flow,
+  workflow,
+  people,
+}: {
+  flow: RefObject<Flow | null>
+  workflow: Workflow
+  people: readonly Here[]
+}) {
   const store = useEditorStore()
   const drawn = useGraph()
   const path = useEditor((state) => state.path)
@@ -76,6 +89,11 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
       className="relative min-h-0 flex-1 outline-none"
       onDragOver={(event) => event.dataTransfer.types.includes(KIND_TYPE) && event.preventDefault()}
       onDrop={onDrop}
+      onPointerMove={(event) => {
+        if (people.length === 0 || !flow.current) return
+        const { x, y } = flow.current.screenToFlowPosition({ x: event.clientX, y: event.clientY })
+        pointAt({ x: Math.round(x), y: Math.round(y), path: path.join('/') })
+      }}
     >
       <p id="editor-keys" className="sr-only">
         Arrow keys go from node to node, slash adds a node, C connects, question mark lists all keys.
@@ -105,6 +123,7 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
         lead={starting.lead}
       >
         <Notes />
+        <Cursors people={people} />
         {!(readOnly || comparison) && <EdgePlus hovered={hovered} onInsert={(id) => insertInto(store, id)} />}
         <Panel position="top-left">
           <Breadcrumb />
@@ -116,11 +135,23 @@ export function EditorCanvas({ flow, workflow }: { flow: RefObject<Flow | null>;
           <CanvasControls flow={flow} />
         </Panel>
       </GraphCanvas>
-      <CanvasMenu pressed={pressed} onClose={() => setPressed(null)} onFit={() => void flow.current?.fitView(FIT)} />
+      <CanvasMenu
+        pressed={pressed}
+        onClose={() => setPressed(null)}
+        onFit={() => void flow.current?.fitView(FIT)}
+        onGroup={() => groupSelected(store, flow.current)}
+      />
       {graph.nodes.length === 0 && !comparison && <EmptyCanvas />}
       {starting.dialog}
     </div>
   )
+}
+
+/** A frame around the selected nodes. */
+export function groupSelected(store: EditorStore, flow: Flow | null): void {
+  const { selection, path } = store.get()
+  const boxes = boxesOf(flow?.getNodes() ?? []).filter(({ id }) => selection.nodes.has(id))
+  store.change((doc) => addGroup(doc, path, boxes)?.doc ?? doc)
 }
 
 export function open(store: EditorStore, id: string): void {

@@ -1,8 +1,11 @@
 import { useReactFlow, ViewportPortal } from '@xyflow/react'
 import { GripHorizontal, X } from 'lucide-react'
 import { type PointerEvent, useRef, useState } from 'react'
-import { changeNote, type Note, notesIn, removeNote } from '../document/notes.ts'
+import { cx } from '#web/ui/cx.ts'
+import { setPositions } from '../document/commands.ts'
+import { changeNote, insideOf, type Note, notesIn, removeNote } from '../document/notes.ts'
 import { useDoc, useEditor, useEditorStore } from '../store.ts'
+import { boxesOf } from './boxes.ts'
 
 /** Notes of the open graph, under its nodes. */
 export function Notes() {
@@ -23,7 +26,7 @@ type Drag = { x: number; y: number; width: number; height: number }
 
 function OneNote({ note }: { note: Note }) {
   const store = useEditorStore()
-  const { getZoom } = useReactFlow()
+  const { getZoom, getNodes } = useReactFlow()
   const isFixed = useEditor((state) => state.readOnly || state.comparison !== null)
   const [moved, setMoved] = useState<Drag | null>(null)
   const from = useRef<{ x: number; y: number; size: boolean } | null>(null)
@@ -50,7 +53,12 @@ function OneNote({ note }: { note: Note }) {
       from.current = null
       if (moved) {
         const rounded = Object.entries(moved).map(([key, value]) => [key, Math.round(value as number)])
-        change(Object.fromEntries(rounded) as Partial<Note>)
+        const inside = note.group && !size ? insideOf(note, boxesOf(getNodes())) : []
+        const by = { x: Math.round(moved.x - note.x), y: Math.round(moved.y - note.y) }
+        const places = Object.fromEntries(inside.map(({ id: node, x, y }) => [node, { x: x + by.x, y: y + by.y }]))
+        store.change((doc) =>
+          setPositions(changeNote(doc, id, Object.fromEntries(rounded) as Partial<Note>), store.get().path, places),
+        )
       }
       setMoved(null)
     },
@@ -58,19 +66,29 @@ function OneNote({ note }: { note: Note }) {
   return (
     <div
       data-note={id}
-      className="nodrag nopan absolute flex flex-col rounded-md border border-waiting/40 bg-waiting-soft shadow-sm"
+      className={cx(
+        'nodrag nopan absolute flex flex-col rounded-md border',
+        note.group
+          ? 'border-line-strong border-dashed bg-running-soft/30'
+          : 'border-waiting/40 bg-waiting-soft shadow-sm',
+      )}
       style={{
         transform: `translate(${place.x}px, ${place.y}px)`,
         width: place.width,
         height: place.height,
         // Under the nodes, which are drawn later, and above the background.
-        pointerEvents: 'all',
+        pointerEvents: note.group ? 'none' : 'all',
       }}
     >
       {!isFixed && (
-        <div className="flex items-center justify-between px-1 text-waiting">
+        <div
+          className={cx(
+            'pointer-events-auto flex items-center justify-between px-1',
+            note.group ? 'text-ink-2' : 'text-waiting',
+          )}
+        >
           <span
-            title="Drag to move the note"
+            title={note.group ? 'Drag to move the group and its nodes' : 'Drag to move the note'}
             className="flex flex-1 cursor-grab justify-center py-0.5 active:cursor-grabbing"
             {...handlers(false)}
           >
@@ -78,7 +96,7 @@ function OneNote({ note }: { note: Note }) {
           </span>
           <button
             type="button"
-            aria-label="Delete the note"
+            aria-label={note.group ? 'Delete the group, not its nodes' : 'Delete the note'}
             className="rounded p-0.5 hover:bg-hover"
             onClick={() => store.change((doc) => removeNote(doc, id))}
           >
@@ -86,19 +104,31 @@ function OneNote({ note }: { note: Note }) {
           </button>
         </div>
       )}
-      <textarea
-        aria-label="Note"
-        readOnly={isFixed}
-        value={note.text}
-        placeholder="Write a note"
-        maxLength={4_000}
-        onChange={(event) => change({ text: event.currentTarget.value }, 'text')}
-        className="nowheel min-h-0 flex-1 resize-none bg-transparent px-2.5 pb-2 text-sm outline-none placeholder:text-ink-3"
-      />
+      {note.group ? (
+        <input
+          aria-label="Name of the group"
+          readOnly={isFixed}
+          value={note.text}
+          placeholder="Name the group"
+          maxLength={200}
+          onChange={(event) => change({ text: event.currentTarget.value }, 'text')}
+          className="pointer-events-auto w-full bg-transparent px-2.5 text-sm font-semibold outline-none placeholder:text-ink-3"
+        />
+      ) : (
+        <textarea
+          aria-label="Note"
+          readOnly={isFixed}
+          value={note.text}
+          placeholder="Write a note"
+          maxLength={4_000}
+          onChange={(event) => change({ text: event.currentTarget.value }, 'text')}
+          className="nowheel min-h-0 flex-1 resize-none bg-transparent px-2.5 pb-2 text-sm outline-none placeholder:text-ink-3"
+        />
+      )}
       {!isFixed && (
         <span
           title="Drag to change the size"
-          className="absolute right-0 bottom-0 size-3 cursor-nwse-resize border-r-2 border-b-2 border-waiting/60"
+          className="pointer-events-auto absolute right-0 bottom-0 size-3 cursor-nwse-resize border-r-2 border-b-2 border-waiting/60"
           {...handlers(true)}
         />
       )}

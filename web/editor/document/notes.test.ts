@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Doc, emptyDoc, readDoc } from './document.ts'
-import { addNote, changeNote, notesIn, removeNote } from './notes.ts'
+import { addGroup, addNote, changeNote, insideOf, notesIn, removeNote } from './notes.ts'
 
 test('a note is added, written, moved and taken away, and belongs to its graph', () => {
   const one = addNote(emptyDoc(), [], { x: 10.4, y: 20 })
@@ -18,4 +18,17 @@ test('what is no note is left out, and a text has an end', () => {
   expect(notesIn(doc, [])).toEqual([{ id: 'b', path: [], x: 0, y: 0, width: 80, height: 120, text: 'x' }])
   const long = changeNote(doc as Doc, 'b', { text: 'y'.repeat(5_000) })
   expect(notesIn(long, [])[0]!.text).toHaveLength(4_000)
+})
+
+test('a group stands around its nodes, and what is inside moves with it', () => {
+  const boxes = [
+    { id: 'a', x: 100, y: 100, width: 224, height: 56 },
+    { id: 'b', x: 400, y: 200, width: 224, height: 56 },
+  ]
+  expect(addGroup(emptyDoc(), [], [])).toBeNull()
+  const { doc } = addGroup(emptyDoc(), [], boxes)!
+  const [group] = notesIn(readDoc(JSON.parse(JSON.stringify({ nodes: [], edges: [], layout: doc.layout }))), [])
+  expect(group).toMatchObject({ id: 'group', group: true, x: 72, y: 38, width: 580, height: 246 })
+  const beside = { id: 'c', x: 600, y: 100, width: 224, height: 56 }
+  expect(insideOf(group!, [...boxes, beside]).map(({ id }) => id)).toEqual(['a', 'b'])
 })

@@ -3,9 +3,19 @@ import { isObject } from '#model/json'
 import type { Doc, GraphPath, Point } from './document.ts'
 import { unusedName } from './document.ts'
 
-// Notes on the canvas: text beside the graph, kept in the layout of a definition. They mean nothing to a run.
+// Notes on the canvas: text beside the graph, kept in the layout of a definition. They mean nothing to a run. A group is a note
+// around nodes: its text is their name, and what stands inside moves with it.
 
-export type Note = { id: string; path: GraphPath; x: number; y: number; width: number; height: number; text: string }
+export type Note = {
+  id: string
+  path: GraphPath
+  x: number
+  y: number
+  width: number
+  height: number
+  text: string
+  group?: true
+}
 
 const SIZE = { width: 220, height: 120 }
 const MIN_SIDE = 80
@@ -25,6 +35,7 @@ function readNote(value: Json): Note | null {
     width: Math.max(MIN_SIDE, number(value.width, SIZE.width)),
     height: Math.max(MIN_SIDE, number(value.height, SIZE.height)),
     text: value.text,
+    ...(value.group === true && { group: true }),
   }
 }
 
@@ -46,6 +57,46 @@ export function addNote(doc: Doc, path: GraphPath, { x, y }: Point): { doc: Doc;
   const note: Note = { id, path: [...path], x: Math.round(x), y: Math.round(y), ...SIZE, text: '' }
   return { id, doc: withNotes(doc, [...notes, note]) }
 }
+
+const AROUND = 28
+const HEAD = 34
+
+/** A frame around these places of nodes. */
+export function addGroup(
+  doc: Doc,
+  path: GraphPath,
+  boxes: readonly (Point & { width: number; height: number })[],
+): { doc: Doc; id: string } | null {
+  if (boxes.length === 0) return null
+  const left = Math.min(...boxes.map(({ x }) => x)) - AROUND
+  const top = Math.min(...boxes.map(({ y }) => y)) - AROUND - HEAD
+  const right = Math.max(...boxes.map(({ x, width }) => x + width)) + AROUND
+  const bottom = Math.max(...boxes.map(({ y, height }) => y + height)) + AROUND
+  const notes = allNotes(doc)
+  const id = unusedName('group', new Set(notes.map((note) => note.id)))
+  const [x, y] = [Math.round(left), Math.round(top)]
+  const group: Note = {
+    id,
+    path: [...path],
+    x,
+    y,
+    width: Math.round(right) - x,
+    height: Math.round(bottom) - y,
+    text: '',
+    group: true,
+  }
+  return { id, doc: withNotes(doc, [...notes, group]) }
+}
+
+/** The nodes that stand wholly inside. */
+export const insideOf = <Box extends Point & { width: number; height: number }>(
+  group: Note,
+  boxes: readonly Box[],
+): Box[] =>
+  boxes.filter(
+    ({ x, y, width, height }) =>
+      x >= group.x && y >= group.y && x + width <= group.x + group.width && y + height <= group.y + group.height,
+  )
 
 export const changeNote = (doc: Doc, id: string, more: Partial<Omit<Note, 'id' | 'path'>>): Doc =>
   withNotes(

@@ -1,8 +1,10 @@
+import { useMemo } from 'react'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Switch } from '#web/ui/field.tsx'
 import { CodeField } from '../code/code-field.tsx'
 import type { Language } from '../code/code-props.ts'
+import { completeCode, completeJsonata, inputPlace } from '../code/program-completion.ts'
 import { ChoiceField } from '../services/choices.tsx'
 import { AnyField } from './any-field.tsx'
 import { CasesField } from './cases-field.tsx'
@@ -93,6 +95,24 @@ export function LiteralField(props: ValueProps & WithValueField & { id: string }
   }
 }
 
+/** Code and JSONata complete what they are given; the other languages have no data of their own. */
+function ProgramField(props: {
+  label: string
+  language: Language
+  disabled: boolean
+  value: string
+  onChange(text: string): void
+}) {
+  const { sources, own } = useFieldScope()
+  const { language } = props
+  const input = own?.input
+  const complete = useMemo(() => {
+    if (language === 'typescript') return completeCode(inputPlace(input, sources))
+    return language === 'jsonata' ? completeJsonata(inputPlace(input, sources)) : undefined
+  }, [language, input, sources])
+  return <CodeField {...props} rows={6} {...(complete && { complete })} />
+}
+
 function TextField({ schema, value, id, label, onChange, required }: ValueProps & { id: string }) {
   const { readOnly } = useFieldScope()
   const text = typeof value === 'string' ? value : ''
@@ -104,7 +124,7 @@ function TextField({ schema, value, id, label, onChange, required }: ValueProps 
   const editor = String(schema['x-editor'] ?? '')
   const language = languages[editor]
   if (language)
-    return <CodeField label={label} language={language} disabled={readOnly} value={text} rows={6} onChange={change} />
+    return <ProgramField label={label} language={language} disabled={readOnly} value={text} onChange={change} />
   if (editor !== '') return <TextArea id={id} disabled={readOnly} value={text} rows={3} onText={change} />
   return (
     <TextInput

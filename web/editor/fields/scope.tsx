@@ -13,6 +13,8 @@ export type FieldScope = {
   /** What can be saved and looks like a slip. */
   warningAt(pointer: string): string | undefined
   kinds: Kinds
+  /** The arguments of the node whose form it is. */
+  own?: JsonObject | undefined
   readOnly: boolean
   openBody?: () => void
   renameCase?: (index: number, port: string) => void

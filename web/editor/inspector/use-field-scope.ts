@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import type { JsonObject } from '#model/definition'
 import { useAll } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
+import { graphAt } from '../document/document.ts'
 import type { Place, Problem } from '../document/problems.ts'
 import { type Reader, sourcesFor } from '../document/upstream.ts'
 import { type FieldScope, sampleScope } from '../fields/scope.tsx'
@@ -35,6 +36,7 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
       problemAt: (pointer) => ownMessage(own, 'error', pointer),
       warningAt: (pointer) => ownMessage(own, 'warning', pointer),
       kinds: store.kinds,
+      own: kind === 'node' ? graphAt(doc, path)?.nodes.find((node) => node.id === id)?.args : undefined,
       readOnly,
     }
   }, [doc, path, execution, vars, inner, readOnly, problems, readerKey, kind, id, store])

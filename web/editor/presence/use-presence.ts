@@ -4,18 +4,31 @@ import { useMe } from '#web/session.tsx'
 import { usePlace } from '#web/shell/presence.ts'
 
 const LOOK_EVERY_MS = 8_000
+/** While somebody else is here, whose pointer is shown. */
+const LOOK_CLOSELY_EVERY_MS = 1_500
+
+/** `pointer`: where on the canvas, and in which graph of it. */
+export type Here = { user_id: string; name: string; pointer: { x: number; y: number; path: string } | null }
 
 /** Tells the workspace that we are at this workflow, and who else is. */
-export function usePresence(workflowId: string): { user_id: string; name: string }[] {
+export function usePresence(workflowId: string): Here[] {
   const { workspace, user } = useMe()
   usePlace(workflowId)
+  const isHere = ({ context, user_id, status }: { context: unknown; user_id: string; status: string }): boolean =>
+    user_id !== user.user_id && status !== 'offline' && isObject(context) && context.workflow_id === workflowId
   const { data } = useApi(
     'listColleagues',
     { workspace_id: workspace!.workspace_id, limit: 100 },
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: ({ state }) => (state.data?.items.some(isHere) ? LOOK_CLOSELY_EVERY_MS : LOOK_EVERY_MS) },
   )
-  return (data?.items ?? []).filter(
-    ({ context, user_id, status }) =>
-      user_id !== user.user_id && status !== 'offline' && isObject(context) && context.workflow_id === workflowId,
-  )
+  return (data?.items ?? [])
+    .filter(isHere)
+    .map(({ user_id, name, context }) => ({ user_id, name, pointer: pointerIn(context) }))
+}
+
+function pointerIn(context: unknown): Here['pointer'] {
+  const pointer = isObject(context) ? context.pointer : null
+  if (!isObject(pointer)) return null
+  const { x, y, path } = pointer
+  return typeof x === 'number' && typeof y === 'number' ? { x, y, path: typeof path === 'string' ? path : '' } : null
 }

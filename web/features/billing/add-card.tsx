@@ -7,6 +7,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { StripeCardForm } from './stripe-form.tsx'
 
 const testCards: { number: string; what: string }[] = [
   { number: '4242 4242 4242 4242', what: 'works' },
@@ -17,12 +18,20 @@ const testCards: { number: string; what: string }[] = [
 ]
 
 export function AddCard({ open, onClose }: { open: boolean; onClose(): void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Add card" size="medium">
+      {open && <CardForm onAdded={onClose} onCancel={onClose} />}
+    </Dialog>
+  )
+}
+
+/** Asks for a card where it stands: on the page of cards, and while somebody subscribes. */
+export function CardForm({ onAdded, onCancel }: { onAdded(): void; onCancel?: () => void }) {
   const [intent, setIntent] = useState<SetupIntent | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
   const [attempt, setAttempt] = useState(0)
   // biome-ignore lint/correctness/useExhaustiveDependencies: `attempt` is a wish to try again
   useEffect(() => {
-    if (!open) return
     let gone = false
     setIntent(null)
     setFailure(null)
@@ -33,37 +42,43 @@ export function AddCard({ open, onClose }: { open: boolean; onClose(): void }) {
     return () => {
       gone = true
     }
-  }, [open, attempt])
+  }, [attempt])
+  if (failure) return <ErrorState error={failure} what="the card form" onRetry={() => setAttempt(attempt + 1)} />
+  if (intent === null) return <Loading rows={3} />
+  if (intent.provider === 'builtin') return <TestCardForm intent={intent} onAdded={onAdded} onCancel={onCancel} />
+  if (intent.publishable_key !== null)
+    return (
+      <StripeCardForm publishableKey={intent.publishable_key} clientSecret={intent.client_secret} onAdded={onAdded} />
+    )
   return (
-    <Dialog open={open} onClose={onClose} title="Add card" size="medium">
-      {failure ? (
-        <ErrorState error={failure} what="the card form" onRetry={() => setAttempt(attempt + 1)} />
-      ) : intent === null ? (
-        <Loading rows={3} />
-      ) : intent.provider === 'builtin' ? (
-        <TestCardForm intent={intent} onClose={onClose} />
-      ) : (
-        <div className="flex flex-col gap-4">
-          <p>
-            This installation takes cards through Stripe, whose own form asks for the number so that it never reaches
-            this service. Hand this client secret to that form; the card then appears here by itself.
-          </p>
-          <CopyField label="Client secret" text={intent.client_secret} secret />
-        </div>
-      )}
-    </Dialog>
+    <div className="flex flex-col gap-4">
+      <p>
+        This installation takes cards through Stripe, but has no publishable key, so its form cannot be shown here. An
+        operator can set <code className="font-mono text-xs">STRIPE_PUBLISHABLE_KEY</code>. Until then, hand this client
+        secret to a form of your own; the card then appears here by itself.
+      </p>
+      <CopyField label="Client secret" text={intent.client_secret} secret />
+    </div>
   )
 }
 
 type Values = { number: string; expiry: string; cvc: string }
 
-function TestCardForm({ intent, onClose }: { intent: SetupIntent; onClose(): void }) {
+function TestCardForm({
+  intent,
+  onAdded,
+  onCancel,
+}: {
+  intent: SetupIntent
+  onAdded(): void
+  onCancel: (() => void) | undefined
+}) {
   const [number, setNumber] = useState('')
   const [asked, setAsked] = useState(false)
   return (
     <Form<Values>
       submit={asked ? 'Confirm at the bank' : 'Add card'}
-      onCancel={onClose}
+      {...(onCancel && { onCancel })}
       onSubmit={async ({ expiry, cvc }) => {
         const { status, payment_method } = await api.confirmSetupIntent({
           setup_intent_id: intent.setup_intent_id,
@@ -76,7 +91,7 @@ function TestCardForm({ intent, onClose }: { intent: SetupIntent; onClose(): voi
         }
         await invalidate('listPaymentMethods')
         toast.done(`The card ending in ${payment_method?.last4 ?? ''} was added`)
-        onClose()
+        onAdded()
       }}
     >
       <Field name="number" label="Card number">

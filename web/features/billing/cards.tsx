@@ -6,10 +6,11 @@ import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Card } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { AddCard } from './add-card.tsx'
+import { AddCard, CardForm } from './add-card.tsx'
 import { BillingShell } from './billing-page.tsx'
 
 const brandName = (brand: string): string => brand.charAt(0).toUpperCase() + brand.slice(1)
@@ -25,7 +26,7 @@ export function CardsPage() {
     done: ({ last4 }) => `The card ending in ${last4} is now the default`,
     failed: 'Could not change the default',
   })
-  const add = isOwner && (
+  const add = isOwner && (methods.data?.length ?? 0) > 0 && (
     <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add card
     </Button>
@@ -40,9 +41,17 @@ export function CardsPage() {
             rowKey={(row) => row.payment_method_id}
             more={methods.more}
             empty={
-              <Empty icon={CreditCard} title="No cards yet" action={add}>
-                A paid plan requires a card. {!isOwner && 'A workspace owner can add one.'}
-              </Empty>
+              isOwner ? (
+                <Card className="max-w-xl">
+                  <h2 className="mb-1 text-base font-semibold">Add the first card</h2>
+                  <p className="mb-4 text-ink-2">A paid plan requires a card. The first one becomes the default.</p>
+                  <CardForm onAdded={() => {}} />
+                </Card>
+              ) : (
+                <Empty icon={CreditCard} title="No cards yet">
+                  A paid plan requires a card. A workspace owner can add one.
+                </Empty>
+              )
             }
             columns={[
               {

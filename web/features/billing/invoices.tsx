@@ -1,4 +1,4 @@
-import { ExternalLink, ReceiptText } from 'lucide-react'
+import { Download, ExternalLink, ReceiptText } from 'lucide-react'
 import { useState } from 'react'
 import type { Invoice } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
@@ -87,6 +87,8 @@ export function InvoicesPage() {
   )
 }
 
+const isAddress = (text: string | null): text is string => text !== null && /^(https?:\/\/|\/)/.test(text)
+
 function Details({ invoice }: { invoice: Invoice }) {
   return (
     <div className="flex flex-col gap-5">
@@ -113,13 +115,18 @@ function Details({ invoice }: { invoice: Invoice }) {
           },
         ]}
       />
-      {invoice.url && /^(https?:\/\/|\/)/.test(invoice.url) && (
-        <div>
+      <div className="flex flex-wrap gap-2">
+        {isAddress(invoice.pdf_url) && (
+          <a href={invoice.pdf_url} target="_blank" rel="noreferrer noopener" className={buttonClass()}>
+            <Download aria-hidden className="size-4" /> Download PDF
+          </a>
+        )}
+        {isAddress(invoice.url) && (
           <a href={invoice.url} target="_blank" rel="noreferrer noopener" className={buttonClass()}>
             <ExternalLink aria-hidden className="size-4" /> Open printable version
           </a>
-        </div>
-      )}
+        )}
+      </div>
     </div>
   )
 }

@@ -5,19 +5,15 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
-import { CopyField } from '#web/ui/copy-field.tsx'
-import { Dialog } from '#web/ui/dialog.tsx'
 import { isRefusal } from '#web/ui/messages.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty, ErrorState, Loaded, Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactDay } from '#web/ui/time-words.ts'
 import { BillingShell } from './billing-page.tsx'
-import { PlanCard } from './plan-card.tsx'
+import { Choices } from './choices.tsx'
 import { UsageBars } from './usage.tsx'
-import { priceOf } from './words.ts'
-
-const stale = ['getMyBillingSubscription', 'getUsage', 'listInvoices', 'listPaymentMethods'] as const
+import { priceOf, staleAfterBilling } from './words.ts'
 
 export function BillingPage() {
   const plans = useList('listPlans', { limit: 100 })
@@ -66,11 +62,11 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
   const { isOwner } = useRole()
   const [ending, setEnding] = useState(false)
   const cancel = useChange('cancelMyBillingSubscription', {
-    stale: [...stale],
+    stale: [...staleAfterBilling],
     done: 'The subscription ends with the current period',
   })
   const keep = useChange('updateMyBillingSubscription', {
-    stale: [...stale],
+    stale: [...staleAfterBilling],
     done: 'The subscription continues',
     failed: 'Could not keep the subscription',
   })
@@ -113,68 +109,5 @@ function Current({ subscription, plan }: { subscription: BillingSubscription; pl
         onConfirm={() => cancel.mutateAsync({ at: 'period_end' })}
       />
     </Card>
-  )
-}
-
-function Choices({ plans, subscription }: { plans: Plan[]; subscription: BillingSubscription | null }) {
-  const { isOwner } = useRole()
-  const [chosen, setChosen] = useState<Plan | null>(null)
-  const [challenge, setChallenge] = useState<string | null>(null)
-  const subscribe = useChange('createBillingSubscription', {
-    stale: [...stale],
-    done: (made) => ('client_secret' in made ? 'Your bank asks you to confirm' : 'You are subscribed'),
-    onDone: (made) => 'client_secret' in made && setChallenge(made.client_secret),
-  })
-  const change = useChange('updateMyBillingSubscription', { stale: [...stale], done: 'The plan was changed' })
-  const live = subscription !== null && subscription.status !== 'cancelled'
-  const consequence = (plan: Plan): string =>
-    live
-      ? 'Unused time on the current plan is credited. The rest of the period is charged at the new price, now and on one invoice.'
-      : plan.trial_days > 0
-        ? `One trial per workspace: ${plan.trial_days} days, then ${priceOf(plan)}. Your default card is charged when the trial ends, or at once if you already used the trial.`
-        : plan.amount === 0
-          ? 'Nothing is charged.'
-          : `${priceOf(plan)}. Your default card is charged now and every ${plan.interval} until you cancel.`
-  return (
-    <>
-      <ul className="grid gap-3 md:grid-cols-3">
-        {plans.map((plan) => (
-          <PlanCard
-            key={plan.plan_id}
-            plan={plan}
-            current={live && subscription.plan_id === plan.plan_id}
-            action={
-              isOwner && !(live && subscription.plan_id === plan.plan_id)
-                ? live
-                  ? 'Change to this plan'
-                  : 'Subscribe'
-                : null
-            }
-            onChoose={() => setChosen(plan)}
-          />
-        ))}
-      </ul>
-      <ConfirmDialog
-        open={chosen !== null}
-        onClose={() => setChosen(null)}
-        look="primary"
-        title={live ? `Change to ${chosen?.name}?` : `Subscribe to ${chosen?.name}?`}
-        consequence={chosen && consequence(chosen)}
-        action={live ? 'Change plan' : 'Subscribe'}
-        onConfirm={() =>
-          live ? change.mutateAsync({ plan_id: chosen!.plan_id }) : subscribe.mutateAsync({ plan_id: chosen!.plan_id })
-        }
-      />
-      <Dialog open={challenge !== null} onClose={() => setChallenge(null)} title="Confirm the payment" size="medium">
-        <div className="flex flex-col gap-4">
-          <p>
-            Your bank asks the holder of the card to confirm the first payment. Hand this client secret to Stripe's form
-            (<code className="font-mono text-xs">stripe.confirmCardPayment</code>) within 23 hours. The subscription
-            begins when that is done.
-          </p>
-          <CopyField label="Client secret" text={challenge ?? ''} secret />
-        </div>
-      </Dialog>
-    </>
   )
 }

@@ -49,5 +49,16 @@ export function quotaText(quotas: Plan['quotas']): string {
   return limited.join(', ') || 'unlimited'
 }
 
-export const priceOf = ({ amount, currency, interval }: Pick<Plan, 'amount' | 'currency' | 'interval'>): string =>
-  amount === 0 ? 'Free' : `${formatMoney(amount, currency)} a ${interval}`
+export const priceOf = ({
+  amount,
+  currency,
+  interval,
+  tax,
+}: Pick<Plan, 'amount' | 'currency' | 'interval'> & { tax?: Plan['tax'] }): string => {
+  if (amount === 0) return 'Free'
+  const price =
+    interval === 'year' ? `${formatMoney(amount, currency)} a year` : `${formatMoney(amount, currency)} a month`
+  return tax ? `${price} plus ${tax.percent}% ${tax.name}` : price
+}
+
+export const staleAfterBilling = ['getMyBillingSubscription', 'getUsage', 'listInvoices', 'listPaymentMethods'] as const

@@ -12,6 +12,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { TableBrowser } from './table-browser.tsx'
 
 export function Sources({ connection }: { connection: Connection }) {
   const { canWrite } = useRole()
@@ -91,10 +92,11 @@ export function Sources({ connection }: { connection: Connection }) {
   )
 }
 
-type Values = { name: string; kind: 'table' | 'query'; table?: string; query?: string; cursor: string }
+type Values = { name: string; kind: 'table' | 'query'; query?: string; cursor: string }
 
 function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): void; connectionId: string }) {
   const [kind, setKind] = useState<'table' | 'query'>('table')
+  const [table, setTable] = useState('')
   const create = useChange('createSource', {
     stale: ['listConnections'],
     done: 'The source was attached',
@@ -105,11 +107,11 @@ function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): 
       <Form<Values>
         submit="Attach"
         onCancel={onClose}
-        onSubmit={({ name, table, query, cursor }) =>
+        onSubmit={({ name, query, cursor }) =>
           create.mutateAsync({
             connection_id: connectionId,
             name,
-            ...(kind === 'table' ? { table: table ?? '' } : { query: query ?? '' }),
+            ...(kind === 'table' ? { table } : { query: query ?? '' }),
             ...(cursor.trim() && { cursor: cursor.trim() }),
           })
         }
@@ -128,9 +130,18 @@ function AddSource({ open, onClose, connectionId }: { open: boolean; onClose(): 
           />
         </Field>
         {kind === 'table' ? (
-          <Field key="table" name="table" label="Table" hint="With its schema: sales.orders">
-            <Input required maxLength={400} className="font-mono text-xs" />
-          </Field>
+          <>
+            <Field key="table" name="table" label="Table" hint="With its schema: sales.orders">
+              <Input
+                required
+                maxLength={400}
+                className="font-mono text-xs"
+                value={table}
+                onChange={(event) => setTable(event.currentTarget.value)}
+              />
+            </Field>
+            {open && <TableBrowser connectionId={connectionId} chosen={table} onChoose={setTable} />}
+          </>
         ) : (
           <Field key="query" name="query" label="Query" hint="A single SELECT. It runs read-only.">
             <Textarea

@@ -17,6 +17,9 @@ type Values = {
   records: string
   cpu_s_per_minute: string
   features: string
+  tax_name: string
+  tax_percent: string
+  coupons: string
 }
 
 const limit = (text: string, unit = 1): number | null => (text.trim() === '' ? null : Math.round(Number(text) * unit))
@@ -28,6 +31,24 @@ const cpuOf = ({ cpu_s_per_minute: text }: Values, old: Plan | null): Plan['quot
     : old?.quotas.cpu_s_per_minute === null
       ? { cpu_s_per_minute: null }
       : {}
+
+type Coupon = NonNullable<Plan['coupons']>[number]
+
+/** A line for each: `CODE 20% once 2027-01-31`, the day being optional. */
+function readCoupons(text: string): Coupon[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const [code = '', percent = '', duration = 'once', day] = line.trim().split(/\s+/)
+    if (!/^\d{1,3}%?$/.test(percent) || (duration !== 'once' && duration !== 'forever'))
+      throw new Error(`Cannot read the coupon "${line.trim()}". Write it like: SPRING 20% once 2027-01-31`)
+    const expires = day === undefined ? null : new Date(`${day}T23:59:59Z`)
+    if (expires && Number.isNaN(expires.getTime())) throw new Error(`"${day}" is not a day like 2027-01-31`)
+    return { code, percent_off: Number.parseInt(percent, 10), duration, expires_at: expires?.toISOString() ?? null }
+  })
+}
+
+const couponLine = ({ code, percent_off, duration, expires_at }: Coupon): string =>
+  [code, `${percent_off}%`, duration, ...(expires_at ? [expires_at.slice(0, 10)] : [])].join(' ')
 
 const bodyOf = (values: Values, old: Plan | null) => ({
   name: values.name,
@@ -46,6 +67,9 @@ const bodyOf = (values: Values, old: Plan | null) => ({
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== ''),
+  tax:
+    values.tax_percent.trim() === '' ? null : { name: values.tax_name || 'VAT', percent: Number(values.tax_percent) },
+  coupons: readCoupons(values.coupons),
 })
 
 export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClose(): void }) {
@@ -110,6 +134,27 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
             <Input type="number" min={0} step="any" defaultValue={old?.quotas.cpu_s_per_minute ?? ''} />
           </Field>
         </fieldset>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field name="tax_name" label="Tax" hint="As it stands on invoices.">
+            <Input maxLength={200} placeholder="VAT" defaultValue={old?.tax?.name ?? ''} />
+          </Field>
+          <Field name="tax_percent" label="Tax in percent" hint="Added to the price. Empty: none.">
+            <Input type="number" min={0} max={100} step="any" defaultValue={old?.tax?.percent ?? ''} />
+          </Field>
+        </div>
+        <Field
+          name="coupons"
+          label="Coupons"
+          hint="One per line: code, percent off, once or forever, and the last day if it has one."
+        >
+          <Textarea
+            rows={3}
+            spellCheck={false}
+            placeholder="SPRING 20% once 2027-01-31"
+            className="font-mono text-xs"
+            defaultValue={old?.coupons?.map(couponLine).join('\n') ?? ''}
+          />
+        </Field>
         <Field name="features" label="Features" hint="One per line.">
           <Textarea rows={3} defaultValue={old?.features.join('\n') ?? ''} />
         </Field>

@@ -8,6 +8,7 @@ import { Facts } from '#web/ui/page.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { useKindTitles } from './kind-titles.ts'
 import { StepDetail } from './step-detail.tsx'
+import { isUsage, usageText } from './usage-words.ts'
 
 /** One step of a run: what it was given, what it gave, what went wrong. */
 export function NodePanel({
@@ -45,6 +46,7 @@ export function NodePanel({
               ['Attempts', node.attempt || '–'],
               ['Started', <RelativeTime key="began" at={node.started_at} />],
               ['Duration', <Duration key="took" from={node.started_at} to={node.finished_at} />],
+              ...(isUsage(node.usage) ? ([['Models', usageText(node.usage)]] satisfies [string, string][]) : []),
             ]}
           />
           {node.error && <Failure error={node.error} />}

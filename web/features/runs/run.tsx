@@ -24,6 +24,7 @@ import { RunLog } from './log.tsx'
 import { Failure, NodePanel } from './node-panel.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
 import { Timeline } from './timeline.tsx'
+import { isUsage, usageText } from './usage-words.ts'
 import { WaitingFor } from './waiting.tsx'
 import { finished } from './words.ts'
 
@@ -69,6 +70,7 @@ function Run({ execution_id }: { execution_id: string }) {
             Started <RelativeTime at={found.created_at} />
             {found.started_by && <> by {personOf(found.started_by)}</>}, {ended ? 'took' : 'so far'}{' '}
             <Duration from={found.created_at} to={found.finished_at} />
+            {isUsage(found.usage) && found.usage.calls > 0 && <>, {usageText(found.usage)}</>}
             {found.retry_of && (
               <>
                 . A retry of{' '}

@@ -4,8 +4,10 @@ import { query } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { Duration } from '#web/ui/time.tsx'
+import { AgentTurns } from './agent-turns.tsx'
 import { ExecutionData } from './execution-data.tsx'
 import { StepItems } from './step-items.tsx'
+import { isUsage, usageText } from './usage-words.ts'
 
 /** What a step was given and what it gave, side by side where there is room; each attempt; items of a map, turns of a loop. */
 export function StepDetail({ execution, path, title }: { execution: Execution; path: string; title: string }) {
@@ -31,7 +33,8 @@ export function StepDetail({ execution, path, title }: { execution: Execution; p
   return (
     <div className="flex flex-col gap-5">
       <InputAndOutput execution_id={execution_id} detail={detail.data} title={title} />
-      {detail.data.attempts.length > 1 && <Attempts detail={detail.data} execution_id={execution_id} />}
+      <AgentTurns detail={detail.data} execution_id={execution_id} />
+      {detail.data.attempts.length > 1 && <Attempts detail={detail.data} />}
       <StepItems execution_id={execution_id} detail={detail.data} path={path} />
     </div>
   )
@@ -63,7 +66,7 @@ function InputAndOutput({ execution_id, detail, title }: Detailed & { title: str
   )
 }
 
-const Attempts = ({ detail, execution_id }: Detailed) => (
+const Attempts = ({ detail }: { detail: ExecutionNodeDetail }) => (
   <section aria-label="Attempts">
     <h3 className="mb-1 font-medium">Attempts</h3>
     <ol className="flex flex-col gap-2">
@@ -81,13 +84,7 @@ const Attempts = ({ detail, execution_id }: Detailed) => (
               <code className="font-mono text-xs">{attempt.error.code}</code> {attempt.error.message}
             </p>
           )}
-          {attempt.usage !== undefined && attempt.usage !== null && (
-            <ExecutionData
-              value={attempt.usage}
-              label={`Usage of attempt ${attempt.attempt}`}
-              execution_id={execution_id}
-            />
-          )}
+          {isUsage(attempt.usage) && <p className="mt-1 text-xs text-ink-2">{usageText(attempt.usage)}</p>}
         </li>
       ))}
     </ol>

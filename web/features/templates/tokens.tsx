@@ -1,4 +1,4 @@
-import { Plus, Trash2 } from 'lucide-react'
+import { Code, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { EmbedToken, EmbedTokenMade, Template } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
@@ -17,6 +17,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
   const tokens = useList('listTemplateTokens', { template_id })
   const [making, setMaking] = useState(false)
   const [asked, setAsked] = useState<EmbedToken | null>(null)
+  const [shown, setShown] = useState<EmbedToken | null>(null)
   const change = useChange('updateTemplateToken', {
     stale: ['listTemplateTokens'],
     failed: 'Could not change the token',
@@ -71,22 +72,41 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
               },
               {
                 header: <span className="sr-only">Actions</span>,
-                width: '3.5rem',
+                width: '6rem',
                 align: 'right',
-                cell: (row) =>
-                  mayChange && (
-                    <IconButton
-                      size="small"
-                      icon={Trash2}
-                      label={`Delete the token ${row.name ?? row.prefix}`}
-                      onClick={() => setAsked(row)}
-                    />
-                  ),
+                cell: (row) => (
+                  <>
+                    {row.token !== null && (
+                      <IconButton
+                        size="small"
+                        icon={Code}
+                        label={`Show the line for ${row.name ?? row.prefix}`}
+                        onClick={() => setShown(row)}
+                      />
+                    )}
+                    {mayChange && (
+                      <IconButton
+                        size="small"
+                        icon={Trash2}
+                        label={`Delete the token ${row.name ?? row.prefix}`}
+                        onClick={() => setAsked(row)}
+                      />
+                    )}
+                  </>
+                ),
               },
             ]}
           />
         )}
       </Loaded>
+      <Dialog open={shown !== null} onClose={() => setShown(null)} size="medium" title="Add the chat to a page">
+        {shown?.token != null && (
+          <div className="flex flex-col gap-4">
+            <CopyField label="Add this line to the page" text={snippet(template_id, shown.token)} />
+            <CopyField label="The token only" text={shown.token} />
+          </div>
+        )}
+      </Dialog>
       <NewToken open={making} onClose={() => setMaking(false)} template={template} />
       <ConfirmDialog
         open={asked !== null}
@@ -114,7 +134,7 @@ function NewToken({ open, onClose, template }: { open: boolean; onClose(): void;
     <Dialog open={open} onClose={close} size="medium" title={made ? 'Your new token' : 'New token'}>
       {made ? (
         <div className="flex flex-col gap-4">
-          <CopyField label="Add this line to the page" text={snippet(template.template_id, made.token)} secret />
+          <CopyField label="Add this line to the page" text={snippet(template.template_id, made.token)} />
           <CopyField label="The token only" text={made.token} />
           <div className="flex justify-end">
             <Button look="primary" onClick={close}>

@@ -2,6 +2,7 @@ import { AppWindow } from 'lucide-react'
 import { useState } from 'react'
 import type { EmbedToken, Workflow } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
+import { CopyButton } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { Empty } from '#web/ui/states.tsx'
@@ -29,6 +30,12 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
         {
           header: 'Sites',
           cell: (row) => (row.allowed_origins.length === 0 ? 'this console only' : row.allowed_origins.join(', ')),
+        },
+        {
+          header: 'Token',
+          width: '7rem',
+          secondary: true,
+          cell: (row) => row.token && <CopyButton text={row.token} />,
         },
         lastUsed,
       ]}

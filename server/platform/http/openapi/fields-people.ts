@@ -54,6 +54,7 @@ export const peopleFields: Record<string, string> = {
   workspaces: 'The workspaces that the person is in',
   workspace: 'The workspace',
   'showInvoice.workspace': 'The id of the workspace, as the signed address says it',
+  'downloadInvoice.workspace': 'The id of the workspace, as the signed address says it',
   workspace_id: 'The id of the workspace',
   'ApiKey.workspace_id': 'The only workspace that the key reaches; null means all of the person',
   'CreatedApiKey.workspace_id': 'The only workspace that the key reaches; null means all of the person',

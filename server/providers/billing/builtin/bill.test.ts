@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '#platform/clock'
 import type { InvoiceLine } from '../index.ts'
-import { billWithCredit, nextAttemptAfter } from './bill.ts'
+import { billWithCredit, nextAttemptAfter, percentOf, withTerms } from './bill.ts'
 import { periodEndAfter } from './periods.ts'
 
 // The rules of docs/billing.md that need no database.
@@ -73,4 +73,34 @@ test.each<[string, 'month' | 'year', string, string]>([
   ['2026-01-15', 'year', '2026-06-01', '2027-01-15'],
 ])('counted from %s by the %s, the period of %s ends on %s', (anchor, interval, at, end) => {
   expect(periodEndAfter(new Date(anchor), interval, new Date(at))).toEqual(new Date(end))
+})
+
+test.each([
+  [4900, 19, 931],
+  [-4900, 19, -931],
+  [50, 1, 1],
+  [49, 1, 0],
+  [-50, 1, -1],
+  [1005, 7.7, 77],
+  [99_999_999, 100, 99_999_999],
+  [1000, 0.125, 1],
+  [0, 19, 0],
+])('of %i, %f percent are %i', (amount, percent, share) => {
+  expect(percentOf(amount, percent)).toBe(share)
+})
+
+test.each([
+  ['nothing', [100], null, null, [100]],
+  ['a tax', [100], null, 19, [100, 19]],
+  ['a coupon before the tax', [100], 50, 19, [100, -50, 10]],
+  ['a coupon of everything, which leaves no tax', [100], 100, 19, [100, -100]],
+  ['a credit, of which both are given back', [-100], 50, 19, [-100, 50, -10]],
+  ['no price', [0], 50, 19, [0]],
+  ['no lines', [], 50, 19, []],
+])('an invoice with %s', (_what, amounts, percent_off, percent, expected) => {
+  const priced = withTerms(amounts.map(line), {
+    discount: percent_off === null ? null : { code: 'C', percent_off },
+    tax: percent === null ? null : { name: 'VAT', percent },
+  })
+  expect(priced.map(({ amount }) => amount)).toEqual(expected)
 })

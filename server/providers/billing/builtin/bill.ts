@@ -1,5 +1,5 @@
 import { DAY } from '#platform/clock'
-import type { InvoiceLine } from '../index.ts'
+import type { InvoiceLine, Tax } from '../index.ts'
 
 // What is due, and when it is tried again.
 
@@ -10,6 +10,30 @@ const DUNNING = [1 * DAY, 3 * DAY, 7 * DAY]
 export function nextAttemptAfter(firstFailedAt: Date, at: Date): Date | undefined {
   const next = DUNNING.map((pause) => firstFailedAt.getTime() + pause).find((time) => time > at.getTime())
   return next === undefined ? undefined : new Date(next)
+}
+
+/** A share of an amount in percent with up to three decimals, rounded half away from zero. */
+export function percentOf(amount: number, percent: number): number {
+  const product = BigInt(Math.abs(amount)) * BigInt(Math.round(percent * 1000))
+  const share = Number((2n * product + 100_000n) / 200_000n)
+  return amount < 0 ? -share : share
+}
+
+export type Terms = { discount: { code: string; percent_off: number } | null; tax: Tax | null }
+
+/** The lines of one plan with its coupon and its tax, each as a line of its own. */
+export function withTerms(lines: InvoiceLine[], { discount, tax }: Terms): InvoiceLine[] {
+  const [first] = lines
+  if (!first) return lines
+  const priced = [...lines]
+  const add = (description: string, amount: number): void => {
+    const { proration, period_start, period_end } = first
+    if (amount !== 0) priced.push({ description, amount, quantity: 1, proration, period_start, period_end })
+  }
+  const total = (): number => priced.reduce((sum, { amount }) => sum + amount, 0)
+  if (discount) add(`Coupon ${discount.code}, ${discount.percent_off}% off`, -percentOf(total(), discount.percent_off))
+  if (tax) add(`${tax.name}, ${tax.percent}%`, percentOf(total(), tax.percent))
+  return priced
 }
 
 export type Bill = { lines: InvoiceLine[]; due: number; creditLeft: number }

@@ -28,7 +28,15 @@ export type LedgerSubscription = {
   first_failed_at: Date | null
   next_attempt_at: Date | null
   request_key: string | null
+  discount: LedgerDiscount | null
 }
+
+/** `until` is the end of the time it holds for; null is for as long as the plan stays. */
+export type LedgerDiscount = { code: string; percent_off: number; until: string | null }
+
+/** The coupon that holds for a period which begins then. */
+export const discountAt = ({ discount }: LedgerSubscription, start: Date): LedgerDiscount | null =>
+  discount !== null && (discount.until === null || start < new Date(discount.until)) ? discount : null
 
 export type LedgerInvoice = {
   workspace_id: string
@@ -48,7 +56,7 @@ export const lockCustomer = (tx: Tx, workspaceId: string): Promise<LedgerCustome
   )
 
 const subscriptionColumns = `workspace_id, subscription_id, plan_id, status, anchor_at, current_period_start, current_period_end,
-  cancel_at_period_end, first_failed_at, next_attempt_at, request_key`
+  cancel_at_period_end, first_failed_at, next_attempt_at, request_key, discount`
 
 export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscription | undefined> =>
   tx.maybe<LedgerSubscription>(
@@ -59,7 +67,7 @@ export const findLive = (tx: Tx, workspaceId: string): Promise<LedgerSubscriptio
 
 export const findPlan = (tx: Tx, planId: string): Promise<BillingPlan> =>
   tx.row<BillingPlan>(
-    'select plan_id, name, amount, currency, "interval", trial_days, usage_prices from plans where plan_id = $1',
+    'select plan_id, name, amount, currency, "interval", trial_days, usage_prices, tax from plans where plan_id = $1',
     [planId],
   )
 
@@ -75,8 +83,8 @@ export const insertSubscription = (
 ): Promise<LedgerSubscription> =>
   tx.row<LedgerSubscription>(
     `insert into billing_subscriptions (workspace_id, subscription_id, provider, provider_ref, plan_id, status, anchor_at,
-       current_period_start, current_period_end, request_key, created_at)
-     values ($1, $2, 'builtin', $2::uuid::text, $3, $4, $5, $6, $7, $8, $9) returning ${subscriptionColumns}`,
+       current_period_start, current_period_end, request_key, created_at, discount)
+     values ($1, $2, 'builtin', $2::uuid::text, $3, $4, $5, $6, $7, $8, $9, $10) returning ${subscriptionColumns}`,
     [
       row.workspace_id,
       row.subscription_id,
@@ -87,13 +95,15 @@ export const insertSubscription = (
       row.current_period_end,
       row.request_key,
       row.created_at,
+      row.discount,
     ],
   )
 
 export async function saveSubscription(tx: Tx, row: LedgerSubscription, endedAt: Date | null = null): Promise<void> {
   await tx.count(
     `update billing_subscriptions set plan_id = $3, status = $4, anchor_at = $5, current_period_start = $6,
-       current_period_end = $7, cancel_at_period_end = $8, first_failed_at = $9, next_attempt_at = $10, ended_at = $11
+       current_period_end = $7, cancel_at_period_end = $8, first_failed_at = $9, next_attempt_at = $10, ended_at = $11,
+       discount = $12
      where workspace_id = $1 and subscription_id = $2`,
     [
       row.workspace_id,
@@ -107,6 +117,7 @@ export async function saveSubscription(tx: Tx, row: LedgerSubscription, endedAt:
       row.first_failed_at,
       row.next_attempt_at,
       endedAt,
+      row.discount,
     ],
   )
 }

@@ -16,7 +16,7 @@ export async function readLedger(tx: Tx, workspaceId: string): Promise<Snapshot>
   )
   const invoices = await tx.rows<ProviderInvoice>(
     `select provider_ref as ref, subscription_id::text as subscription_ref, number, status, amount_due, amount_paid, currency, lines,
-       period_start, period_end, attempts, hosted_url, created_at
+       period_start, period_end, attempts, hosted_url, pdf_url, created_at
      from invoices where workspace_id = $1 and provider = 'builtin' order by created_at desc, invoice_id desc`,
     [workspaceId],
   )

@@ -1,9 +1,10 @@
 import type { Tx } from '#platform/db/pool'
 import { tellSubscriptionChanged } from '../events.ts'
-import { nextAttemptAfter } from './bill.ts'
+import { nextAttemptAfter, withTerms } from './bill.ts'
 import {
   closeOpenInvoices,
   collect,
+  discountAt,
   findLive,
   findOpenInvoice,
   findPlan,
@@ -49,7 +50,11 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
   const used = await usageLines(tx, customer, { subscription, plan, until: at })
   const invoice = await issueInvoice(tx, customer, {
     subscription,
-    lines: [priceLine(plan, at, until), ...used.lines],
+    // A coupon is off the price of the plan; usage is charged in full, and all of it is taxed.
+    lines: withTerms(
+      [...withTerms([priceLine(plan, at, until)], { discount: discountAt(subscription, at), tax: null }), ...used.lines],
+      { discount: null, tax: plan.tax },
+    ),
     currency: plan.currency,
     start: at,
     end: until,

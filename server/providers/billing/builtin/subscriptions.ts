@@ -5,9 +5,11 @@ import { newId } from '#platform/ids'
 import { tellSubscriptionChanged } from '../events.ts'
 import type { BillingPlan, InvoiceLine, Order } from '../index.ts'
 import { remainingShare } from '../money.ts'
+import { withTerms } from './bill.ts'
 import {
   closeOpenInvoices,
   collect,
+  discountAt,
   findLive,
   findOpenInvoice,
   findPlan,
@@ -15,6 +17,7 @@ import {
   insertSubscription,
   issueInvoice,
   type LedgerCustomer,
+  type LedgerDiscount,
   type LedgerInvoice,
   type LedgerSubscription,
   priceLine,
@@ -30,7 +33,7 @@ async function collectOrRefuse(tx: Tx, invoice: LedgerInvoice): Promise<void> {
     case 'paid':
       return
     case 'no_method':
-      throw problem('payment_method_required', 'Add a card first: POST /api/payments/setup-intent.')
+      throw problem('payment_method_required', 'Add a card to the workspace first.')
     case 'declined':
       throw problem('card_declined', 'The default card was declined. Make another one the default and try again.')
   }
@@ -44,17 +47,24 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
   // Held until the commit: a price cannot change, nor a plan go, under a subscription that is being made.
   const plan = await holdPlan(tx, order.plan.plan_id)
   const end = trialDays > 0 ? new Date(at.getTime() + trialDays * DAY) : periodEndAfter(at, plan.interval, at)
+  // Paid periods are counted from the end of the trial.
+  const anchor = trialDays > 0 ? end : at
+  const { discount } = order
   const subscription = await insertSubscription(tx, {
     workspace_id: customer.workspace_id,
     subscription_id: newId(),
     plan_id: plan.plan_id,
     status: trialDays > 0 ? 'trialing' : 'active',
-    // Paid periods are counted from the end of the trial.
-    anchor_at: trialDays > 0 ? end : at,
+    anchor_at: anchor,
     current_period_start: at,
     current_period_end: end,
     request_key: order.requestKey,
     created_at: at,
+    discount: discount && {
+      code: discount.code,
+      percent_off: discount.percent_off,
+      until: discount.duration === 'forever' ? null : periodEndAfter(anchor, plan.interval, anchor).toISOString(),
+    },
   })
   // A trial is given once: not again after a cancellation.
   if (trialDays > 0)
@@ -66,7 +76,15 @@ export async function subscribe(tx: Tx, customer: LedgerCustomer, order: Order, 
       ? { ...priceLine(plan, at, end), description: `${plan.name}, trial`, amount: 0 }
       : priceLine(plan, at, end),
   ]
-  const invoice = await issueInvoice(tx, customer, { subscription, lines, currency: plan.currency, start: at, end, at })
+  const terms = { discount, tax: plan.tax }
+  const invoice = await issueInvoice(tx, customer, {
+    subscription,
+    lines: withTerms(lines, terms),
+    currency: plan.currency,
+    start: at,
+    end,
+    at,
+  })
   await collectOrRefuse(tx, invoice)
   await tellSubscriptionChanged(tx, customer.workspace_id, subscription)
 }
@@ -79,8 +97,9 @@ export async function changePlan(tx: Tx, customer: LedgerCustomer, to: BillingPl
     throw problem('conflict', 'The new plan is in another currency; let this subscription end and subscribe anew.')
   if (subscription.status === 'past_due')
     throw problem('conflict', 'An invoice is open. Make a working card the default, then change the plan.')
-  const changed: LedgerSubscription = { ...subscription, plan_id: to.plan_id }
-  if (subscription.status === 'active') await invoiceChange(tx, customer, changed, from, to, at)
+  const changed: LedgerSubscription = { ...subscription, plan_id: to.plan_id, discount: null }
+  const discount = discountAt(subscription, subscription.current_period_start)
+  if (subscription.status === 'active') await invoiceChange(tx, customer, changed, { ...from, discount }, to, at)
   await saveSubscription(tx, changed)
   await tellSubscriptionChanged(tx, customer.workspace_id, changed)
 }
@@ -90,7 +109,7 @@ async function invoiceChange(
   tx: Tx,
   customer: LedgerCustomer,
   changed: LedgerSubscription,
-  from: BillingPlan,
+  from: BillingPlan & { discount: LedgerDiscount | null },
   to: BillingPlan,
   at: Date,
 ): Promise<void> {
@@ -104,7 +123,9 @@ async function invoiceChange(
     period_end: until.toISOString(),
   })
   const used = await usageLines(tx, customer, { subscription: changed, plan: from, until: at })
-  const lines = [...used.lines, line(`Unused time on ${from.name}`, -remainingShare(from.amount, at, start, end), end)]
+  const unused = line(`Unused time on ${from.name}`, -remainingShare(from.amount, at, start, end), end)
+  const old = [...used.lines, ...withTerms([unused], { discount: from.discount, tax: null })]
+  const lines: InvoiceLine[] = []
   if (from.interval === to.interval) {
     lines.push(line(`Remaining time on ${to.name}`, remainingShare(to.amount, at, start, end), end))
   } else {
@@ -115,7 +136,11 @@ async function invoiceChange(
   }
   const invoice = await issueInvoice(tx, customer, {
     subscription: changed,
-    lines,
+    // What was paid with a coupon and a tax is credited with them.
+    lines: [
+      ...withTerms(old, { discount: null, tax: from.tax }),
+      ...withTerms(lines, { discount: null, tax: to.tax }),
+    ],
     currency: to.currency,
     start: at,
     end: changed.current_period_end,
@@ -159,7 +184,7 @@ export async function endWithUsage(
     const start = subscription.current_period_start
     const invoice = await issueInvoice(tx, customer, {
       subscription,
-      lines,
+      lines: withTerms(lines, { discount: null, tax: plan.tax }),
       currency: plan.currency,
       start,
       end: at,

@@ -81,8 +81,29 @@ const lineOf = (line: Stripe.InvoiceLineItem, meterOf: Meters): InvoiceLine => (
   meter: meterOf.get(refOf(line.pricing?.price_details?.price) ?? '') ?? null,
 })
 
+/** Stripe keeps discounts and taxes beside the lines; with them the lines add up to the total. */
+function termLines(invoice: Stripe.Invoice, first: InvoiceLine | undefined): InvoiceLine[] {
+  const sum = (amounts: { amount: number }[] | null | undefined): number =>
+    (amounts ?? []).reduce((total, { amount }) => total + amount, 0)
+  const term = (description: string, amount: number): InvoiceLine[] =>
+    first && amount !== 0
+      ? [
+          {
+            description,
+            amount,
+            quantity: 1,
+            proration: first.proration,
+            period_start: first.period_start,
+            period_end: first.period_end,
+          },
+        ]
+      : []
+  return [...term('Coupon', -sum(invoice.total_discount_amounts)), ...term('Tax', sum(invoice.total_taxes))]
+}
+
 export const invoiceOf = (invoice: Stripe.Invoice, meterOf: Meters = new Map()): ProviderInvoice => {
-  const lines = invoice.lines.data.map((line) => lineOf(line, meterOf))
+  const own = invoice.lines.data.map((line) => lineOf(line, meterOf))
+  const lines = [...own, ...termLines(invoice, own[0])]
   // The invoice's own period is the one before; the lines say what is paid for.
   const starts = lines.map((line) => Date.parse(line.period_start))
   const ends = lines.map((line) => Date.parse(line.period_end))
@@ -99,6 +120,7 @@ export const invoiceOf = (invoice: Stripe.Invoice, meterOf: Meters = new Map()):
     period_end: lines.length > 0 ? new Date(Math.max(...ends)) : time(invoice.period_end),
     attempts: invoice.attempt_count,
     hosted_url: invoice.hosted_invoice_url ?? null,
+    pdf_url: invoice.invoice_pdf ?? null,
     created_at: time(invoice.created),
   }
 }

@@ -10,6 +10,7 @@ import { ensureUsagePrices, reportUsage } from './meters.ts'
 import { ensurePrice } from './prices.ts'
 import { inOurWords, isKeyConflict, isMissing, wantsHolder } from './refusals.ts'
 import { defaultMethodOf, invoiceOf, metersOf, methodOf, planItemOf, subscriptionOf } from './snapshot.ts'
+import { ensureCoupon, ensureTaxRate } from './terms.ts'
 
 /** The shapes this file reads are those of this version; an upgrade of the SDK must be a decision. */
 const API_VERSION = '2026-10-28.endive'
@@ -83,7 +84,7 @@ export function makeStripe(stripe: Stripe): StripeProvider {
 
   async function subscribe(
     customer: Customer,
-    { plan, trialDays, requestKey, attempt }: Order,
+    { plan, trialDays, requestKey, attempt, discount }: Order,
   ): Promise<{ client_secret: string } | void> {
     const price = await ensurePrice(stripe, plan)
     const usage = await ensureUsagePrices(stripe, plan)
@@ -92,6 +93,8 @@ export function makeStripe(stripe: Stripe): StripeProvider {
       items: [price, ...usage].map((one) => ({ price: one })),
       metadata: { heddle_workspace: toWire('ws', customer.workspaceId), heddle_request: requestKey },
       ...(trialDays > 0 && { trial_period_days: trialDays }),
+      ...(plan.tax && { default_tax_rates: [await ensureTaxRate(stripe, plan.tax)] }),
+      ...(discount && { discounts: [{ coupon: await ensureCoupon(stripe, discount) }] }),
     }
     try {
       await stripe.subscriptions.create(
@@ -157,6 +160,8 @@ export function makeStripe(stripe: Stripe): StripeProvider {
           ...before.map(({ id }) => ({ id, deleted: true })),
           ...usage.map((one) => ({ price: one })),
         ],
+        default_tax_rates: plan.tax ? [await ensureTaxRate(stripe, plan.tax)] : '',
+        discounts: '',
         proration_behavior: 'always_invoice',
         payment_behavior: 'error_if_incomplete',
         off_session: true,
