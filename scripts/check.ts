@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
+import { checkLanguages } from './console-texts.ts'
 import { importGraph, readSources } from './imports.ts'
 
 // `npm run check`: everything that can be known without a test. A PostgreSQL of its own checks the SQL.
@@ -46,6 +47,7 @@ const steps: Step[] = [
     run: command(process.execPath, join('scripts', 'check-database.ts')),
   },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
+  { name: 'texts of the console in every language', run: async () => checkLanguages() },
   { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]
 

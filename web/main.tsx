@@ -8,10 +8,8 @@ import './app.css'
 import { router } from './router.tsx'
 import { showTheme } from './shell/theme.ts'
 import { ToastHost } from './ui/toast-host.tsx'
-import { loadLanguage } from './words/language.ts'
 
 showTheme()
-await loadLanguage()
 
 // After an update of the service the chunks of this page are gone: the new page has new ones.
 window.addEventListener('vite:preloadError', () => {

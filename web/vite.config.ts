@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { consoleTexts } from '../scripts/console-texts-plugin.ts'
 
 const service = process.env.HEDDLE_DEV_TARGET ?? 'http://127.0.0.1:4100'
 
 // `vite web` serves the sources with hot replacement in front of a running service; scripts/build-web.ts builds with it.
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss()],
+  plugins: [consoleTexts(import.meta.dirname), react(), tailwindcss()],
   build: {
     outDir: join(import.meta.dirname, '..', 'dist', 'web', 'latest'),
     emptyOutDir: true,

@@ -8,7 +8,6 @@ import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
-import { t } from '#web/words/language.ts'
 import { useLiveNotifications } from './live-notifications.tsx'
 
 /** What the bell shows, open from the start. */
@@ -35,15 +34,15 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
         <Popover.Positioner side={side} align="start" sideOffset={8} className="z-50">
           <Popover.Popup className="w-[min(24rem,calc(100vw-2rem))] rounded-lg border border-line bg-raised shadow-raised">
             <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
-              <Popover.Title className="font-semibold">{t('Notifications')}</Popover.Title>
+              <Popover.Title className="font-semibold">Notifications</Popover.Title>
               {unread > 0 && (
                 <Button size="small" look="quiet" onClick={readAll}>
-                  {t('Mark as read')}
+                  Mark as read
                 </Button>
               )}
             </div>
             {items.length === 0 ? (
-              <p className="px-4 py-8 text-center text-ink-2">{t('No notifications yet.')}</p>
+              <p className="px-4 py-8 text-center text-ink-2">No notifications yet.</p>
             ) : (
               <ul className="max-h-96 overflow-y-auto p-1">
                 {items.map((item) => (
@@ -73,7 +72,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
             )}
             <div className="border-t border-line p-2 text-center">
               <Link to="/notifications" onClick={() => setOpen(false)} className="text-accent hover:underline">
-                {t('All notifications')}
+                All notifications
               </Link>
             </div>
           </Popover.Popup>

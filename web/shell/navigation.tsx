@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'react'
 import type { NavEntry, NavGroup } from '#web/features/feature.ts'
 import { features } from '#web/features/registry.ts'
 import type { Person } from '#web/session.tsx'
-import { t, tryText } from '#web/words/language.ts'
 import { shownCount, useCounts } from './counts.ts'
 
 const groups = {
@@ -31,7 +30,7 @@ export function Navigation({ me }: { me: Person }) {
   return (
     <nav
       ref={nav}
-      aria-label={t('Main')}
+      aria-label="Main"
       className="flex min-h-0 flex-col gap-4 overflow-y-auto px-3 pt-px pb-4 lg:group-data-compact/nav:px-2"
     >
       {(Object.keys(groups) as NavGroup[]).map((group) => {
@@ -44,7 +43,7 @@ export function Navigation({ me }: { me: Person }) {
                 id={`nav-${group}`}
                 className="px-2 pb-1 text-xs font-medium text-ink-3 lg:group-data-compact/nav:sr-only"
               >
-                {t(groups[group])}
+                {groups[group]}
               </p>
             )}
             <ul aria-labelledby={group === 'work' ? undefined : `nav-${group}`} className="flex flex-col gap-px">
@@ -64,7 +63,7 @@ export function Navigation({ me }: { me: Person }) {
 const Entry = ({ entry: { icon: Icon, label, to }, count }: { entry: NavEntry; count: number }) => (
   <Link
     to={to}
-    title={tryText(label)}
+    title={label}
     activeOptions={{ exact: to === '/' }}
     className="relative flex items-center gap-2.5 rounded-md px-2 py-1.5 text-ink-2 lg:group-data-compact/nav:justify-center hover:bg-hover hover:text-ink"
     activeProps={{
@@ -73,11 +72,11 @@ const Entry = ({ entry: { icon: Icon, label, to }, count }: { entry: NavEntry; c
     }}
   >
     <Icon aria-hidden className="size-4 shrink-0" />
-    <span className="truncate lg:group-data-compact/nav:sr-only">{tryText(label)}</span>
+    <span className="truncate lg:group-data-compact/nav:sr-only">{label}</span>
     {count > 0 && (
       <span className="ml-auto rounded-full bg-waiting-soft px-1.5 text-xs font-medium text-waiting tabular-nums lg:group-data-compact/nav:absolute lg:group-data-compact/nav:top-0 lg:group-data-compact/nav:right-0">
         {shownCount(count)}
-        <span className="sr-only"> {t('waiting')}</span>
+        <span className="sr-only"> waiting</span>
       </span>
     )}
   </Link>

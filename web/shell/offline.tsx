@@ -1,6 +1,5 @@
 import { WifiOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { t } from '#web/words/language.ts'
 import { useLiveNotifications } from './live-notifications.tsx'
 
 /** A short gap is no news: the feed comes back by itself within a moment. */
@@ -28,7 +27,7 @@ export function OfflineSign() {
       {isLost && (
         <p className="flex items-center gap-2 border-b border-line bg-waiting-soft px-4 py-2 text-waiting">
           <WifiOff aria-hidden className="size-4 shrink-0" />
-          {t('The service cannot be reached. Trying again; what you typed is kept on this page.')}
+          The service cannot be reached. Trying again; what you typed is kept on this page.
         </p>
       )}
     </div>

@@ -5,14 +5,14 @@ import { account } from '#web/api.ts'
 import { begin, type Person } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { chooseLanguage, type Language, languages, readLanguage, t } from '#web/words/language.ts'
+import { chooseLanguage, type Language, languages, readLanguage } from '#web/words/language.ts'
 import { showShortcuts } from './shortcuts.tsx'
 import { chooseTheme, readTheme, type Theme } from './theme.ts'
 
 const themes = (): { value: Theme; label: string }[] => [
-  { value: 'system', label: t('System') },
-  { value: 'light', label: t('Light') },
-  { value: 'dark', label: t('Dark') },
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
 ]
 
 export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactElement }) {
@@ -24,23 +24,23 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
       await navigate({ to: '/sign-in' })
       await begin()
     } catch (error) {
-      toast.failed(t('Could not sign out'), error)
+      toast.failed('Could not sign out', error)
     }
   }
   return (
     <Menu defaultOpen align="start" trigger={trigger}>
       <p className="truncate px-2 pt-1 pb-1.5 text-xs text-ink-2">{me.user.email}</p>
       <MenuItem icon={UserRound} to="/account">
-        {t('Your account')}
+        Your account
       </MenuItem>
       <MenuItem icon={Keyboard} onSelect={showShortcuts}>
-        {t('Keyboard shortcuts')}
+        Keyboard shortcuts
       </MenuItem>
       <MenuItem icon={BookOpen} onSelect={() => window.open('/docs', '_blank', 'noopener')}>
-        {t('API reference')}
+        API reference
       </MenuItem>
       <MenuSeparator />
-      <MenuGroup label={t('Theme')}>
+      <MenuGroup label="Theme">
         <MenuChoice
           value={theme}
           options={themes()}
@@ -50,7 +50,7 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
           }}
         />
       </MenuGroup>
-      <MenuGroup label={t('Language')}>
+      <MenuGroup label="Language">
         <MenuChoice
           value={readLanguage()}
           options={Object.entries(languages).map(([value, label]) => ({ value: value as Language, label }))}
@@ -59,7 +59,7 @@ export function PersonMenuItems({ me, trigger }: { me: Person; trigger: ReactEle
       </MenuGroup>
       <MenuSeparator />
       <MenuItem icon={LogOut} onSelect={() => void leave()}>
-        {t('Sign out')}
+        Sign out
       </MenuItem>
     </Menu>
   )

@@ -5,7 +5,6 @@ import { useMaybeMe } from '#web/session.tsx'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Loading } from '#web/ui/states.tsx'
-import { t } from '#web/words/language.ts'
 import { Bell } from './bell.tsx'
 import { LiveNotifications } from './live-notifications.tsx'
 import { Navigation } from './navigation.tsx'
@@ -37,7 +36,7 @@ export function Shell() {
         href="#main"
         className="sr-only z-50 rounded bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        {t('Skip to content')}
+        Skip to content
       </a>
       <div className={cx('min-h-dvh lg:grid', compact ? 'lg:grid-cols-[3.5rem_1fr]' : 'lg:grid-cols-[15rem_1fr]')}>
         <aside
@@ -49,21 +48,16 @@ export function Shell() {
         >
           <div className="flex items-center gap-1 p-3 lg:group-data-compact/nav:px-1.5">
             <WorkspaceSwitcher me={me.data} />
-            <IconButton
-              icon={X}
-              label={t('Close navigation')}
-              className="lg:hidden"
-              onClick={() => setNavOpen(false)}
-            />
+            <IconButton icon={X} label="Close navigation" className="lg:hidden" onClick={() => setNavOpen(false)} />
           </div>
           <button
             type="button"
-            title={`${t('Find anything')} (Ctrl K)`}
+            title="Find anything (Ctrl K)"
             onClick={openPalette}
             className="mx-3 mb-3 flex items-center gap-2 rounded-md border border-line bg-surface px-2 py-1.5 text-left text-ink-2 hover:bg-hover lg:group-data-compact/nav:mx-2 lg:group-data-compact/nav:justify-center"
           >
             <Search aria-hidden className="size-4 shrink-0" />
-            <span className="flex-1 lg:group-data-compact/nav:sr-only">{t('Find anything')}</span>
+            <span className="flex-1 lg:group-data-compact/nav:sr-only">Find anything</span>
             <kbd className="font-mono text-xs text-ink-3 max-lg:hidden lg:group-data-compact/nav:hidden">Ctrl K</kbd>
           </button>
           <Navigation me={me.data} />
@@ -74,9 +68,9 @@ export function Shell() {
         </aside>
         <div className="flex min-w-0 flex-col">
           <div className="flex items-center gap-2 border-b border-line px-3 py-2 lg:hidden">
-            <IconButton icon={MenuIcon} label={t('Open navigation')} onClick={() => setNavOpen(true)} />
+            <IconButton icon={MenuIcon} label="Open navigation" onClick={() => setNavOpen(true)} />
             <span className="flex-1 font-semibold">Heddle</span>
-            <IconButton icon={Search} label={t('Find anything')} onClick={openPalette} />
+            <IconButton icon={Search} label="Find anything" onClick={openPalette} />
             <Bell side="bottom" />
           </div>
           <OfflineSign />
@@ -102,9 +96,9 @@ export const Waiting = () => (
 
 const NoWorkspace = () => (
   <div className="mx-auto max-w-xl px-4 py-24 text-center">
-    <h1 className="text-lg font-semibold">{t('You have no workspace yet')}</h1>
+    <h1 className="text-lg font-semibold">You have no workspace yet</h1>
     <p className="mt-2 text-ink-2">
-      {t('Create one with the switcher at the top left, or ask a colleague for an invitation.')}
+      Create one with the switcher at the top left, or ask a colleague for an invitation.
     </p>
   </div>
 )

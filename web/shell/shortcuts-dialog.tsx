@@ -1,9 +1,7 @@
 import { Dialog } from '#web/ui/dialog.tsx'
-import { t, tryText } from '#web/words/language.ts'
-import type { Text } from '#web/words/texts.ts'
 import { places } from './places.ts'
 
-const onPages: [keys: string, what: Text][] = [
+const onPages: [keys: string, what: string][] = [
   ['j / k', 'Next and previous approval'],
   ['a / r', 'Approve, reject'],
   ['Ctrl K', 'Find anything'],
@@ -11,13 +9,13 @@ const onPages: [keys: string, what: Text][] = [
 ]
 
 export const ShortcutsDialog = ({ onClose }: { onClose(): void }) => (
-  <Dialog open onClose={onClose} title={t('Keyboard shortcuts')}>
+  <Dialog open onClose={onClose} title="Keyboard shortcuts">
     <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
       {Object.entries(places).map(([key, { label }]) => (
-        <Row key={key} keys={`g ${key}`} what={tryText(label)} />
+        <Row key={key} keys={`g ${key}`} what={label} />
       ))}
       {onPages.map(([keys, what]) => (
-        <Row key={keys} keys={keys} what={t(what)} />
+        <Row key={keys} keys={keys} what={what} />
       ))}
     </dl>
   </Dialog>

@@ -4,7 +4,6 @@ import { lazy, type ReactElement, Suspense, useState } from 'react'
 import { type Person, switchWorkspace } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { t } from '#web/words/language.ts'
 
 const NewWorkspace = lazy(() => import('./new-workspace.tsx').then((module) => ({ default: module.NewWorkspace })))
 
@@ -23,7 +22,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
   return (
     <>
       <Menu defaultOpen align="start" trigger={trigger}>
-        <MenuGroup label={t('Workspaces')}>
+        <MenuGroup label="Workspaces">
           <MenuChoice
             value={me.workspace?.workspace_id ?? ''}
             onChange={(id) => void go(id)}
@@ -40,7 +39,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
         </MenuGroup>
         <MenuSeparator />
         <MenuItem icon={Plus} onSelect={() => setMaking(true)}>
-          {t('New workspace…')}
+          New workspace…
         </MenuItem>
       </Menu>
       {making && (

@@ -1,7 +1,6 @@
 import { ChevronsUpDown } from 'lucide-react'
 import type { Person } from '#web/session.tsx'
 import { OnDemand } from '#web/ui/on-demand.tsx'
-import { t } from '#web/words/language.ts'
 
 const load = () => import('./workspace-menu.tsx').then(({ WorkspaceMenu }) => WorkspaceMenu)
 
@@ -13,8 +12,8 @@ export const WorkspaceSwitcher = ({ me }: { me: Person }) => (
     >
       <Mark />
       <span className="min-w-0 flex-1 lg:group-data-compact/nav:sr-only">
-        <span className="block truncate font-semibold">{me.workspace?.name ?? t('No workspace')}</span>
-        <span className="sr-only">{t('Switch workspace')}</span>
+        <span className="block truncate font-semibold">{me.workspace?.name ?? 'No workspace'}</span>
+        <span className="sr-only">Switch workspace</span>
       </span>
       <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-ink-3 lg:group-data-compact/nav:hidden" />
     </button>

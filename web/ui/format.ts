@@ -1,5 +1,7 @@
-const whole = new Intl.NumberFormat('en')
-const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+import { language } from '#web/words/language.ts'
+
+const whole = new Intl.NumberFormat(language)
+const short = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
 export const formatNumber = (value: number): string => whole.format(value)
 /** 250,000 and 3.4M: where the exact figure would only be noise. */
@@ -18,7 +20,7 @@ export function formatBytes(bytes: number): string {
 
 /** Amounts are whole minor units; how many make one is the currency's own affair. */
 export function formatMoney(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() })
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency: currency.toUpperCase() })
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2
   return format.format(amount / 10 ** digits)
 }

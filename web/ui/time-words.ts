@@ -1,7 +1,12 @@
+import { language } from '#web/words/language.ts'
+
 // Times and lengths of time in words.
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat(language === 'en' ? undefined : language, {
+  dateStyle: 'full',
+  timeStyle: 'long',
+})
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -19,7 +24,7 @@ export function relativeTime(at: Date, now: number): string {
   return seconds < 15 ? 'just now' : 'in under a minute'
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
+const day = new Intl.DateTimeFormat(language === 'en' ? undefined : language, { dateStyle: 'long' })
 /** Where the hour says nothing. */
 export const exactDay = (at: string | Date): string => day.format(new Date(at))
 

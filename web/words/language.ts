@@ -1,22 +1,23 @@
-import type { Text } from './texts.ts'
+import de from './de.json?url'
 
-// One language for the page: chosen by the person on this device, else that of the browser. It is read before anything is
-// drawn, so a change loads the page again.
+// One language for the page: chosen by the person on this device, else that of the browser. Its texts are there before any
+// other module that shows one, since those import this one and it waits; a change loads the page again.
+//
+// English is the texts themselves, where they stand in the sources. The build puts each of them through `t`
+// (`scripts/console-texts-plugin.ts`). A language is a file beside this one with a translation for each.
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages
 
-type Catalogue = Readonly<Record<Text, string>>
+type Catalogue = Readonly<Record<string, string>>
 
-/** English needs none. Each is a chunk of its own. */
-const catalogues: Record<Exclude<Language, 'en'>, () => Promise<Catalogue>> = {
-  de: () => import('./de.ts').then(({ de }) => de),
-}
+const catalogues: Record<Exclude<Language, 'en'>, string> = { de }
 
 const KEY = 'heddle.language'
 const isLanguage = (text: string | null | undefined): text is Language => text != null && Object.hasOwn(languages, text)
 
 export function readLanguage(): Language {
+  if (typeof localStorage === 'undefined') return 'en'
   const kept = localStorage.getItem(KEY)
   if (isLanguage(kept)) return kept
   const [preferred] = navigator.languages
@@ -24,25 +25,31 @@ export function readLanguage(): Language {
   return isLanguage(short) ? short : 'en'
 }
 
-let catalogue: Catalogue | undefined
+/** For numbers and times. */
+export const language: Language = readLanguage()
 
-/** Before the first drawing. */
-export async function loadLanguage(): Promise<void> {
-  const language = readLanguage()
-  document.documentElement.lang = language
-  if (language === 'en') return
-  // Without its texts the page is English, and works.
-  catalogue = await catalogues[language]().catch(() => undefined)
+/** Without its texts the page is English, and works. */
+async function load(): Promise<Catalogue | undefined> {
+  if (language === 'en') return undefined
+  try {
+    const answer = await fetch(catalogues[language])
+    return answer.ok ? ((await answer.json()) as Catalogue) : undefined
+  } catch {
+    return undefined
+  }
 }
 
-export function chooseLanguage(language: Language): void {
-  localStorage.setItem(KEY, language)
+const catalogue = await load()
+if (typeof document !== 'undefined') document.documentElement.lang = catalogue ? language : 'en'
+
+export function chooseLanguage(chosen: Language): void {
+  localStorage.setItem(KEY, chosen)
   location.reload()
 }
 
-/** A text of the catalogue in the language of the page. */
-export const t = (text: Text): string => catalogue?.[text] ?? text
-
-/** What may not be in the catalogue yet, such as the label of a new page, stays English. */
-export const tryText = (text: string): string =>
-  (catalogue as Readonly<Record<string, string>> | undefined)?.[text] ?? text
+/** A text in the language of the page. {0}, {1} … in it are the values, in the order of the English text. */
+export function t(text: string, values: readonly unknown[] = []): string {
+  const said = catalogue?.[text] ?? text
+  if (values.length === 0) return said
+  return said.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
+}

@@ -1,15 +1,56 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: sources as texts
 import { expect, test } from 'vitest'
-import { features } from '#web/features/registry.ts'
-import { de } from './de.ts'
-import { texts } from './texts.ts'
+import { faultsOf, textsIn } from '../../scripts/console-texts.ts'
+import { translated } from '../../scripts/console-texts-plugin.ts'
 
-test('every text stands in the catalogue once, and every language has all of them', () => {
-  expect(new Set(texts).size).toBe(texts.length)
-  expect(Object.keys(de).toSorted()).toEqual([...texts].toSorted())
-  expect(Object.values(de).filter((text) => text.trim() === '')).toEqual([])
+// That every text of the console stands in every language is part of `npm run check`.
+
+const textsOf = (source: string): string[] => textsIn('/features/one.tsx', source).map(({ text }) => text)
+
+test.each([
+  ['between tags', 'const a = <p>Save the  {name} now</p>', ['Save the', 'now']],
+  ['over several lines', 'const a = (<p>\n  One\n  two.\n</p>)', ['One two.']],
+  ['in a property that is shown', 'const a = <Field label="Name" name="Name" />', ['Name']],
+  ['in a choice', "const a = <p>{on ? 'on now' : `off ${since} days`}</p>", ['on now', 'off {0} days']],
+  [
+    'in an object that describes something',
+    "const a = { header: 'State', value: 'State', done: 'Saved' }",
+    ['State', 'Saved'],
+  ],
+  ['in a table of names', "const names = { running: 'Running', sort: 'created_at' }", ['Running']],
+  ['told', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
+])('a text is found %s', (_where, source, texts) => {
+  expect(textsOf(source)).toEqual(texts)
 })
 
-test('the navigation is translated', () => {
-  const labels = features.flatMap(({ nav = [] }) => nav.map(({ label }) => label))
-  expect(labels.filter((label) => !(texts as readonly string[]).includes(label))).toEqual([])
+test.each([
+  ["import a from 'Some thing'"],
+  ["const a = event.key === 'Enter'"],
+  ['const a = <p className="Big Red">{name}</p>'],
+  ['const a = <code>Some code</code>'],
+  ["api.listThings({ sort: '-created_at' })"],
+  ["const address = 'https://example.com/Some thing'"],
+  ['type A = "Some thing"'],
+])('%s has no text', (source) => {
+  expect(textsOf(source)).toEqual([])
+})
+
+test('a text goes through the catalogue where it stands, with its values and its spaces', () => {
+  const source = 'const a = <p title="Big one">Hello {name}, {n > 1 ? `${n} are here` : null}</p>'
+  expect(translated('/a.tsx', source).split(';').slice(1).join(';')).toBe(
+    'const a = <p title={__t("Big one")}>{__t("Hello")}{" "}{name}, {n > 1 ? __t("{0} are here", [n]) : null}</p>',
+  )
+})
+
+test('a language that lacks a text, has one too many or loses a value is told', () => {
+  const texts = new Map([
+    ['Save', ['a.tsx']],
+    ['{0} left', ['b.tsx']],
+  ])
+  expect(faultsOf({ Save: 'Speichern', '{0} left': '{0} übrig' }, texts)).toEqual([])
+  expect(faultsOf({ '{0} left': 'übrig', Old: 'Alt' }, texts)).toEqual([
+    'missing: "Save" (a.tsx)',
+    'other values: "{0} left"',
+    'not in the console: "Old"',
+  ])
 })

@@ -17,7 +17,6 @@ import {
 import { useDeferredValue, useMemo } from 'react'
 import { api } from '#web/api.ts'
 import type { Person } from '#web/session.tsx'
-import { tryText } from '#web/words/language.ts'
 import { entriesFor } from '../navigation.tsx'
 import { showShortcuts } from '../shortcuts.tsx'
 import { chooseTheme, readTheme } from '../theme.ts'
@@ -42,7 +41,9 @@ export function useEntries(me: Person, search: string): { entries: Entry[]; sear
   })
   const entries = useMemo(() => {
     const matching = fixed.filter((entry) => matches(entry, words))
-    return words === '' ? matching : [...(found.data ?? []), ...matching.filter(({ group }) => group !== 'Recent')]
+    return words === ''
+      ? matching
+      : [...(found.data ?? []), ...matching.filter(({ key }) => !key.startsWith('recent '))]
   }, [fixed, found.data, words])
   return { entries, searching: found.isFetching }
 }
@@ -59,9 +60,7 @@ function fixedEntries(me: Person): Entry[] {
   const canWrite = me.workspace?.role === 'owner' || me.workspace?.role === 'member'
   return [
     ...recent.map(({ to, title }): Entry => ({ key: `recent ${to}`, group: 'Recent', label: title, icon: Clock, to })),
-    ...entriesFor(me).map(
-      ({ to, label, icon }): Entry => ({ key: `page ${to}`, group: 'Pages', label: tryText(label), icon, to }),
-    ),
+    ...entriesFor(me).map(({ to, label, icon }): Entry => ({ key: `page ${to}`, group: 'Pages', label, icon, to })),
     ...(canWrite ? creations : []),
     {
       key: 'act shortcuts',

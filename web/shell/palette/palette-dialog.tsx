@@ -3,7 +3,6 @@ import { Search } from 'lucide-react'
 import { type KeyboardEvent, useId, useState } from 'react'
 import type { Person } from '#web/session.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { t } from '#web/words/language.ts'
 import { type Entry, useEntries } from './entries.ts'
 
 export function PaletteDialog({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: string): void }) {
@@ -12,7 +11,7 @@ export function PaletteDialog({ me, onClose, onGo }: { me: Person; onClose(): vo
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-60 bg-[#000]/25" />
         <Dialog.Popup className="fixed top-[12vh] left-1/2 z-60 flex max-h-[70vh] w-[min(38rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none">
-          <Dialog.Title className="sr-only">{t('Find anything')}</Dialog.Title>
+          <Dialog.Title className="sr-only">Find anything</Dialog.Title>
           <Finder me={me} onClose={onClose} onGo={onGo} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -50,7 +49,7 @@ function Finder({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: s
           aria-expanded
           aria-controls={`${id}-list`}
           aria-activedescendant={entries[current] && `${id}-${current}`}
-          aria-label={t('Find anything')}
+          aria-label="Find anything"
           // biome-ignore lint/a11y/noAutofocus: it was opened to type into it
           autoFocus
           value={search}
@@ -59,7 +58,7 @@ function Finder({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: s
             setActive(0)
           }}
           onKeyDown={onKeyDown}
-          placeholder={t('Find a page, a workflow, a dataset, or something to do')}
+          placeholder="Find a page, a workflow, a dataset, or something to do"
           className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
         />
       </div>
@@ -93,7 +92,7 @@ function Finder({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: s
           </div>
         ))}
         {entries.length === 0 && (
-          <p className="px-3 py-6 text-center text-ink-3">{t(searching ? 'Searching…' : 'Nothing matches.')}</p>
+          <p className="px-3 py-6 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing matches.'}</p>
         )}
       </div>
     </>
