@@ -32,7 +32,7 @@ const PROGRAMS =
 
 /** Files whose literals are data: workflows that are offered, samples, keys. */
 const DATA =
-  /(\.test\.tsx?|\/testing\.ts|features\/workflows\/(gallery\/|starters)|words\/|vite\.config|editor\/(run\/sample|code\/))/
+  /(\.test\.tsx?|\/testing\.ts|features\/workflows\/(gallery\/[^/]*\.ts$|starters)|words\/|vite\.config|editor\/(run\/sample|code\/))/
 
 type Ast = { type: string; start: number; end: number; [field: string]: unknown }
 

@@ -1,5 +1,6 @@
 import type { Plan, Usage } from '#sdk/types.generated'
 import { formatBytes, formatMoney, formatShort } from '#web/ui/format.ts'
+import { t } from '#web/words/language.ts'
 
 type Quota = Usage['quotas'][number]['quota']
 
@@ -26,27 +27,28 @@ export const meansLabels: Record<Usage['means'][number]['quota'], string> = {
 export const quotaValue = (quota: string, value: number): string =>
   quota === 'storage_bytes' ? formatBytes(value) : formatShort(value)
 
-const short: Record<Quota, string> = {
-  runs_per_month: 'runs a month',
-  members: 'people',
-  storage_bytes: 'storage',
-  records: 'records',
-  event_destinations: 'event destinations',
-  knowledge_documents: 'documents in knowledge bases',
+const lines: Record<Quota, (amount: string) => string> = {
+  runs_per_month: (amount) => `${amount} runs a month`,
+  members: (amount) => `${amount} people`,
+  storage_bytes: (amount) => `${amount} storage`,
+  records: (amount) => `${amount} records in datasets`,
+  event_destinations: (amount) => `${amount} event destinations`,
+  knowledge_documents: (amount) => `${amount} documents in knowledge bases`,
 }
+const quotas = Object.keys(lines) as Quota[]
 
-export const quotaLines = (quotas: Plan['quotas']): string[] =>
-  (Object.keys(short) as Quota[]).map((quota) => {
-    const limit = quotas[quota]
-    return limit == null ? `Unlimited ${short[quota]}` : `${quotaValue(quota, limit)} ${short[quota]}`
+export const quotaLines = (limits: Plan['quotas']): string[] =>
+  quotas.map((quota) => {
+    const limit = limits[quota]
+    return lines[quota](limit == null ? t('Unlimited') : quotaValue(quota, limit))
   })
 
-export function quotaText(quotas: Plan['quotas']): string {
-  const limited = (Object.keys(short) as Quota[]).flatMap((quota) => {
-    const limit = quotas[quota]
-    return limit == null ? [] : [`${quotaValue(quota, limit)} ${short[quota]}`]
+export function quotaText(limits: Plan['quotas']): string {
+  const limited = quotas.flatMap((quota) => {
+    const limit = limits[quota]
+    return limit == null ? [] : [lines[quota](quotaValue(quota, limit))]
   })
-  return limited.join(', ') || 'unlimited'
+  return limited.join(', ') || t('Unlimited')
 }
 
 export const priceOf = ({
@@ -55,7 +57,7 @@ export const priceOf = ({
   interval,
   tax,
 }: Pick<Plan, 'amount' | 'currency' | 'interval'> & { tax?: Plan['tax'] }): string => {
-  if (amount === 0) return 'Free'
+  if (amount === 0) return t('Free')
   const price =
     interval === 'year' ? `${formatMoney(amount, currency)} a year` : `${formatMoney(amount, currency)} a month`
   return tax ? `${price} plus ${tax.percent}% ${tax.name}` : price

@@ -1,0 +1,133 @@
+import type { WebSocketRoute } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
+
+const definition = {
+  nodes: [
+    { id: 'a', type: 'set', name: 'First', args: { values: { n: 1 } } },
+    { id: 'b', type: 'set', name: 'Second', args: { values: { n: 2 } } },
+  ],
+  edges: [{ from: { node: 'a' }, to: 'b' }],
+  layout: { positions: { a: { x: 0, y: 0 }, b: { x: 420, y: 0 } } },
+}
+const gate = {
+  nodes: [
+    {
+      id: 'ask',
+      type: 'approval',
+      args: {
+        title: 'Pay it?',
+        policy: { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true },
+      },
+    },
+  ],
+  edges: [],
+}
+
+describe.skipIf(noBrowser)('around the work', () => {
+  const site = useSite()
+
+  it('the navigation counts what waits, and a decision is found again', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Pay', definition: gate })
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
+    await eventually(async () => (await site().call(ada, 'GET', '/api/approvals/inbox')).items.length).toBe(1)
+    await page.goto('/approvals')
+    const entry = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
+    await eventually(() => entry.textContent()).toMatch(/1/)
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('You have voted').waitFor()
+    await eventually(() => entry.textContent()).not.toMatch(/1/)
+    await page.getByRole('link', { name: 'Your decisions' }).click()
+    await page.getByRole('row', { name: /Pay it\?/ }).waitFor()
+  })
+
+  it('speaks German on every kind of page, and English again', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await page.goto('/billing')
+    await page.evaluate(() => localStorage.setItem('heddle.language', 'de'))
+    try {
+      for (const [path, heading] of [
+        ['/billing', 'Abrechnung'],
+        ['/workflows', 'Workflows'],
+        ['/jobs/new', 'Neuer Auftrag'],
+        ['/account', 'Ihr Konto'],
+      ]) {
+        await page.goto(path!)
+        await page.getByRole('heading', { level: 1, name: heading!, exact: true }).waitFor()
+      }
+      expect(await page.locator('html').getAttribute('lang')).toBe('de')
+      await page.getByRole('link', { name: 'Läufe' }).waitFor()
+      await checkPage(page)
+    } finally {
+      await page.evaluate(() => localStorage.removeItem('heddle.language'))
+    }
+    await page.reload()
+    await page.getByRole('link', { name: 'Runs', exact: true }).waitFor()
+  })
+
+  it('shows what starts a workflow, disables and groups nodes, and tells who is named in a comment', async () => {
+    const ada = await site().signUp('Ada')
+    const grace = await site().invite(ada, 'Grace')
+    const { page } = ada
+    const { user_id } = (await site().call(grace, 'GET', '/auth/me')).user
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Drawn', definition })
+    await site().call(ada, 'PATCH', `/api/workflows/${workflow_id}`, { members: [{ user_id, role: 'viewer' }] })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-node="a"]').waitFor()
+    await page.locator('.react-flow__node[data-id^="start:"]').first().waitFor()
+
+    await page.locator('[data-node="a"]').click()
+    await page.keyboard.press('d')
+    await eventually(() => page.locator('[data-node="a"]').textContent()).toContain('Disabled')
+    await page.keyboard.press('d')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.press('g')
+    await page.getByRole('textbox', { name: 'Name of the group' }).fill('Both of them')
+
+    await page.getByRole('button', { name: 'Comments' }).click()
+    const panel = page.getByRole('region', { name: 'Comments' })
+    await panel.getByRole('textbox', { name: 'Comment on the workflow' }).pressSequentially('Look, @gr')
+    await panel.getByRole('button', { name: 'Grace', exact: true }).click()
+    await panel.getByRole('button', { name: 'Comment', exact: true }).click()
+    await panel.getByText('Look, @Grace').waitFor()
+    await checkPage(page)
+    const told = async () => (await site().call(grace, 'GET', '/api/notifications')).items
+    await eventually(async () => (await told())[0]?.kind).toBe('comment.mentioned')
+
+    await grace.page.goto((await told())[0].link)
+    await grace.page.getByRole('region', { name: 'Comments' }).getByText('Look, @Grace').waitFor()
+    await grace.page.getByRole('button', { name: 'Mark as done' }).click()
+    await grace.page.getByText('No comments').waitFor()
+  })
+
+  it('says when the service cannot be reached, and stops saying so', { timeout: 60_000 }, async () => {
+    const ada = await site().signUp('Ada', { fresh: true })
+    const { page } = ada
+    const open: WebSocketRoute[] = []
+    let isCut = false
+    await page.routeWebSocket(/./, (socket) => {
+      if (isCut) void socket.close()
+      else {
+        socket.connectToServer()
+        open.push(socket)
+      }
+    })
+    try {
+      await page.goto('/workflows')
+      await eventually(async () => open.length).toBeGreaterThan(0)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      isCut = true
+      for (const socket of open) await socket.close()
+      await page.getByText('The service cannot be reached.').waitFor()
+      isCut = false
+      await page.getByText('The service cannot be reached.').waitFor({ state: 'hidden' })
+    } finally {
+      isCut = false
+    }
+  })
+})
