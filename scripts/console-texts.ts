@@ -109,7 +109,7 @@ export function textsIn(file: string, source: string): Found[] {
   /** A literal; `shown` says that it stands where a text is expected, `single` that one word is enough. */
   function literal(node: Ast, shown: boolean, single: boolean, form: Found['form']): void {
     if (node.type === 'Literal' && typeof node.value === 'string') {
-      const text = node.value
+      const text = form === 'attribute' ? withEntities(node.value) : node.value
       if (shown ? hasWords(text) : isSentence(text) || (single && readsLikeText(text))) add(node, text, form)
       return
     }

@@ -60,6 +60,7 @@ export const commentRoutes = (): AnyRoute[] =>
         extension: true,
         body: Resolution,
         answer: Comment,
+        allowed: getComment,
         examples: { body: { resolved: true } },
         run: resolveComment,
       },
