@@ -35,6 +35,7 @@ import type {
   ConnectionCredential,
   ConnectionList,
   ConnectionPatch,
+  ConnectionTables,
   CreatedApiKey,
   CreatedEventDestination,
   Credential,
@@ -103,6 +104,7 @@ import type {
   NewSource,
   NewSuite,
   NewVariable,
+  NewWorkflowComment,
   NewWorkspaceModel,
   Notification,
   NotificationsChanged,
@@ -157,6 +159,7 @@ import type {
   SuitePatch,
   SuiteReport,
   SuiteRun,
+  TablePreview,
   Team,
   TeamSummary,
   Template,
@@ -183,6 +186,8 @@ import type {
   WidgetHistory,
   WidgetTranscript,
   Workflow,
+  WorkflowComment,
+  WorkflowCommentPatch,
   WorkflowExport,
   WorkflowImport,
   WorkflowImportRequest,
@@ -566,6 +571,8 @@ export type Operations = {
   showInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
   /** What was used and is charged for, with the run that used it and the invoice it stands on */
   listUsageCharges: { input: { limit?: number; cursor?: string; sort?: "at" | "-at"; created_after?: string; created_before?: string; execution_id?: string; invoice_id?: string; meter?: string }; answer: { items: Array<UsageCharge>; next_cursor: string | null }; required: false }
+  /** An invoice of the built-in provider as a PDF */
+  downloadInvoice: { input: { invoice_id: string; workspace: string; expires: string; signature: string }; answer: Blob; required: true }
   /** All payment methods of the workspace, newest first */
   listPaymentMethods: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<PaymentMethod>; next_cursor: string | null }; required: false }
   /** Delete a payment method */
@@ -575,11 +582,11 @@ export type Operations = {
   /** Billing plans of the org of the request host, cheapest first */
   listPlans: { input: { limit?: number; cursor?: string; q?: string; sort?: "amount" | "-amount" | "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string; interval?: string }; answer: { items: Array<Plan>; next_cursor: string | null }; required: false }
   /** Make a plan in the org of the request host */
-  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }> }; answer: Plan; required: true }
+  createPlan: { input: { name: string; amount: number; currency: string; interval: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }>; tax?: { name: string; percent: number } | null; coupons?: Array<{ code: string; percent_off: number; duration: "once" | "forever"; expires_at?: string | null }> }; answer: Plan; required: true }
   /** One billing plan */
   getPlan: { input: { plan_id: string }; answer: Plan; required: true }
   /** Change a plan */
-  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }> }; answer: Plan; required: true }
+  updatePlan: { input: { plan_id: string } & { name?: string; amount?: number; currency?: string; interval?: "month" | "year"; quotas?: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features?: Array<string>; trial_days?: number; usage_prices?: Array<{ meter: "model_tokens" | "model_cost"; unit_amount: number; per?: number; included?: number }>; tax?: { name: string; percent: number } | null; coupons?: Array<{ code: string; percent_off: number; duration: "once" | "forever"; expires_at?: string | null }> }; answer: Plan; required: true }
   /** Take a plan off the list; refused while somebody is subscribed to it */
   deletePlan: { input: { plan_id: string }; answer: undefined; required: true }
   /** Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent */
@@ -587,7 +594,7 @@ export type Operations = {
   /** Confirm a setup intent of the built-in provider with a test card */
   confirmSetupIntent: { input: { setup_intent_id: string } & { client_secret: string; card: { number: string; exp_month: number; exp_year: number; cvc: string } }; answer: SetupConfirmation; required: true }
   /** Subscribe the workspace to a plan */
-  createBillingSubscription: { input: { plan_id: string }; answer: BillingSubscription | PaymentToConfirm; required: true }
+  createBillingSubscription: { input: { plan_id: string; coupon?: string }; answer: BillingSubscription | PaymentToConfirm; required: true }
   /** The active subscription of the workspace */
   getMyBillingSubscription: { input: Record<string, never>; answer: BillingSubscription; required: false }
   /** Change the plan, or take a cancellation back */
@@ -644,6 +651,10 @@ export type Operations = {
   verifyConnection: { input: { connection_id: string }; answer: Connection; required: true }
   /** Store a new credential, and resume what had paused for want of one */
   rearmConnection: { input: { connection_id: string } & ConnectionCredential; answer: Connection; required: true }
+  /** Tables and columns that the credential may read */
+  browseTables: { input: { connection_id: string }; answer: ConnectionTables; required: true }
+  /** The first rows of a table */
+  previewTable: { input: { connection_id: string; table: string }; answer: TablePreview; required: true }
   /** The sources attached to a connection */
   listSources: { input: { connection_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Source>; next_cursor: string | null }; required: true }
   /** Attach a table or a query as a source */
@@ -890,6 +901,18 @@ export type Operations = {
   putVariable: { input: { name: string } & NewVariable; answer: Variable; required: true }
   /** Delete a variable */
   deleteVariable: { input: { name: string }; answer: undefined; required: true }
+  /** What people said about the workflow and its nodes, the newest first */
+  listComments: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string; node_id?: string; resolved?: "true" | "false" }; answer: { items: Array<WorkflowComment>; next_cursor: string | null }; required: true }
+  /** Say something about a workflow or one of its nodes */
+  createComment: { input: { workflow_id: string } & NewWorkflowComment; answer: WorkflowComment; required: true }
+  /** One comment */
+  getComment: { input: { workflow_id: string; comment_id: string }; answer: WorkflowComment; required: true }
+  /** Change the words of a comment: its author */
+  updateComment: { input: { workflow_id: string; comment_id: string } & WorkflowCommentPatch; answer: WorkflowComment; required: true }
+  /** Delete a comment: its author, or the owner of the workflow */
+  deleteComment: { input: { workflow_id: string; comment_id: string }; answer: undefined; required: true }
+  /** Mark a comment as done, or as open again */
+  resolveComment: { input: { workflow_id: string; comment_id: string } & { resolved: boolean }; answer: WorkflowComment; required: true }
   /** What the runs of a workflow have stored, by key */
   listWorkflowState: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "key" | "-key" | "updated_at" | "-updated_at" | "bytes" | "-bytes"; prefix?: string }; answer: { items: Array<StateEntry>; next_cursor: string | null }; required: true }
   /** Delete all stored values of a workflow */
@@ -1148,6 +1171,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor","q","sort","created_after","created_before","status"]],
   showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
   listUsageCharges: ["GET", "/api/payments/usage-charges", ["limit","cursor","sort","created_after","created_before","execution_id","invoice_id","meter"]],
+  downloadInvoice: ["GET", "/api/payments/invoices/{invoice_id}/pdf", ["workspace","expires","signature"]],
   listPaymentMethods: ["GET", "/api/payments/methods", ["limit","cursor","q","sort","created_after","created_before"]],
   deletePaymentMethod: ["DELETE", "/api/payments/methods/{payment_method_id}"],
   setDefaultPaymentMethod: ["POST", "/api/payments/methods/{payment_method_id}/default"],
@@ -1187,6 +1211,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   revokeConnection: ["DELETE", "/api/connections/{connection_id}"],
   verifyConnection: ["POST", "/api/connections/{connection_id}/verify"],
   rearmConnection: ["PUT", "/api/connections/{connection_id}/credential"],
+  browseTables: ["GET", "/api/connections/{connection_id}/tables"],
+  previewTable: ["GET", "/api/connections/{connection_id}/tables/preview", ["table"]],
   listSources: ["GET", "/api/connections/{connection_id}/sources", ["limit","cursor","q","sort","created_after","created_before"]],
   createSource: ["POST", "/api/connections/{connection_id}/sources"],
   getSource: ["GET", "/api/sources/{source_id}"],
@@ -1310,6 +1336,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getVariable: ["GET", "/api/variables/{name}"],
   putVariable: ["PUT", "/api/variables/{name}"],
   deleteVariable: ["DELETE", "/api/variables/{name}"],
+  listComments: ["GET", "/api/workflows/{workflow_id}/comments", ["limit","cursor","q","sort","created_after","created_before","node_id","resolved"]],
+  createComment: ["POST", "/api/workflows/{workflow_id}/comments"],
+  getComment: ["GET", "/api/workflows/{workflow_id}/comments/{comment_id}"],
+  updateComment: ["PATCH", "/api/workflows/{workflow_id}/comments/{comment_id}"],
+  deleteComment: ["DELETE", "/api/workflows/{workflow_id}/comments/{comment_id}"],
+  resolveComment: ["POST", "/api/workflows/{workflow_id}/comments/{comment_id}/resolve"],
   listWorkflowState: ["GET", "/api/workflows/{workflow_id}/state", ["limit","cursor","q","sort","prefix"]],
   clearWorkflowState: ["DELETE", "/api/workflows/{workflow_id}/state"],
   getWorkflowState: ["GET", "/api/workflows/{workflow_id}/state/{key}"],

@@ -134,9 +134,9 @@ export type WebhookToken = { token_id: string; workflow_id: string; name: string
 
 export type WebhookTokenMade = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; auth: { kind: "bearer" | "url" | "basic" | "hmac"; username?: string; preset?: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; url: string | null; secret_set: boolean; methods: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input: "body" | "request"; respond: "accepted" | "result" | "node"; respond_timeout_s: number; challenge: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe: { from: string | { $cel: string }; window_s: number } | null; token: string; secret?: string }
 
-export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
+export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; token: string | null; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
 
-export type EmbedTokenMade = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string; token: string }
+export type EmbedTokenMade = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; token: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
 
 export type Schedule = { workflow_id: string; cron: string; timezone: string; input: unknown; next_run_at: string | null; last_run_at: string | null; last_execution_id: string | null; last_error: string | null }
 
@@ -200,23 +200,23 @@ export type AgentAgreement = { agent: string; workflow_id: string; node_id: stri
 
 export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
 
-export type Invoice = { invoice_id: string; number: string | null; status: "draft" | "open" | "paid" | "void" | "uncollectible"; amount_due: number; amount_paid: number; currency: string; lines: Array<{ description: string; amount: number; quantity: number; proration: boolean; period_start: string; period_end: string; meter?: "model_tokens" | "model_cost" | null }>; period_start: string; period_end: string; created_at: string; url: string | null }
+export type Invoice = { invoice_id: string; number: string | null; status: "draft" | "open" | "paid" | "void" | "uncollectible"; amount_due: number; amount_paid: number; currency: string; lines: Array<{ description: string; amount: number; quantity: number; proration: boolean; period_start: string; period_end: string; meter?: "model_tokens" | "model_cost" | null }>; period_start: string; period_end: string; created_at: string; url: string | null; pdf_url: string | null }
 
 export type UsageCharge = { meter: "model_tokens" | "model_cost"; at: string; quantity: number; amount: number; currency: string; plan_id: string; model: string; execution_id: string | null; node_path: string | null; workflow_id: string | null; user_id: string | null; invoice_id: string | null }
 
 export type PaymentMethod = { payment_method_id: string; brand: string; last4: string; exp_month: number; exp_year: number; default: boolean; created_at: string }
 
-export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; usage_prices: Array<UsagePrice>; created_at: string; updated_at: string }
+export type Plan = { plan_id: string; name: string; amount: number; currency: string; interval: "month" | "year"; quotas: { runs_per_month?: number | null; members?: number | null; storage_bytes?: number | null; records?: number | null; event_destinations?: number | null; knowledge_documents?: number | null; mails_per_minute?: number | null; outside_recipients_per_day?: number | null; model_tokens_per_minute?: number | null; model_tokens_per_month?: number | null; speech_characters_per_minute?: number | null; transcription_s_per_minute?: number | null; outgoing_requests_per_minute?: number | null; cpu_s_per_minute?: number | null }; features: Array<string>; trial_days: number; usage_prices: Array<UsagePrice>; tax: { name: string; percent: number } | null; coupons?: Array<{ code: string; percent_off: number; duration: "once" | "forever"; expires_at: string | null }>; created_at: string; updated_at: string }
 
 export type UsagePrice = { meter: "model_tokens" | "model_cost"; unit_amount: number; per: number; included: number }
 
-export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe" }
+export type SetupIntent = { setup_intent_id: string; client_secret: string; customer_id: string; provider: "builtin" | "stripe"; publishable_key: string | null }
 
 export type SetupConfirmation = { status: "succeeded" | "requires_action"; payment_method?: PaymentMethod }
 
 export type BillingSubscription = { subscription_id: string; plan_id: string; status: "trialing" | "active" | "past_due" | "cancelled"; current_period_start: string; current_period_end: string; cancel_at_period_end: boolean; created_at: string }
 
-export type PaymentToConfirm = { status: "requires_action"; client_secret: string }
+export type PaymentToConfirm = { status: "requires_action"; client_secret: string; publishable_key: string | null }
 
 export type Usage = { plan_id: string | null; plan: string | null; period_start: string; period_end: string; quotas: Array<{ quota: "runs_per_month" | "members" | "storage_bytes" | "records" | "event_destinations" | "knowledge_documents"; used: number; limit: number | null }>; means: Array<{ quota: "mails_per_minute" | "outside_recipients_per_day" | "model_tokens_per_minute" | "model_tokens_per_month" | "speech_characters_per_minute" | "transcription_s_per_minute" | "outgoing_requests_per_minute" | "cpu_s_per_minute"; used: number; limit: number | null; period: "minute" | "day" | "month" }> }
 
@@ -257,6 +257,10 @@ export type NewConnection = { name: string; kind: "postgres" | "redshift" | "sno
 export type ConnectionPatch = { name?: string; allow_write?: boolean }
 
 export type ConnectionCredential = { secrets?: Record<string, string>; config?: Record<string, unknown> }
+
+export type ConnectionTables = { tables: Array<{ table: string; columns: Array<{ name: string; type: string }> }>; complete: boolean }
+
+export type TablePreview = { columns: Array<{ name: string; type: string }>; rows: Array<Record<string, unknown>> }
 
 export type NewSource = { name: string; table?: string; query?: string; cursor?: string }
 
@@ -409,6 +413,12 @@ export type EventDelivery = { delivery_id: string; destination_id: string; type:
 export type Variable = { name: string; value: unknown; description: string | null; created_by: string | null; created_at: string; updated_at: string }
 
 export type NewVariable = { value: unknown; description?: string | null }
+
+export type WorkflowComment = { comment_id: string; workflow_id: string; node_id: string | null; body: string; mentions: Array<string>; author_id: string | null; resolved_at: string | null; resolved_by: string | null; created_at: string; updated_at: string }
+
+export type NewWorkflowComment = { body: string; node_id?: string | null; mentions?: Array<string> }
+
+export type WorkflowCommentPatch = { body: string }
 
 export type StateEntry = { key: string; value: unknown; version: number; bytes: number; execution_id: string | null; updated_at: string }
 

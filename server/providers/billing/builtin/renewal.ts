@@ -52,7 +52,10 @@ async function renew(tx: Tx, customer: LedgerCustomer, subscription: LedgerSubsc
     subscription,
     // A coupon is off the price of the plan; usage is charged in full, and all of it is taxed.
     lines: withTerms(
-      [...withTerms([priceLine(plan, at, until)], { discount: discountAt(subscription, at), tax: null }), ...used.lines],
+      [
+        ...withTerms([priceLine(plan, at, until)], { discount: discountAt(subscription, at), tax: null }),
+        ...used.lines,
+      ],
       { discount: null, tax: plan.tax },
     ),
     currency: plan.currency,

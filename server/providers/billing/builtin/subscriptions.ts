@@ -137,10 +137,7 @@ async function invoiceChange(
   const invoice = await issueInvoice(tx, customer, {
     subscription: changed,
     // What was paid with a coupon and a tax is credited with them.
-    lines: [
-      ...withTerms(old, { discount: null, tax: from.tax }),
-      ...withTerms(lines, { discount: null, tax: to.tax }),
-    ],
+    lines: [...withTerms(old, { discount: null, tax: from.tax }), ...withTerms(lines, { discount: null, tax: to.tax })],
     currency: to.currency,
     start: at,
     end: changed.current_period_end,
