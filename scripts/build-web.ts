@@ -19,11 +19,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..')
 const home = join(root, 'dist', 'web')
 
-const SOURCES = [
-  '{web,model,sdk}/**/*',
-  'package-lock.json',
-  'scripts/{build-web,console-texts,console-texts-plugin}.ts',
-]
+const SOURCES = ['{web,model,sdk}/**/*', 'package-lock.json', 'scripts/build-web.ts']
 
 export function hashOfSources(): string {
   const hash: Hash = createHash('sha256')

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { checkLanguages } from '../web/words/find-texts.ts'
 import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
-import { checkLanguages } from './console-texts.ts'
 import { importGraph, readSources } from './imports.ts'
 
 // `npm run check`: everything that can be known without a test. A PostgreSQL of its own checks the SQL.

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { consoleTexts } from '../scripts/console-texts-plugin.ts'
+import { consoleTexts } from './words/plugin.ts'
 
 const service = process.env.HEDDLE_DEV_TARGET ?? 'http://127.0.0.1:4100'
 

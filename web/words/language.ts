@@ -4,7 +4,7 @@ import de from './de.json?url'
 // other module that shows one, since those import this one and it waits; a change loads the page again.
 //
 // English is the texts themselves, where they stand in the sources. The build puts each of them through `t`
-// (`scripts/console-texts-plugin.ts`). A language is a file beside this one with a translation for each.
+// (`words/plugin.ts`). A language is a file beside this one with a translation for each.
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages

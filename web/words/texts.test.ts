@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: sources as texts
 import { expect, test } from 'vitest'
-import { faultsOf, textsIn } from '../../scripts/console-texts.ts'
-import { translated } from '../../scripts/console-texts-plugin.ts'
+import { faultsOf, textsIn } from './find-texts.ts'
+import { translated } from './plugin.ts'
 
 // That every text of the console stands in every language is part of `npm run check`.
 

@@ -1,6 +1,6 @@
 import { sep } from 'node:path'
 import type { Plugin } from 'vite'
-import { type Found, shownBetween, textsIn } from './console-texts.ts'
+import { type Found, shownBetween, textsIn } from './find-texts.ts'
 
 // Puts every text of the console through the catalogue when it is built: `Save` between tags becomes `{t("Save")}`.
 

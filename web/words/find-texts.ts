@@ -9,7 +9,7 @@ import { parseSync } from 'vite'
 // A text is: what stands between tags, what is given to a property that is shown (`label`, `title`, …), and a literal that reads
 // like one: a capital first and either a space or an end. What is compared, imported or a class name is none.
 
-const web = join(import.meta.dirname, '..', 'web')
+const web = join(import.meta.dirname, '..')
 
 /** What is shown of an element or of an object that describes one. */
 const SHOWN = new Set(
