@@ -30,12 +30,12 @@ async function workflow(person: TestPerson = world.owner): Promise<string> {
   return (await person.call('POST', '/api/workflows', { body: { name: 'Orders', definition } })).body.workflow_id
 }
 /** Figures as the engine would have written them. */
-const ran = (workflowId: string, status: string, runs: number): Promise<unknown> =>
+const ran = (workflowId: string, status: string, runs: number, trigger = 'user'): Promise<unknown> =>
   service.sql(
     `insert into run_counts as f (workspace_id, span, at, workflow_id, trigger_kind, status, error_code, runs, duration_ms)
-     values ($1, 'm', date_bin('5 minutes', now(), 'epoch'), $2, 'user', $3, null, $4, 0)
+     values ($1, 'm', date_bin('5 minutes', now(), 'epoch'), $2, $5, $3, null, $4, 0)
      on conflict (workspace_id, span, at, workflow_id, trigger_kind, status, error_code) do update set runs = f.runs + excluded.runs`,
-    [world.workspace.uuid, fromWire('wf', workflowId), status, runs],
+    [world.workspace.uuid, fromWire('wf', workflowId), status, runs, trigger],
   )
 async function make(body: object, person: TestPerson = world.owner): Promise<Answer['body']> {
   const made = await person.call('POST', '/api/alert-rules', { body: { name: 'Orders fail', ...body } })
@@ -73,6 +73,26 @@ describe('a rule', () => {
     await ran(id, 'succeeded', 20)
     expect(await looked(rule.rule_id)).toMatchObject({ state: 'ok' })
     expect((await told()).sort()).toEqual(['alert.firing', 'alert.resolved'])
+  })
+
+  test('about the workspace leaves out records of jobs; one about their workflow counts them', async () => {
+    const id = await workflow()
+    await ran(id, 'failed', 6)
+    await ran(id, 'succeeded', 6)
+    await ran(id, 'succeeded', 88, 'job')
+    const timed = (measure: string, bucket: number, runs: number) =>
+      service.sql(
+        `insert into run_times (workspace_id, span, at, workflow_id, measure, bucket, runs)
+         values ($1, 'm', date_bin('5 minutes', now(), 'epoch'), $2, $3, $4, $5)`,
+        [world.workspace.uuid, fromWire('wf', id), measure, bucket, runs],
+      )
+    await timed('duration', 40, 5)
+    await timed('job_duration', 4, 500)
+    const value = async (body: object) => (await looked((await make({ min_runs: 1, ...body })).rule_id)).value
+    expect(await value({ kind: 'failure_rate', threshold: 0.9 })).toBe(0.5)
+    expect(await value({ kind: 'failure_rate', workflow_id: id, threshold: 0.9 })).toBe(0.06)
+    expect(await value({ kind: 'duration', threshold: 100 })).toBeCloseTo(0.9, 1)
+    expect(await value({ kind: 'duration', workflow_id: id, threshold: 100 })).toBeLessThan(0.1)
   })
 
   test('that is silenced tells nobody, and tells afterwards where it still fires', async () => {

@@ -11,6 +11,10 @@ export type Watched = {
   created_at: Date
 }
 
+/** Records of jobs count where the rule is about their workflow. Among all runs of a workspace they would crowd out all others. */
+const COUNTED = `($2::uuid is not null or trigger_kind <> 'job')`
+const TIMED = `(measure = 'duration' or ($2::uuid is not null and measure = 'job_duration'))`
+
 /** What was measured, and of how many runs where that says something. Null: too little to say anything. */
 export type Measured = { value: number; runs?: number } | null
 
@@ -19,7 +23,8 @@ const SINCE = `date_bin('5 minutes', now() - make_interval(secs => $3), 'epoch')
 async function failureRate(tx: Tx, { workspace_id, workflow_id, window_s, min_runs }: Watched): Promise<Measured> {
   const { runs, failed } = await tx.row<{ runs: number; failed: number }>(
     `select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(runs) filter (where status in ('failed', 'timed_out')), 0)::bigint as failed
-     from run_counts where workspace_id = $1 and span = 'm' and at >= ${SINCE} and ($2::uuid is null or workflow_id = $2)`,
+     from run_counts where workspace_id = $1 and span = 'm' and at >= ${SINCE} and ($2::uuid is null or workflow_id = $2)
+       and ${COUNTED}`,
     [workspace_id, workflow_id, window_s],
   )
   return runs < min_runs ? null : { value: failed / runs, runs }
@@ -28,7 +33,7 @@ async function failureRate(tx: Tx, { workspace_id, workflow_id, window_s, min_ru
 async function duration(tx: Tx, { workspace_id, workflow_id, window_s, min_runs }: Watched): Promise<Measured> {
   const rows = await tx.rows<{ bucket: number; runs: number }>(
     `select bucket, sum(runs)::bigint as runs from run_times where workspace_id = $1 and span = 'm' and at >= ${SINCE}
-       and measure = 'duration' and ($2::uuid is null or workflow_id = $2) group by bucket`,
+       and ${TIMED} and ($2::uuid is null or workflow_id = $2) group by bucket`,
     [workspace_id, workflow_id, window_s],
   )
   const runs = rows.reduce((sum, row) => sum + row.runs, 0)

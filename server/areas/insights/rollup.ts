@@ -26,7 +26,7 @@ type Count = {
   duration_ms: number
 }
 type Time = Pick<Count, 'workspace_id' | 'span' | 'at' | 'workflow_id' | 'runs'> & {
-  measure: 'duration' | 'people'
+  measure: 'duration' | 'people' | 'job_duration' | 'job_people'
   bucket: number
 }
 type StepRow = Pick<Count, 'workspace_id' | 'at' | 'runs' | 'duration_ms'> & {
@@ -107,6 +107,13 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
     )
   }
 
+  /** Runs for records of jobs have measures of their own: they would crowd out all others. */
+  function addTimes(base: Omit<Time, 'measure' | 'bucket' | 'runs'>, run: FinishedRun, ms: number, waited?: number): void {
+    const ofJob = run.trigger.kind === 'job'
+    addTime(base, ofJob ? 'job_duration' : 'duration', ms)
+    if (waited !== undefined) addTime(base, ofJob ? 'job_people' : 'people', waited)
+  }
+
   function addSteps(run: FinishedRun, workflow_id: string, at: number): void {
     for (const node of run.nodes.slice(0, MAX_STEPS)) {
       if (node.startedAt === null) continue
@@ -134,19 +141,19 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
     }
   }
 
-  /** The same for the workspace, whichever workflow, trigger and error. */
+  /** The same for the workspace, whichever workflow, trigger and error; those for records of jobs apart. */
   function noteInWhole(run: FinishedRun, span: 'H' | 'D', at: number, ms: number, waited: number | undefined): void {
     const base = { workspace_id: run.workspaceId, span, at, workflow_id: null }
+    const trigger_kind = run.trigger.kind === 'job' ? 'job' : ''
     counts.add(
-      `${run.workspaceId} ${span} ${at} ${run.status}`,
-      () => ({ ...base, trigger_kind: '', status: run.status, error_code: null, runs: 0, duration_ms: 0 }),
+      `${run.workspaceId} ${span} ${at} ${trigger_kind} ${run.status}`,
+      () => ({ ...base, trigger_kind, status: run.status, error_code: null, runs: 0, duration_ms: 0 }),
       (row) => {
         row.runs += 1
         row.duration_ms += Math.round(ms)
       },
     )
-    addTime(base, 'duration', ms)
-    if (waited !== undefined) addTime(base, 'people', waited)
+    addTimes(base, run, ms, waited)
   }
 
   function note(run: FinishedRun): void {
@@ -172,8 +179,7 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
           row.duration_ms += Math.round(ms)
         },
       )
-      addTime(base, 'duration', ms)
-      if (waited !== undefined) addTime(base, 'people', waited)
+      addTimes(base, run, ms, waited)
       if (span !== 'm') noteInWhole(run, span === 'h' ? 'H' : 'D', at, ms, waited)
     }
     if (run.workflowId !== null) addSteps(run, run.workflowId, Math.floor(run.finishedAt / DAY) * DAY)

@@ -17,8 +17,9 @@ export const insightRoutes = (): AnyRoute[] => [
       getRunInsights: {
         summary: 'How many runs ended how, how long they took, and how long they waited for people',
         description:
-          'Added up as runs end, within a second or two. Owners of the workspace see all workflows, others those that they may see. Trials of ' +
-          'drafts and runs of suites are left out; they count in the hour in which they end.',
+          'Added up as runs end, within a second or two. Owners of the workspace see all workflows, others those that they may see. Runs for ' +
+          'records of jobs are left out unless `include_jobs` asks for them; trials of drafts and runs of suites always are. A run counts in ' +
+          'the hour in which it ends.',
         query: runsQuery,
         answer: RunReport,
         extension: true,

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeDataset, makeJob, numbered, runJob } from '#test/harness/jobs'
 import { type Answer, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -34,6 +35,30 @@ const set = { id: 'set', type: 'set', args: { values: {} } }
 const fail = { id: 'stop', type: 'fail', args: { code: 'out_of_stock', message: 'None left' } }
 
 describe('figures of runs', () => {
+  test('leave out runs for records of jobs unless they are asked for', async () => {
+    const { owner } = world
+    const id = await made([set])
+    await run(id)
+    const job = await makeJob(owner, { workflow_id: id, dataset_id: await makeDataset(owner, numbered(5)) })
+    expect((await runJob(owner, job)).last_run.counts.succeeded).toBe(5)
+    await until(async () => (await read('include_jobs=true')).total.total === 6 || undefined, 'the figures')
+    expect((await read()).total).toMatchObject({ total: 1, succeeded: 1 })
+    expect((await read('group_by=workflow')).items).toMatchObject([{ workflow_id: id, total: 1 }])
+    expect((await read('group_by=trigger&include_jobs=true')).items).toMatchObject([
+      { trigger: 'job', total: 5 },
+      { trigger: 'user', total: 1 },
+    ])
+    const times = await service().sql(
+      `select measure, sum(runs)::integer as runs from run_times where workspace_id = $1 and span = 'd' group by 1 order by 1`,
+      [world.workspace.uuid],
+    )
+    expect(times).toEqual([
+      { measure: 'duration', runs: 1 },
+      { measure: 'job_duration', runs: 5 },
+    ])
+    expect((await owner.call('GET', '/api/insights/executions?include_jobs=yes')).status).toBe(422)
+  }, 60_000)
+
   test('say how many ended how, in their hour and day, by workflow, trigger and error', async () => {
     const good = await made([set], world.owner, 'Good')
     const bad = await made([fail], world.owner, 'Bad')

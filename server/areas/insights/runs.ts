@@ -15,6 +15,9 @@ type Item = RunReport['items'][number]
 type CountRow = { at: Date | null; key: string | null; status: string; runs: number }
 type TimeRow = { at: Date | null; key: string | null; measure: 'duration' | 'people'; bucket: number; runs: number }
 
+/** Runs for records of jobs have measures of their own. */
+const MEASURE = `case f.measure when 'job_duration' then 'duration' when 'job_people' then 'people' else f.measure end`
+
 /** Another text than any key: what has no workflow or no error is a group of its own. */
 const NONE = ''
 
@@ -36,12 +39,12 @@ const atOf = (byTime: boolean): string => (byTime ? 'f.at' : 'null::timestamptz'
 const countsBy = (byTime: boolean, group: RunGroup | undefined, isOfOne: boolean): string =>
   `${SEEN} select g.at, g.key::text as key, g.status, g.runs from (
      select ${atOf(byTime)} as at, ${group ? columnOf[group] : 'null::text'} as key, f.status, sum(f.runs)::bigint as runs
-     from run_counts f ${whereOf(isOfOne)} group by 1, 2, 3) as g`
+     from run_counts f ${whereOf(isOfOne)} and ($8 or f.trigger_kind <> 'job') group by 1, 2, 3) as g`
 
 const timesBy = (byTime: boolean, byWorkflow: boolean, isOfOne: boolean): string =>
   `${SEEN} select g.at, g.key::text as key, g.measure, g.bucket, g.runs from (
-     select ${atOf(byTime)} as at, ${byWorkflow ? 'f.workflow_id' : 'null::text'} as key, f.measure, f.bucket, sum(f.runs)::bigint as runs
-     from run_times f ${whereOf(isOfOne)} group by 1, 2, 3, 4) as g`
+     select ${atOf(byTime)} as at, ${byWorkflow ? 'f.workflow_id' : 'null::text'} as key, ${MEASURE} as measure, f.bucket, sum(f.runs)::bigint as runs
+     from run_times f ${whereOf(isOfOne)} and ($8 or f.measure in ('duration', 'people')) group by 1, 2, 3, 4) as g`
 
 const noRuns = (): Omit<Figures, 'duration_ms' | 'waiting_for_people_ms'> => ({
   total: 0,
@@ -114,6 +117,7 @@ export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<Ru
     new Date(Math.floor(from.getTime() / length) * length),
     to,
     query.workflow_id ?? null,
+    query.include_jobs === true,
   ]
   const byTime = bucket !== null
   const byWorkflow = query.group_by === 'workflow'

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { id, reference, timestamp, timestampIn } from '#platform/http/schema'
 
+const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
+
 export const usageGroups = ['workflow', 'model', 'person', 'day', 'credential'] as const
 export type UsageGroup = (typeof usageGroups)[number]
 
@@ -59,6 +61,7 @@ export const runsQuery = z.strictObject({
     ),
   group_by: z.enum(runGroups).optional().describe('One item for each of them, and for each bucket where one is given'),
   workflow_id: reference('wf').optional(),
+  include_jobs: flag.optional().describe('Also runs for records of jobs, which would crowd out all others'),
 })
 export type RunsQuery = z.output<typeof runsQuery>
 

@@ -122,6 +122,22 @@ describe('a run', () => {
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 10, failed: 0 })
   }, 120_000)
 
+  test('tries nothing again that its node calls permanent, whatever the code', async () => {
+    const { member } = world
+    // A job with a definition of its own has no workflow, and so no state.
+    const definition = { nodes: [{ id: 'recall', type: 'state.get', args: { key: 'k' } }], edges: [], output: null }
+    const job = await makeJob(member, { definition, dataset_id: await makeDataset(member, numbered(2)) })
+    expect((await runJob(member, job)).last_run).toMatchObject({ counts: { failed: 2 } })
+    const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+    expect(body.items).toMatchObject([
+      { attempt: 1, error: { code: 'state_unavailable' } },
+      { attempt: 1, error: { code: 'state_unavailable' } },
+    ])
+    expect(await executionsOf(job)).toBe(2)
+    const events = await member.call('GET', `/api/workflows/executions/${body.items[0].execution_id}/events`)
+    expect(events.body.items.at(-1)).toMatchObject({ type: 'execution.failed', data: { permanent: true } })
+  }, 60_000)
+
   test('filters what only_if does not want, and fails what cannot be mapped without trying it', async () => {
     const { member } = world
     const definition = {

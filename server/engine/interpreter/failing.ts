@@ -45,5 +45,6 @@ export const failed = (
     return settle(pass, id)
   }
   record(pass, 'node.failed', facts)
-  conclude(pass, 'failed', { error })
+  // Whoever may start the run again learns that it would fail in the same way.
+  conclude(pass, 'failed', { error, ...(!retryable && { permanent: true }) })
 }

@@ -134,8 +134,10 @@ export type Over = Ending & { execution_id: string }
 export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<Over[]> =>
   tx.rows<Over>(
     `select execution_id, status, finished_at is null as poison, error ->> 'code' as code, error ->> 'node_id' as node_id,
-       error #>> '{details,status}' as http_status, error #>> '{details,step}' as step
-     from executions where workspace_id = $1 and execution_id = any ($2)
+       error #>> '{details,status}' as http_status, error #>> '{details,step}' as step,
+       case when status = 'failed' then (select (v.data ->> 'permanent')::boolean from events v
+         where v.workspace_id = $1 and v.execution_id = e.execution_id and v.type = 'execution.failed' limit 1) end as permanent
+     from executions e where workspace_id = $1 and execution_id = any ($2)
        and (finished_at is not null or (status = 'waiting' and waiting_for @> '[{"reason": "poison"}]'))`,
     [workspaceId, executionIds],
   )

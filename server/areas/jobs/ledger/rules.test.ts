@@ -91,6 +91,7 @@ describe('an execution that ended', () => {
     node_id: null,
     http_status: null,
     step: null,
+    permanent: null,
     ...more,
   })
   const FAILED = { status: 'failed', remember: true }
@@ -125,6 +126,10 @@ describe('an execution that ended', () => {
     ['may have had its effect', { code: 'outcome_unknown' }, 1, FAILED],
     ['was refused by the model', { code: 'provider_refused' }, 1, FAILED],
     ['found the model busy', { code: 'provider_busy' }, 1, AGAIN],
+    ['failed at a node that calls it permanent', { code: 'service_refused', permanent: true }, 1, FAILED],
+    ['took too long at a node that calls it permanent', { status: 'timed_out', permanent: true }, 1, AGAIN],
+    ['had its credential rejected', { code: 'credential_rejected', permanent: true }, 1, ELSEWHERE],
+    ['used up the plan', { code: 'quota_exceeded', permanent: true }, 1, ELSEWHERE],
     ['came to a node that fails', { code: 'spoiled', node_id: 'boom' }, 1, FAILED],
     ['failed so at another node', { code: 'spoiled', node_id: 'other' }, 1, AGAIN],
   ])('%s', (_what, more, attempt, expected) => {

@@ -20,13 +20,15 @@ export type Ending = {
   node_id: string | null
   http_status: string | null
   step: string | null
+  /** The node that failed it said that the same attempt fails in the same way; null where a release before that said nothing. */
+  permanent: boolean | null
 }
 
 /** The same request gets the same answer, save for these. */
 const PASSING_STATUSES = new Set(['408', '425', '429', '500', '502', '503', '504'])
 const PASSING_STEPS = new Set(['resolve', 'connect'])
 
-/** Codes of nodes and of the engine that mean: the same input fails in the same way again. */
+/** Codes that mean the same, for failures inside sub-workflows and for runs of releases that did not say `permanent`. */
 const PERMANENT: ReadonlySet<string> = new Set([
   'activation_required',
   'approval_rejected',
@@ -93,7 +95,7 @@ export const failNodesOf = (definition: Definition): ReadonlySet<string> =>
 
 export function isPermanent(ending: Ending, failNodes: ReadonlySet<string>): boolean {
   if (ending.status === 'timed_out') return false
-  if (ending.node_id !== null && failNodes.has(ending.node_id)) return true
+  if (ending.permanent || (ending.node_id !== null && failNodes.has(ending.node_id))) return true
   if (ending.code === 'http_status') return !PASSING_STATUSES.has(ending.http_status ?? '')
   if (ending.code === 'warehouse_failed') return !PASSING_STEPS.has(ending.step ?? '')
   return ending.code !== null && PERMANENT.has(ending.code)
@@ -110,10 +112,13 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'credential_needs_reconnect',
   'credential_not_allowed',
   'credential_refused',
+  'credential_rejected',
   'dataset_not_allowed',
   'model_not_allowed',
   'no_active_version',
+  'piece_unavailable',
   'provider_not_configured',
+  'quota_exceeded',
   'workflow_not_allowed',
 ])
 const ELSEWHERE_STEPS = new Set(['tls', 'sign_in'])
