@@ -153,6 +153,7 @@ const reasons: [reason: string, names: string[]][] = [
       'release',
       'roles_in_jobs',
       'signal',
+      'signal_and_claim',
       'start',
       'told_recently',
       'voters_of_gates',

@@ -32,6 +32,7 @@ import { makeReadNode } from './read-node.ts'
 import { seedFor } from './retry.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
 import { hasBadText } from './text.ts'
+import { handOver } from './worker/hand-over.ts'
 import type { Pauses } from './worker/patience.ts'
 import { type Labelled, makeStore } from './worker/store.ts'
 import { defaultLimits, makeWorker, type Worker, type WorkerLimits } from './worker/worker.ts'
@@ -238,8 +239,11 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
     startedBefore: (workspaceId, key) => starter.startedBefore(workspaceId, key),
     signal,
-    send: (tx, to, message) => {
-      tx.send(SIGNAL, [to.workspaceId, to.executionId, to.key, storable(message)])
+    send: (tx, to, message, { isLast } = { isLast: false }) => {
+      const values = [to.workspaceId, to.executionId, to.key, storable(message)]
+      const offer = isLast ? worker?.offer(to.executionId) : undefined
+      if (offer) return handOver(db, tx, offer, values)
+      tx.send(SIGNAL, values)
       nudge(tx, to.executionId)
     },
     cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),

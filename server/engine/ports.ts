@@ -265,7 +265,13 @@ export type Engine = {
    */
   signal(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): Promise<SignalOutcome>
   /** Likewise, where nobody needs to know what became of it: it travels with the commit. */
-  send(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): void
+  send(
+    tx: Tx,
+    to: { workspaceId: string; executionId: string; key: string },
+    signal: Signal,
+    /** It is the last message of this transaction, and to one execution alone: where the execution was parked here it goes on at once. */
+    options?: { isLast: boolean },
+  ): void
   cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
   /** An operator lets a poison execution run again. */
   release(tx: Tx, to: { workspaceId: string; executionId: string }): Promise<ReleaseOutcome>

@@ -90,14 +90,16 @@ async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void
 
 function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): void {
   store.sendAnswer(tx, row, answer, by)
-  tellExecution(engine, tx, { ...row, status: 'answered', answer, answered_by: by.id, answered_by_name: by.name })
+  const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
+  tellExecution(engine, tx, answered, { isLast: true })
 }
 
-const tellExecution = (engine: Teller, tx: Tx, row: Row): void =>
+const tellExecution = (engine: Teller, tx: Tx, row: Row, options = { isLast: false }): void =>
   engine().send(
     tx,
     { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
     outcomeOf(row),
+    options,
   )
 
 /** Records an answer in the caller's transaction. Whether they may give it was settled before. */

@@ -45,7 +45,8 @@ export async function callBack(
           issues.slice(0, 50),
           'The data does not fit what the workflow waits for. The address can still be used.',
         )
-      endWait(parts, tx, wait, { status: 'received', output: receivedOf({ event_id: eventId, data }), eventId })
+      const ended = { status: 'received' as const, output: receivedOf({ event_id: eventId, data }), eventId }
+      endWait(parts, tx, wait, ended, true)
       return { status: 'received' }
     }
     await requireRoom(tx, workspaceId)

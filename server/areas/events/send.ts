@@ -80,6 +80,7 @@ async function wake(
   let woken = 0
   let unfit = 0
   let waits = await (first ?? store.lockWaits(tx, workspaceId, event.key, store.FIRST_ID, PORTION))
+  const isAlone = waits.length === 1 && event.name === undefined
   for (;;) {
     for (const wait of waits) {
       if (!(await fits(wait))) unfit += 1
@@ -87,7 +88,7 @@ async function wake(
         woken += 1
         if (woken * size > MAX_WRITTEN_BYTES) throw tooMuchData()
         if (size > LARGE_DATA) await parts.turns.next(workspaceId)
-        endWait(parts, tx, wait, { status: 'received', output, eventId })
+        endWait(parts, tx, wait, { status: 'received', output, eventId }, isAlone)
       }
     }
     if (waits.length < PORTION) return { woken, unfit }

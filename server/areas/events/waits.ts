@@ -68,6 +68,8 @@ export function endWait(
   tx: Tx,
   wait: Omit<Wait, 'schema' | 'output'>,
   ended: { status: 'received' | 'expired'; output: Received | null; eventId: string | null },
+  /** No other execution is told anything in this transaction. */
+  isLast = false,
 ): Ended {
   const after: Ended = { ...wait, status: ended.status, output: ended.output as unknown as Json }
   store.sendEnded(tx, wait, ended.status, after.output, ended.eventId)
@@ -77,6 +79,7 @@ export function endWait(
       tx,
       { workspaceId: wait.workspace_id, executionId: wait.execution_id, key: `event:${wait.wait_id}` },
       outcomeOf(after),
+      { isLast },
     )
   return after
 }

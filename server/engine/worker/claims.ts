@@ -6,16 +6,20 @@ import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { ForNewerRelease } from '../release.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
-import type { Claimed, ExecutionRow, Inboxes, Journals, Routed, Store } from './store.ts'
+import type { Claimed, ClaimedOne, ExecutionRow, Inboxes, Journals, Routed, Store } from './store.ts'
 import { suspicion } from './suspects.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
+
+export type HandOver = { workerId: string; take(found: ClaimedOne): void }
 
 export type Claims = {
   /** Something may be queued. */
   soon(): void
   /** This one may be queued. */
   one(at: { workspaceId: string; executionId: string }): void
+  /** For one that is claimed in the transaction of a message to it: in whose name, and what to do once that is committed. */
+  handOver(): HandOver
   /** Whether something is known to wait for its turn: then what starts now waits behind it. */
   queueKnown(): boolean
   /** Claimed, but not yet read. */
@@ -67,6 +71,7 @@ export const makeClaims = (deps: {
   let queueKnown = false
   let claiming: Promise<void> | undefined
   let naming: Promise<void> | undefined
+  const handed = new Set<Promise<void>>()
   let again = false
   let stopped = false
 
@@ -190,8 +195,24 @@ export const makeClaims = (deps: {
     }
   }
 
+  const takeHanded = async (of: Identity, { row, facts, messages }: ClaimedOne): Promise<void> => {
+    const { execution_id: id } = row
+    arriving.set(id, 0)
+    await takeUp(row, of, new Map([[id, facts]]), new Map([[id, messages]]))
+  }
+
   return {
     soon,
+    handOver: () => {
+      const of = identities.current()
+      return {
+        workerId: of.workerId,
+        take: (found) => {
+          const taking = takeHanded(of, found).finally(() => handed.delete(taking))
+          handed.add(taking)
+        },
+      }
+    },
     one: (at) => {
       // Several at once are cheaper together.
       if (stopped || claiming || naming) soon()
@@ -201,7 +222,7 @@ export const makeClaims = (deps: {
     isArriving: (executionId) => arriving.has(executionId),
     stop: async () => {
       stopped = true
-      await Promise.all([claiming, naming])
+      await Promise.all([claiming, naming, ...handed])
     },
   }
 }

@@ -99,7 +99,7 @@ export const TICK = `with quick as materialized (select set_config('synchronous_
       where ${live('queued')} or ${live('waiting')} or ${live('running', unstopped)}) as leftover`
 
 // By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
-const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
+export const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
   trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, held, scheduled_at, epoch, inbox,
   seen, snapshot, snapshot_seq, crashes, tell_end, depth, traceparent`
 
@@ -139,6 +139,18 @@ const rowOf = (row: JsonRow): ExecutionRow => ({ ...row, started_at: new Date(ro
 export type Journals = Map<string, Fact[]>
 export type Inboxes = Map<string, InboxMessage[]>
 export type ClaimedOne = { row: ExecutionRow; facts: Fact[]; messages: InboxMessage[] }
+/** As CLAIM_ONE and `engine.signal_and_claim` give it. */
+export type ClaimedJson = {
+  row: JsonRow
+  events: [Fact['type'], number, Fact['data']][] | null
+  messages: InboxMessage[] | null
+}
+
+export const claimedOf = ({ row, events, messages }: ClaimedJson): ClaimedOne => ({
+  row: rowOf(row),
+  facts: (events ?? []).map(([type, at, data]) => ({ type, at, data })),
+  messages: messages ?? [],
+})
 /** Executions of workflows whose rules must look at them first. */
 export type Routed = { routed: true; workspace_id: string; workflow_id: string }
 export type Claimed = { rows: Promise<(ExecutionRow | Routed)[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
@@ -268,17 +280,9 @@ export const makeStore = (db: Database) => {
     },
     /** By its name: nothing where it is not queued, or where it must wait for its turn. */
     claimOne: async (workerId: string, workspaceId: string, executionId: string): Promise<ClaimedOne | undefined> => {
-      type Found = {
-        row: JsonRow
-        events: [Fact['type'], number, Fact['data']][] | null
-        messages: InboxMessage[] | null
-      }
       const values = [workerId, workspaceId, executionId]
-      const [found] = await query<{ claimed: Found }>('claim-one', CLAIM_ONE, values)
-      if (!found) return undefined
-      const { row, events, messages } = found.claimed
-      const facts = (events ?? []).map(([type, at, data]) => ({ type, at, data }))
-      return { row: rowOf(row), facts, messages: messages ?? [] }
+      const [found] = await query<{ claimed: ClaimedJson }>('claim-one', CLAIM_ONE, values)
+      return found && claimedOf(found.claimed)
     },
     noteRelease: (release: number) =>
       query('note-release', 'insert into releases (release) values ($1) on conflict do nothing', [release]),

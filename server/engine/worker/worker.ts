@@ -19,7 +19,7 @@ import type { EngineCounts, EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
 import { startChecks } from './checks.ts'
-import { makeClaims } from './claims.ts'
+import { type HandOver, makeClaims } from './claims.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import { makeEffects } from './effects.ts'
 import { finishedRun } from './finished.ts'
@@ -90,6 +90,8 @@ export type Worker = {
   claimSoon(): void
   /** Somebody wrote to this execution, or queued it; to any, without an id. */
   nudged(executionId: string): void
+  /** Where this execution was parked here and there is room for it: it may be claimed with the message that ends its wait. */
+  offer(executionId: string): HandOver | undefined
   running(): number
   /** Disagreements between executions and what they wait for that this process has mended. */
   mended(): number
@@ -338,6 +340,11 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       if (live) live.lookAtInbox()
       else if (workspaceId !== undefined && hasRoomFor(workspaceId)) claims.one({ workspaceId, executionId })
       else claims.soon()
+    },
+    offer: (executionId) => {
+      const workspaceId = parked.get(executionId)
+      const isHere = lives.has(executionId) || claims.isArriving(executionId)
+      return workspaceId !== undefined && !isHere && hasRoomFor(workspaceId) ? claims.handOver() : undefined
     },
     running: () => lives.size,
     mended: checks.mended,

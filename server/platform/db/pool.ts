@@ -16,10 +16,15 @@ export type Tx = {
   maybe<Row>(sql: string, values?: Values): Promise<Row | undefined>
   /** How many rows the statement touched. */
   count(sql: string, values?: Values): Promise<number>
-  /** A statement whose result nobody needs: the commit travels with it. If it fails, so does the transaction. */
-  send(sql: string, values?: Values): void
+  /**
+   * A statement whose result nobody needs before the end: the commit travels with it. If it fails, so does the transaction. `found` is
+   * called with its rows, before what is to be done after the commit.
+   */
+  send<Row>(sql: string, values?: Values, found?: (rows: Row[]) => void): void
   /** Tells the listeners, here and in other processes, once this is committed. It can be lost with the process. */
   hint(channel: string, payload: string): void
+  /** Called once this is committed. It is not where the process ends before that, or where it cannot know. */
+  after(work: () => void): void
 }
 
 /** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
@@ -77,7 +82,12 @@ function nameOf(sql: string): string {
   return name
 }
 
-export function txOf(client: pg.ClientBase, hints: Hint[] = [], sent: Promise<unknown>[] = []): Tx {
+export function txOf(
+  client: pg.ClientBase,
+  hints: Hint[] = [],
+  sent: Promise<unknown>[] = [],
+  after: (() => void)[] = [],
+): Tx {
   const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
     client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
   const maybe = async <Row>(sql: string, values?: Values): Promise<Row | undefined> =>
@@ -91,12 +101,13 @@ export function txOf(client: pg.ClientBase, hints: Hint[] = [], sent: Promise<un
       return row
     },
     count: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
-    send: (sql, values) => {
-      const statement = run(sql, values)
+    send: (sql, values, found) => {
+      const statement = run(sql, values).then(({ rows }) => found?.(rows as never))
       statement.catch(ignored)
       sent.push(statement)
     },
     hint: (channel, payload) => void hints.push([channel, payload]),
+    after: (work) => void after.push(work),
   }
 }
 
@@ -132,7 +143,8 @@ async function transaction<T>(
     opening.catch(ignored)
     const hints: Hint[] = []
     const sent: Promise<unknown>[] = []
-    const tx = txOf(client, hints, sent)
+    const after: (() => void)[] = []
+    const tx = txOf(client, hints, sent, after)
     const result = await work(tx)
     takenAlong = hinting.takeAlong(tx, hints)
     const commit = client.query('commit')
@@ -140,6 +152,7 @@ async function transaction<T>(
     await Promise.all([opening, ...sent])
     // That is how PostgreSQL commits what has failed.
     if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
+    for (const work of after) work()
     hinting.give(hints, { othersKnow: takenAlong })
     return result
   } catch (error) {
