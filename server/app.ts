@@ -218,7 +218,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
   addRoutes(http, routes, kernel)
   addWidget(http)
   addEngineFigures(metrics.registry, areas.workflows.engine, log)
-  await addDocuments(http, {
+  addDocuments(http, {
     config,
     routes,
     nodes,

@@ -63,7 +63,7 @@ beforeAll(async () => {
 })
 
 const LOOKED = `select (coalesce(sum(seq_tup_read), 0) + coalesce(sum(idx_tup_fetch), 0))::integer as n
-  from pg_stat_xact_user_tables where relname = 'executions'`
+  from pg_stat_xact_user_tables where relname like 'executions%'`
 
 /** What the member gets, and how many rows of the table were looked at for it. */
 const reading = <T>(read: (tx: Tx) => Promise<T>) =>
@@ -126,7 +126,10 @@ describe('searching executions', () => {
       [owned],
     )
     const most = 6 * PAGE
-    expect((await search({})).looked).toBeLessThan(most)
+    const { looked } = await search({})
+    expect(looked).toBeLessThan(most)
+    // The count is of the partitions, where the rows are.
+    expect(looked).toBeGreaterThan(PAGE)
     expect((await search({ status: ['failed'] })).looked).toBeLessThan(most)
     expect((await search({ status: ['waiting', 'running'] })).looked).toBeLessThan(most)
     expect((await search({ workflowId: foreign! })).looked).toBeLessThan(most)

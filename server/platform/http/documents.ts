@@ -39,7 +39,7 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
 }
 
 /** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
-export async function addDocuments(app: FastifyInstance, options: DocumentsOptions): Promise<void> {
+export function addDocuments(app: FastifyInstance, options: DocumentsOptions): void {
   let openApi: Document | undefined
   app.get('/openapi.json', (request, reply) => {
     openApi ??= makeDocument(
@@ -86,7 +86,7 @@ export async function addDocuments(app: FastifyInstance, options: DocumentsOptio
     return reply.type(options.metrics.registry.contentType).send(await options.metrics.text())
   })
 
-  await addReference(app)
+  addReference(app)
 }
 
 /** Whoever has it asks whether it is still the same: after an upgrade it is not. */
@@ -96,8 +96,7 @@ const REVALIDATED = { 'cache-control': 'no-cache' }
 const referencePolicy =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
 
-/** The browsable reference. What the package would send is asked of it once, and kept. */
-async function addReference(app: FastifyInstance): Promise<void> {
+async function loadReference(): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const inner = fastify()
   await inner.register(reference, {
@@ -110,12 +109,28 @@ async function addReference(app: FastifyInstance): Promise<void> {
       hideClientButton: true,
     } as never,
   })
+  return inner
+}
+
+/**
+ * The browsable reference. What the package would send is asked of it once, and kept. The package is loaded when somebody first
+ * looks: its text takes 16 MB.
+ */
+function addReference(app: FastifyInstance): void {
+  let loading: Promise<FastifyInstance> | undefined
+  const load = (): Promise<FastifyInstance> => {
+    loading ??= loadReference().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
   app.get('/docs', (_request, reply) => reply.redirect('/docs/', 301))
   for (const path of ['/docs/', '/docs/js/scalar.js']) {
     let kept: Document | undefined
     app.get(path, async (request, reply) => {
       if (kept === undefined) {
-        const { headers, rawPayload } = await inner.inject(path)
+        const { headers, rawPayload } = await (await load()).inject(path)
         kept = makeDocument(String(headers['content-type']), rawPayload)
       }
       reply.headers({ 'content-security-policy': referencePolicy, ...REVALIDATED })
