@@ -960,7 +960,7 @@ export type Operations = {
   /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
   callMcp: { input: { body?: unknown }; answer: Blob; required: false }
   /** How many runs ended how, how long they took, and how long they waited for people */
-  getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string }; answer: RunReport; required: false }
+  getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string; include_jobs?: "true" | "false" }; answer: RunReport; required: false }
   /** The slowest steps of workflows */
   getStepInsights: { input: { from?: string; to?: string; workflow_id?: string; sort?: "mean" | "total" | "max" | "failed"; limit?: number }; answer: StepReport; required: false }
   /** Tokens, cost and calls of language models */
@@ -1365,7 +1365,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
   callMcp: ["POST", "/mcp", [], true],
-  getRunInsights: ["GET", "/api/insights/executions", ["from","to","bucket","group_by","workflow_id"]],
+  getRunInsights: ["GET", "/api/insights/executions", ["from","to","bucket","group_by","workflow_id","include_jobs"]],
   getStepInsights: ["GET", "/api/insights/steps", ["from","to","workflow_id","sort","limit"]],
   getUsageInsights: ["GET", "/api/insights/usage", ["group_by","from","to","workflow_id"]],
   getModelPrices: ["GET", "/api/operations/prices"],

@@ -108,7 +108,12 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
   }
 
   /** Runs for records of jobs have measures of their own: they would crowd out all others. */
-  function addTimes(base: Omit<Time, 'measure' | 'bucket' | 'runs'>, run: FinishedRun, ms: number, waited?: number): void {
+  function addTimes(
+    base: Omit<Time, 'measure' | 'bucket' | 'runs'>,
+    run: FinishedRun,
+    ms: number,
+    waited?: number,
+  ): void {
     const ofJob = run.trigger.kind === 'job'
     addTime(base, ofJob ? 'job_duration' : 'duration', ms)
     if (waited !== undefined) addTime(base, ofJob ? 'job_people' : 'people', waited)
