@@ -40,9 +40,9 @@ function printAction({ name, title, description, effect, args_schema, method, pa
   return `### \`${name}\`: ${title}\n\n\`${method} ${path}\`, ${EFFECTS[effect]}.${more}${output}\n${table}`
 }
 
-function printTriggers({ triggers }: Service): string {
-  if (triggers.size === 0) return ''
-  const rows = [...triggers.values()].map(({ name, title, description, args_schema }) => {
+function printTriggers({ triggers, hooks }: Service): string {
+  if (triggers.size + hooks.size === 0) return ''
+  const rows = [...triggers.values(), ...hooks.values()].map(({ name, title, description, args_schema }) => {
     const required = args_schema.required as string[]
     const args = Object.keys(args_schema.properties as JsonObject).map(
       (arg) => `\`${arg}\`${required.includes(arg) ? '' : '?'}`,
@@ -71,10 +71,10 @@ function printIndex(services: readonly Service[]): string {
   const shown = (service: Service): number => [...service.actions.values()].filter(({ hidden }) => !hidden).length
   const rows = services.map(
     (service) =>
-      `| [${service.title}](${service.service}.md) | \`${service.service}\` | ${shown(service)} | ${service.triggers.size} | ${cell(service.description)} |`,
+      `| [${service.title}](${service.service}.md) | \`${service.service}\` | ${shown(service)} | ${service.triggers.size + service.hooks.size} | ${cell(service.description)} |`,
   )
   const total = services.reduce((sum, service) => sum + shown(service), 0)
-  const triggers = services.reduce((sum, service) => sum + service.triggers.size, 0)
+  const triggers = services.reduce((sum, service) => sum + service.triggers.size + service.hooks.size, 0)
   return `# All services
 
 Printed from the manifests by \`npm run generate\`: ${services.length} services with ${total} actions and ${triggers} triggers. [How they are used](../services.md).

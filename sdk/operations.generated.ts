@@ -868,13 +868,17 @@ export type Operations = {
   /** Ask an imported piece whether a credential works */
   testServiceCredential: { input: { service: string } & ServiceTestRequest; answer: ServiceTest; required: true }
   /** The triggers of a workflow, the newest first */
-  listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "next_poll_at" | "-next_poll_at" | "service" | "-service"; created_after?: string; created_before?: string; service?: string; enabled?: "true" | "false" }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
-  /** Start the workflow with what a service lists anew */
+  listTriggers: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "next_poll_at" | "-next_poll_at" | "service" | "-service"; created_after?: string; created_before?: string; kind?: string; service?: string; enabled?: "true" | "false" }; answer: { items: Array<ServiceTrigger>; next_cursor: string | null }; required: true }
+  /** Start the workflow with what is new at a service */
   createTrigger: { input: { workflow_id: string } & NewServiceTrigger; answer: ServiceTrigger; required: true }
   /** One trigger */
   getTrigger: { input: { workflow_id: string; trigger_id: string }; answer: ServiceTrigger; required: true }
   /** Delete a trigger */
   deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
+  /** Where a vendor sends the events of a trigger */
+  receiveServiceEvent: { input: { hook: string } & { body?: unknown }; answer: Blob; required: true }
+  /** Where a vendor asks the receiver of events to prove itself */
+  answerServiceHandshake: { input: { hook: string }; answer: Blob; required: true }
   /** Your event destinations, and for owners of the workspace all of them */
   listDestinations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "url" | "-url"; created_after?: string; created_before?: string; enabled?: "true" | "false"; workflow_id?: string; owner_id?: string }; answer: { items: Array<EventDestination>; next_cursor: string | null }; required: false }
   /** Send events to an address */
@@ -1319,10 +1323,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   previewServiceImport: ["POST", "/api/services/import/preview"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
   testServiceCredential: ["POST", "/api/services/{service}/test"],
-  listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","service","enabled"]],
+  listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","kind","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
   getTrigger: ["GET", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
   deleteTrigger: ["DELETE", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
+  receiveServiceEvent: ["POST", "/api/triggers/in/{hook}", [], true],
+  answerServiceHandshake: ["GET", "/api/triggers/in/{hook}"],
   listDestinations: ["GET", "/api/event-destinations", ["limit","cursor","q","sort","created_after","created_before","enabled","workflow_id","owner_id"]],
   createDestination: ["POST", "/api/event-destinations"],
   getDestination: ["GET", "/api/event-destinations/{destination_id}"],

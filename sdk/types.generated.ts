@@ -378,9 +378,9 @@ export type ServiceDetail = { service: string; title: string; description: strin
 
 export type ServiceAuth = { kind: string; title: string; config: Record<string, unknown>; fields?: Array<{ name: string; title: string; description: string; secret: boolean; required: boolean; default?: unknown; options?: Array<{ label: string; value: unknown }> }>; can_test?: boolean }
 
-export type ServicePackage = { name: string; version: string; integrity: string; holds_secret: boolean }
+export type ServicePackage = { name: string; version: string; integrity: string; holds_secret: boolean; args?: Array<string>; environment?: Record<string, string> }
 
-export type ServiceImportRequest = { name?: string; title?: string; document?: string | Record<string, unknown>; url?: string; mcp_url?: string; piece?: string; piece_version?: string; credential_id?: string; base_url?: string; replace?: boolean }
+export type ServiceImportRequest = { name?: string; title?: string; document?: string | Record<string, unknown>; url?: string; mcp_url?: string; piece?: string; piece_version?: string; mcp_package?: string; mcp_version?: string; mcp_args?: Array<string>; mcp_environment?: Record<string, string>; credential_id?: string; base_url?: string; replace?: boolean }
 
 export type ServiceImport = { service: string; title: string; description: string; version: string; base_url: string | null; auth: Array<ServiceAuth>; credential_required: boolean; actions: Array<{ name: string; title: string; description: string; effect: "read" | "idempotent" | "write"; method: string; path: string }>; triggers: Array<{ name: string; title: string; description: string; kind: "polling" | "webhook" }>; package: ServicePackage | null; notes: Array<{ path: string; message: string }>; skipped: number; changes: { added: Array<string>; removed: Array<string>; changed: Array<string> } | null }
 
@@ -392,7 +392,7 @@ export type ServiceTestRequest = { credential_id: string }
 
 export type ServiceTest = { ok: boolean | null; message: string }
 
-export type ServiceTrigger = { trigger_id: string; workflow_id: string; service: string; trigger: string; args: Record<string, unknown>; credential_id: string | null; every_s: number; enabled: boolean; next_poll_at: string; last_polled_at: string | null; last_execution_id: string | null; last_error: string | null; created_at: string }
+export type ServiceTrigger = { trigger_id: string; workflow_id: string; service: string; trigger: string; kind: "polling" | "webhook"; registered: boolean; args: Record<string, unknown>; credential_id: string | null; every_s: number; enabled: boolean; next_poll_at: string; last_polled_at: string | null; last_execution_id: string | null; last_error: string | null; created_at: string }
 
 export type NewServiceTrigger = { service: string; trigger: string; args?: Record<string, unknown>; credential_id?: string; every_s?: number }
 

@@ -78,6 +78,8 @@ const reasons: [reason: string, names: string[]][] = [
       'due_jobs',
       'due_schedules',
       'due_service_triggers',
+      'due_webhook_triggers',
+      'due_trigger_removals',
       'bulks_under_way',
       'schedules_ahead',
       'schedules_due_now',

@@ -282,8 +282,14 @@ export const settings = {
   ),
   HEDDLE_PIECES_MIRROR: optional(
     text,
-    'Folder with packages of pieces as `npm pack` writes them; then nothing is fetched from the package registry',
+    'Folder with packages of pieces and MCP servers as `npm pack` writes them; then nothing is fetched from the package registry',
     'none: the registry that npm is set up with',
+  ),
+  HEDDLE_MCP_PACKAGES: setting(
+    list,
+    [],
+    'Packages of the registry that workspaces may run as MCP servers behind the wall, by name with commas between them; `*` allows all',
+    'none',
   ),
   HEDDLE_WALL: setting(
     oneOf('namespaces', 'node'),

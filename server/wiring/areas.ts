@@ -110,6 +110,8 @@ function wireResources({ config, db, vault, log, baseUrl }: Parts, workflows: ()
     conversion: providers.conversion,
     files: files.use,
     openFor: credentials.openFor,
+    vault,
+    baseUrl,
   })
   const data = wireData({ config, db, vault, log, jobs: links.hooks })
   const knowledge = wireKnowledge({
@@ -206,6 +208,8 @@ function wireEngine(parts: Parts, resources: Resources, talk: Talk): Promise<Wor
     ],
     findImported: services.findImported,
     pieces: services.pieces,
+    programs: services.programs,
+    findLock: services.findLock,
     onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { describeCredential, kindsOfPresets } from '#areas/credentials/describe'
 import type { Quota } from '#areas/executions/start'
 import { checkServiceCredentials } from '#areas/services/fits'
-import { checkImportedCalls, makeFindImported } from '#areas/services/imported'
+import { checkImportedCalls, makeFindImported, makeFindLock } from '#areas/services/imported'
 import type { OpenFor } from '#areas/services/opened'
 import { serviceRoutes } from '#areas/services/routes'
+import { makeHookAddresses } from '#areas/triggers/hook-address'
 import { makePoller } from '#areas/triggers/poller'
 import { triggerRoutes } from '#areas/triggers/routes'
 import type { Files } from '#engine/files'
@@ -14,12 +15,15 @@ import type { Config } from '#platform/config'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import type { Vault } from '#platform/secrets'
 import { makeWall } from '#platform/wall/wall'
 import type { Conversion } from '#providers/conversion/index'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { makeOpenApiCompiler } from '#providers/services/openapi/process'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
+import { makeProgramRunner } from '#providers/services/programs/runner'
+import { makeProgramSource } from '#providers/services/programs/source'
 
 export type ServicesOptions = {
   config: Config
@@ -30,10 +34,14 @@ export type ServicesOptions = {
   conversion: Conversion
   files: Files
   openFor: OpenFor
+  vault: Vault
+  /** Where vendors reach this installation. */
+  baseUrl(): string
 }
 
 /** The catalogue of services: what editors ask of it, and what saving a definition asks. */
-export function wireServices({ config, db, log, quota, outgoing, conversion, files, openFor }: ServicesOptions) {
+export function wireServices(options: ServicesOptions) {
+  const { config, db, log, quota, outgoing, conversion, files, openFor, vault, baseUrl } = options
   const catalogue = serviceCatalogue()
   const check = { catalogue, describe: describeCredential, kindsOf: kindsOfPresets }
   const deps = { outgoing, conversion, files }
@@ -45,13 +53,20 @@ export function wireServices({ config, db, log, quota, outgoing, conversion, fil
     mirror: config.HEDDLE_PIECES_MIRROR,
   })
   const pieces = makePieceRunner({ wall, source: pieceSource })
-  const poller = makePoller({ db, log, catalogue, deps, openFor, quota, pieces })
+  const programSource = makeProgramSource({
+    folder: join(config.HEDDLE_DATA_DIR, 'programs'),
+    allowed: config.HEDDLE_MCP_PACKAGES,
+    mirror: config.HEDDLE_PIECES_MIRROR,
+  })
+  const programs = makeProgramRunner({ wall, source: programSource })
+  const calls = { catalogue, deps, openFor, pieces, addresses: makeHookAddresses({ vault, baseUrl }) }
+  const poller = makePoller({ db, log, quota, ...calls })
   return {
     /** For assistants: actions with a credential that a person may use. */
     use: { catalogue, deps, openFor },
     routes: [
-      ...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi, pieces, pieceSource }),
-      ...triggerRoutes(check),
+      ...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi, pieces, pieceSource, programs, programSource }),
+      ...triggerRoutes({ ...check, ...calls, db }),
     ],
     start: (): void => {
       if (config.role !== 'api') poller.start()
@@ -62,7 +77,9 @@ export function wireServices({ config, db, log, quota, outgoing, conversion, fil
       await wall.close()
     },
     findImported: makeFindImported(db),
+    findLock: makeFindLock(db),
     pieces,
+    programs,
     checkDefinition: async (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> => [
       ...(await checkImportedCalls(tx, workspaceId, definition)),
       ...(await checkServiceCredentials(check, tx, workspaceId, definition)),

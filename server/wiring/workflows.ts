@@ -60,7 +60,7 @@ import type { NodeKind } from '#engine/node'
 import { type AnyKind, isControl } from '#engine/nodes/kind'
 import { makeLanguageNodes } from '#engine/nodes/language'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
-import type { FindImported } from '#engine/nodes/service-call'
+import type { FindImported, FindLock } from '#engine/nodes/service-call'
 import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
 import { makeTrialAnswer } from '#engine/nodes/trial-answer'
 import type { EndedExecution, Engine } from '#engine/ports'
@@ -73,6 +73,7 @@ import { fromWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
 import type { PieceRunner } from '#providers/services/pieces/runner'
+import type { ProgramRunner } from '#providers/services/programs/runner'
 import type { Providers } from './providers.ts'
 
 export type WorkflowWiringOptions = {
@@ -93,6 +94,8 @@ export type WorkflowWiringOptions = {
   checkMore: NonNullable<WorkflowDependencies['checkMore']>
   findImported: FindImported
   pieces: PieceRunner
+  programs: ProgramRunner
+  findLock: FindLock
   files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
@@ -111,11 +114,13 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { openCredential, chooseModelForNode, chooseModel } = options.credentials
   const system = systemWorkflows
   const { files } = options
-  const { findImported, pieces } = options
+  const { findImported, pieces, programs, findLock } = options
   const tools = {
     openCredential,
     findImported,
     pieces,
+    programs,
+    findLock,
     notify: makeNotifier(db),
     takeRate: makeTakeRate(db),
     files: files.use,

@@ -10,6 +10,11 @@ const nothingToTry = Object.fromEntries(
   Object.entries(rows.selectedWrite).map(([kind, expected]) => [kind, expected === 'ok' ? 404 : expected]),
 ) as typeof rows.selectedWrite
 
+/** Nobody has the address of a registration at a vendor. */
+const nobodys = Object.fromEntries(
+  Object.entries(rows.anyone).map(([kind, expected]) => [kind, expected === 'ok' ? 404 : expected]),
+) as typeof rows.anyone
+
 const service = async () => ({ params: { service: 'rss' } })
 
 const document = {
@@ -32,6 +37,16 @@ async function imported({ author, workspace, service: running }: Cast) {
 }
 
 export const serviceCases: Cases = {
+  receiveServiceEvent: {
+    expect: nobodys,
+    prepare: async () => ({ params: { hook: 'nothing' }, body: {} }),
+    plainParameters: ['hook'],
+  },
+  answerServiceHandshake: {
+    expect: nobodys,
+    prepare: async () => ({ params: { hook: 'nothing' } }),
+    plainParameters: ['hook'],
+  },
   importService: { expect: rows.selectedWrite, prepare: newImport },
   previewServiceImport: { expect: rows.selectedWrite, prepare: newImport },
   // Everybody in the workspace may call it; it is changed by who made it and by owners.

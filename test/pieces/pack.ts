@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-// Packages as `npm pack` writes them, of the pieces in this folder.
+// Packages as `npm pack` writes them, of the pieces in this folder and the programs beside it.
 
 function entry(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(512)
@@ -18,17 +18,36 @@ function entry(name: string, content: Buffer): Buffer {
   return Buffer.concat([head, content, rest])
 }
 
+type Content = { name: string; content: Buffer }
+
+function writePackage(path: string, files: readonly Content[]): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const entries = files.map(({ name, content }) => entry(name, content))
+  writeFileSync(path, gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)])))
+}
+
+const filesIn = (source: string): Content[] =>
+  readdirSync(source)
+    .filter((name) => name !== 'package.json')
+    .map((name) => ({ name, content: readFileSync(join(source, name)) }))
+
+const asFile = (name: string, content: string): Content => ({ name, content: Buffer.from(content) })
+
 /** A file in `folder`, under the name that npm gives it. */
 export function packPiece(piece: string, version: string, folder: string, more: Record<string, string> = {}): void {
-  const source = join(import.meta.dirname, piece)
-  const files = readdirSync(source).map((name) => [name, readFileSync(join(source, name))] as const)
   const about = JSON.stringify({ name: `@activepieces/piece-${piece}`, version, main: './index.cjs' })
-  const entries = [
-    ...files.filter(([name]) => name !== 'package.json').map(([name, content]) => entry(name, content)),
-    ...Object.entries(more).map(([name, content]) => entry(name, Buffer.from(content))),
-    entry('package.json', Buffer.from(about)),
-  ]
-  mkdirSync(folder, { recursive: true })
-  const archive = gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)]))
-  writeFileSync(join(folder, `activepieces-piece-${piece}-${version}.tgz`), archive)
+  writePackage(join(folder, `activepieces-piece-${piece}-${version}.tgz`), [
+    ...filesIn(join(import.meta.dirname, piece)),
+    ...Object.entries(more).map(([name, content]) => asFile(name, content)),
+    asFile('package.json', about),
+  ])
+}
+
+/** The same of a program, with more fields of its package.json. */
+export function packProgram(program: string, version: string, folder: string, more: object = {}): void {
+  const about = JSON.stringify({ name: `@parts/${program}`, version, type: 'module', bin: './server.mjs', ...more })
+  writePackage(join(folder, `parts-${program}-${version}.tgz`), [
+    ...filesIn(join(import.meta.dirname, '../programs', program)),
+    asFile('package.json', about),
+  ])
 }

@@ -13,6 +13,7 @@ import { signAws } from './sigv4.ts'
 // How the secret of each kind is put into a request.
 
 export type Opened = {
+  credential_id?: string
   name: string
   kind: CredentialKind
   hosts: string[]

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { jsonObject, name, reference } from '#platform/http/schema'
+import { PACKAGE_VERSION } from '#providers/services/npm'
 import { PIECE_NAME, PIECE_VERSION } from '#providers/services/pieces/source'
+import { ENVIRONMENT_NAME, isReservedName, PROGRAM_NAME } from '#providers/services/programs/index'
 import { ActionSummary, Auth, Package, TriggerSummary } from './schema.ts'
 
 const address = () =>
@@ -42,19 +44,61 @@ export const ImportRequest = z
       .regex(PIECE_VERSION, 'is a version such as 1.2.3')
       .optional()
       .describe('A release of the piece; the newest where absent'),
-    credential_id: reference('cred').optional().describe('The credential with which the tools of `mcp_url` are listed'),
+    mcp_package: z
+      .string()
+      .regex(PROGRAM_NAME, 'is the name of a package, such as @example/mcp-server')
+      .optional()
+      .describe('A package whose program is an MCP server over standard input and output, instead of a document'),
+    mcp_version: z
+      .string()
+      .regex(PACKAGE_VERSION, 'is a version such as 1.2.3')
+      .optional()
+      .describe('A release of the package; the newest where absent'),
+    mcp_args: z
+      .array(
+        z
+          .string()
+          .max(1_000)
+          .regex(/^[^\0]*$/, 'holds no NUL'),
+      )
+      .max(30)
+      .optional()
+      .describe('What the program is started with; `{{token}}` stands for the secret `token` of the credential'),
+    mcp_environment: z
+      .record(
+        z
+          .string()
+          .regex(ENVIRONMENT_NAME, 'is no name of a variable')
+          .refine((name) => !isReservedName(name), 'is a variable that the wall keeps for itself'),
+        z
+          .string()
+          .max(4_000)
+          .regex(/^[^\0]*$/, 'holds no NUL'),
+      )
+      .refine((values) => Object.keys(values).length <= 50, 'has at most 50 variables')
+      .optional()
+      .describe('Variables of the program; `{{token}}` stands for the secret `token` of the credential'),
+    credential_id: reference('cred')
+      .optional()
+      .describe('The credential with which the tools of `mcp_url` or `mcp_package` are listed'),
     base_url: baseUrl().optional().describe('The address of the vendor, instead of that in the document'),
     replace: z.boolean().optional().describe('Replaces the service that has this name'),
   })
   .refine(
-    ({ document, url, mcp_url, piece }) =>
-      [document, url, mcp_url, piece].filter((one) => one !== undefined).length === 1,
-    { message: 'give one of document, url, mcp_url and piece', path: ['document'] },
+    ({ document, url, mcp_url, mcp_package, piece }) =>
+      [document, url, mcp_url, mcp_package, piece].filter((one) => one !== undefined).length === 1,
+    { message: 'give one of document, url, mcp_url, mcp_package and piece', path: ['document'] },
   )
-  .refine(({ mcp_url, credential_id, base_url }) => (mcp_url === undefined ? !credential_id : !base_url), {
-    message: 'credential_id is for mcp_url, and base_url for documents',
-    path: ['mcp_url'],
-  })
+  .refine(
+    ({ mcp_url, mcp_package, credential_id, base_url }) =>
+      mcp_url === undefined && mcp_package === undefined ? !credential_id : !base_url,
+    { message: 'credential_id is for mcp_url and mcp_package, and base_url for documents', path: ['mcp_url'] },
+  )
+  .refine(
+    ({ mcp_package, mcp_version, mcp_args, mcp_environment }) =>
+      mcp_package !== undefined || (!mcp_version && !mcp_args && !mcp_environment),
+    { message: 'mcp_version, mcp_args and mcp_environment are for mcp_package', path: ['mcp_package'] },
+  )
   .refine(({ name, piece }) => (name === undefined) === (piece !== undefined), {
     message: 'is required, except for a piece, which has a name of its own',
     path: ['name'],
@@ -81,7 +125,7 @@ export const ServiceImport = z
       .array(ActionSummary.extend({ method: z.string(), path: z.string().describe('As the document has it') }))
       .describe('What can be called'),
     triggers: z.array(TriggerSummary).describe('Of a piece: what can start a workflow'),
-    package: Package.nullable().describe('Of a piece: the code that runs'),
+    package: Package.nullable().describe('Of a piece or an MCP package: the code that runs'),
     notes: z
       .array(z.object({ path: z.string().describe('The operation'), message: z.string() }))
       .describe('Operations that were left out, and why; the first 50'),

@@ -3,6 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import type { ServiceEffect } from '#providers/services/manifest'
 import type { AuthHint, CompiledDocument } from '#providers/services/openapi/index'
 import type { PiecePackage, PieceTrigger } from '#providers/services/pieces/index'
+import type { McpProgram, ProgramLock } from '#providers/services/programs/index'
 
 export type ImportedRow = {
   service_id: string
@@ -16,7 +17,7 @@ export type ImportedRow = {
   source_url: string | null
   auth: AuthHint[]
   credential_required: boolean
-  package: PiecePackage | null
+  package: PiecePackage | McpProgram | null
   created_by: string | null
   created_at: Date
   updated_at: Date
@@ -52,6 +53,14 @@ export const listPieceTriggers = async (tx: Tx, workspaceId: string, serviceId: 
       [workspaceId, serviceId],
     )
   )?.triggers ?? []
+
+export const findLock = async (tx: Tx, workspaceId: string, integrity: string): Promise<ProgramLock> =>
+  (
+    await tx.maybe<{ lock: ProgramLock }>(
+      `select lock from imported_services where workspace_id = $1 and package ->> 'integrity' = $2 limit 1`,
+      [workspaceId, integrity],
+    )
+  )?.lock ?? null
 
 /** Of one service, or of all. */
 export const listActionHeads = (
@@ -98,18 +107,20 @@ export type SavedService = Omit<ImportedRow, 'created_at' | 'updated_at' | 'crea
   sha256: string
   actions: CompiledDocument['actions']
   triggers: PieceTrigger[]
+  lock: ProgramLock
 }
 
 /** A service of the same name keeps its id and who made it; its actions are those of the new document alone. */
 export async function saveImported(tx: Tx, workspaceId: string, userId: string, row: SavedService): Promise<string> {
   const { service_id } = await tx.row<{ service_id: string }>(
     `insert into imported_services (workspace_id, service_id, service, kind, title, description, version, base_url, reference, source_url,
-       sha256, auth, credential_required, action_count, created_by, package, triggers)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $15, $16::jsonb, $17::jsonb)
+       sha256, auth, credential_required, action_count, created_by, package, triggers, lock)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13, $14, $15, $16::jsonb, $17::jsonb, $18::jsonb)
      on conflict (workspace_id, service) do update set kind = excluded.kind, title = excluded.title, description = excluded.description,
        version = excluded.version, base_url = excluded.base_url, reference = excluded.reference, source_url = excluded.source_url,
        sha256 = excluded.sha256, auth = excluded.auth, credential_required = excluded.credential_required,
-       action_count = excluded.action_count, package = excluded.package, triggers = excluded.triggers, updated_at = now()
+       action_count = excluded.action_count, package = excluded.package, triggers = excluded.triggers, lock = excluded.lock,
+       updated_at = now()
      returning service_id`,
     [
       workspaceId,
@@ -129,6 +140,7 @@ export async function saveImported(tx: Tx, workspaceId: string, userId: string, 
       userId,
       row.package && JSON.stringify(row.package),
       JSON.stringify(row.triggers),
+      row.lock && JSON.stringify(row.lock),
     ],
   )
   await tx.count('delete from imported_actions where workspace_id = $1 and service_id = $2', [workspaceId, service_id])

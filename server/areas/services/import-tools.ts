@@ -55,6 +55,21 @@ export async function readTools(
   server: { url: string; credentialId: string | undefined },
 ): Promise<CompiledDocument> {
   const tools = await listTools(parts, ctx, server)
+  return documentOf(tools, {
+    title: new URL(server.url).hostname,
+    description: 'An MCP server',
+    version: 'MCP',
+    base_url: server.url,
+    reference: null,
+    auth: server.credentialId === undefined ? [] : [{ kind: 'bearer', title: 'MCP', config: {} }],
+    credential_required: server.credentialId !== undefined,
+  })
+}
+
+export async function documentOf(
+  tools: readonly McpTool[],
+  about: Omit<CompiledDocument['summary'], 'notes' | 'skipped'>,
+): Promise<CompiledDocument> {
   if (tools.length === 0) throw problem('probe_failed', 'The server has no tools.')
   const names = new Set<string>()
   const actions: CompiledDocument['actions'] = []
@@ -78,16 +93,6 @@ export async function readTools(
   }
   return {
     actions,
-    summary: {
-      title: new URL(server.url).hostname,
-      description: 'An MCP server',
-      version: 'MCP',
-      base_url: server.url,
-      reference: null,
-      auth: server.credentialId === undefined ? [] : [{ kind: 'bearer', title: 'MCP', config: {} }],
-      credential_required: server.credentialId !== undefined,
-      notes,
-      skipped: notes.length,
-    },
+    summary: { ...about, notes, skipped: notes.length },
   }
 }

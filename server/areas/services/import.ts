@@ -15,22 +15,28 @@ import {
   MAX_DOCUMENT_BYTES,
   type OpenApiCompiler,
 } from '#providers/services/openapi/index'
+import type { PiecePackage } from '#providers/services/pieces/index'
+import type { McpProgram, ProgramLock } from '#providers/services/programs/index'
 import { type PieceParts, pieceService, type ReadPiece, readPiece } from './import-piece.ts'
+import { type ProgramParts, readProgram } from './import-program.ts'
 import type { ImportRequest, ServiceImport } from './import-schema.ts'
 import * as store from './import-store.ts'
 import { readTools, type ToolParts } from './import-tools.ts'
 import { packageOf } from './service.ts'
 
-// An OpenAPI document, or an MCP server, becomes a service of the workspace. Nothing is held while the document is fetched and read.
+// An OpenAPI document, an MCP server or a piece becomes a service of the workspace. Nothing is held while the document is fetched and read.
 
 const FETCH_WITHIN = 30 * SECOND
 const MAX_SERVICES = 50
 const MAX_ACTIONS = 10_000
 
 export type ImportParts = ToolParts &
-  PieceParts & { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
+  PieceParts &
+  ProgramParts & { outgoing: Pick<Outgoing, 'request'>; openapi: Pick<OpenApiCompiler, 'compile'> }
 
-type Read = { document: CompiledDocument; sha256: string; baseUrl: string | null } & Partial<ReadPiece>
+type Read = { document: CompiledDocument; sha256: string; baseUrl: string | null } & Partial<
+  Omit<ReadPiece, 'package'> & { package: PiecePackage | McpProgram; lock: ProgramLock }
+>
 
 async function bytesOf({ outgoing }: ImportParts, ctx: Context, input: ImportRequest): Promise<Buffer> {
   if (input.document !== undefined)
@@ -54,6 +60,10 @@ async function bytesOf({ outgoing }: ImportParts, ctx: Context, input: ImportReq
 async function readSource(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<Read> {
   if (input.piece !== undefined) {
     const read = await readPiece(parts, ctx, { name: input.piece, version: input.piece_version })
+    return { ...read, sha256: read.package.integrity, baseUrl: '' }
+  }
+  if (input.mcp_package !== undefined) {
+    const read = await readProgram(parts, ctx, input)
     return { ...read, sha256: read.package.integrity, baseUrl: '' }
   }
   if (input.mcp_url === undefined) return readDocument(parts, ctx, input)
@@ -111,8 +121,11 @@ async function changesOf(
 const serviceOf = ({ name, piece }: ImportRequest): string =>
   piece === undefined ? IMPORTED + name : pieceService(piece)
 
-const kindOf = ({ piece, mcp_url }: ImportRequest): store.ImportedRow['kind'] =>
-  piece !== undefined ? 'piece' : mcp_url !== undefined ? 'mcp' : 'openapi'
+function kindOf({ piece, mcp_url, mcp_package }: ImportRequest): store.ImportedRow['kind'] {
+  if (piece !== undefined) return 'piece'
+  if (mcp_package !== undefined) return 'mcp_program'
+  return mcp_url !== undefined ? 'mcp' : 'openapi'
+}
 
 const shown = (service: string, read: Read, input: ImportRequest): Omit<ServiceImport, 'changes'> => {
   const { summary, actions } = read.document
@@ -178,6 +191,7 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
       actions: document.actions,
       package: read.package ?? null,
       triggers: read.triggers ?? [],
+      lock: read.lock ?? null,
     })
     const data = { service, actions: document.actions.length, sha256 }
     await recordAudit(ctx, tx, { action: 'service.imported', subject: toWire('svc', serviceId), data })

@@ -6,6 +6,7 @@ import type { Issue } from '#model/issue'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Service, ServiceAction } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
+import type { McpProgram, ProgramLock } from '#providers/services/programs/index'
 import * as store from './import-store.ts'
 
 // Services of a workspace as the executor and the checks know them.
@@ -34,8 +35,10 @@ export const serviceOfRow = (row: store.ImportedRow, actions: readonly ServiceAc
   },
   actions: new Map(actions.map((action) => [action.name, action])),
   triggers: new Map(),
+  hooks: new Map(),
   imported: { auth: row.auth, credential_required: row.credential_required },
   ...(row.kind === 'piece' && row.package && { piece: row.package }),
+  ...(row.kind === 'mcp_program' && row.package && { program: row.package as McpProgram }),
 })
 
 /** A service with the one action that is wanted, or without it where it has no such action. */
@@ -60,7 +63,7 @@ export async function findPieceTrigger(
   trigger: string,
 ): Promise<{ service: Service; trigger: PieceTrigger | undefined } | undefined> {
   const row = await store.findImported(tx, workspaceId, service)
-  if (!row?.package) return undefined
+  if (row?.kind !== 'piece') return undefined
   const triggers = await store.listPieceTriggers(tx, workspaceId, row.service_id)
   return { service: serviceOfRow(row, []), trigger: triggers.find(({ name }) => name === trigger) }
 }
@@ -71,6 +74,12 @@ export const makeFindImported =
     const found = await db.tenant({ workspaceId, userId: null }, (tx) => findCall(tx, workspaceId, service, action))
     return found?.action && { service: found.service, action: found.action }
   }
+
+/** What installs the program of a service again. */
+export const makeFindLock =
+  (db: Database) =>
+  (workspaceId: string, integrity: string): Promise<ProgramLock> =>
+    db.tenant({ workspaceId, userId: null }, (tx) => store.findLock(tx, workspaceId, integrity))
 
 /** What only the workspace can say of the calls in a definition: whether it has the service, the action and its arguments. */
 export async function checkImportedCalls(tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> {

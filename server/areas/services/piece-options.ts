@@ -24,7 +24,7 @@ type Asked = { service: string; credentialId: string | undefined; request: Piece
 export async function requirePiece(ctx: Context, { service }: { service: string }): Promise<PiecePackage> {
   const { workspace_id } = ctx.workspace
   const row = await ctx.db.tenant(scopeOf(ctx), (tx) => store.findImported(tx, workspace_id, service))
-  if (!row?.package) throw problem('not_found')
+  if (row?.kind !== 'piece' || !row.package) throw problem('not_found')
   return row.package
 }
 

@@ -41,12 +41,17 @@ export const Auth = z
 
 export const Package = z
   .object({
-    name: z.string().describe('The name of the piece'),
+    name: z.string().describe('The name of the piece or package'),
     version: z.string().describe('The release'),
     integrity: z.string().describe('The hash of the package: other code is not run under this release'),
     holds_secret: z
       .boolean()
       .describe('True: the code is given the secret itself, because it cannot work with a placeholder'),
+    args: z.array(z.string()).optional().describe('Of an MCP server: what its program is started with'),
+    environment: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Of an MCP server: its environment; `{{token}}` stands for a secret of the credential'),
   })
   .meta({ id: 'ServicePackage' })
 
@@ -81,7 +86,7 @@ export const ServiceDetail = ServiceSummary.extend({
   base_url: z.string().nullable().describe('Of an imported service: the address that its requests begin with'),
   auth: z.array(Auth).describe('Of an imported service: the ways of its document to prove who is calling'),
   version: z.string().nullable().describe('Of an imported service: the version of its document'),
-  package: Package.nullable().describe('Of a piece: the code that runs'),
+  package: Package.nullable().describe('Of a piece or an MCP package: the code that runs'),
   updated_at: timestamp().nullable().describe('Of an imported service: when its document was imported last'),
   actions: z
     .array(

@@ -6,9 +6,10 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { decodeCursor, notACursor, toPage } from '#platform/http/page'
 import type { Catalogue } from '#providers/services/catalogue'
-import type { Service, ServiceAction } from '#providers/services/manifest'
+import type { Service, ServiceAction, ServiceTrigger } from '#providers/services/manifest'
 import { holdsSecret } from '#providers/services/pieces/holders'
 import type { PiecePackage } from '#providers/services/pieces/index'
+import type { McpProgram } from '#providers/services/programs/index'
 import * as store from './import-store.ts'
 import { actionOfRow, serviceOfRow } from './imported.ts'
 import type { ServiceDetail, ServiceInList, servicesQuery } from './schema.ts'
@@ -112,8 +113,12 @@ async function importedDetail(
   }
 }
 
-export const packageOf = (piece: PiecePackage | null): ServiceDetail['package'] =>
-  piece && { ...piece, holds_secret: holdsSecret(piece.name) }
+export function packageOf(code: PiecePackage | McpProgram | null): ServiceDetail['package'] {
+  if (!code) return null
+  const { name, version, integrity } = code
+  if (!('entry' in code)) return { name, version, integrity, holds_secret: holdsSecret(name) }
+  return { name, version, integrity, holds_secret: false, args: code.args, environment: code.environment }
+}
 
 /** The choices of a piece, with the fields that must be chosen before. */
 function pieceOptions(schemas: readonly JsonObject[]): ServiceDetail['options'] {
@@ -124,6 +129,11 @@ function pieceOptions(schemas: readonly JsonObject[]): ServiceDetail['options'] 
         options[field['x-options']] = { args: Array.isArray(field['x-after']) ? field['x-after'].map(String) : [] }
   return options
 }
+
+const shownTrigger = (
+  { name, title, description, args_schema }: Pick<ServiceTrigger, 'name' | 'title' | 'description' | 'args_schema'>,
+  kind: 'polling' | 'webhook',
+) => ({ name, title, description, kind, args_schema })
 
 function detailOf(service: Service, only: string | undefined): ServiceDetail {
   const options = Object.entries(service.options ?? {}).map(([name, { args = {} }]) => [
@@ -144,13 +154,10 @@ function detailOf(service: Service, only: string | undefined): ServiceDetail {
         args_schema: action.args_schema,
         paginated: action.paginate !== undefined,
       })),
-    triggers: [...service.triggers.values()].map(({ name, title, description, args_schema }) => ({
-      name,
-      title,
-      description,
-      kind: 'polling' as const,
-      args_schema,
-    })),
+    triggers: [
+      ...[...service.triggers.values()].map((trigger) => shownTrigger(trigger, 'polling')),
+      ...[...service.hooks.values()].map((hook) => shownTrigger(hook, 'webhook')),
+    ],
     options: Object.fromEntries(options),
   }
 }

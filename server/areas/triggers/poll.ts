@@ -11,12 +11,13 @@ import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
-import { NOWHERE, newId, toWire } from '#platform/ids'
+import { NOWHERE, newId } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceTrigger } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
-import { freshOf, itemsOf, type Keyed, seenAfter } from './keys.ts'
+import { freshOf, itemsOf, seenAfter } from './keys.ts'
+import { type Claim, type Due, inputError, inputOf, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
 // One look at a service. What is new starts the workflow, and the start and the memory of it are one transaction: after a crash
@@ -38,11 +39,9 @@ export type PollParts = {
   quota: Quota
   pieces: PieceRunner
 }
-export type Due = { workspace_id: string; trigger_id: string }
 
-type Taken = { parts: PollParts; due: Due; row: store.Claimed }
+type Taken = Claim & { parts: PollParts }
 type Look = Taken & { service: Service; trigger: ServiceTrigger }
-type Within = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
@@ -113,11 +112,6 @@ async function listItems({ parts, due, row, service, trigger }: Look): Promise<J
   return more && isAllNew && !trigger.unsorted ? (await ask(MANY)).items : items
 }
 
-const inputOf = ({ due, row }: Taken, { item }: Pick<Keyed, 'item'>): JsonObject => ({
-  trigger: { trigger_id: toWire('trg', due.trigger_id), service: row.service, trigger: row.trigger },
-  item,
-})
-
 async function startFresh(look: Look, items: readonly Json[], within: Within): Promise<void> {
   const { parts, due, row, trigger } = look
   const workspaceId = due.workspace_id
@@ -167,27 +161,6 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
   }
 }
 
-class Overtaken extends Error {}
-
-const startOf = (look: Taken, executionId: string, one: Pick<Keyed, 'item'>) => {
-  const { due, row } = look
-  const id = toWire('trg', due.trigger_id)
-  return {
-    workspaceId: due.workspace_id,
-    executionId,
-    input: inputOf(look, one),
-    definitionRef: `version:${row.version_id}`,
-    workflowId: row.workflow_id,
-    versionId: row.version_id,
-    timeoutS: row.settings.timeout_s ?? null,
-    maxConcurrency: row.settings.max_concurrency ?? null,
-    trigger: { kind: 'event' as const, id },
-    startedBy: null,
-    principalId: row.principal_id,
-    initiatedBy: [{ kind: 'event' as const, id, user_id: row.created_by }],
-  }
-}
-
 /**
  * The trigger of a piece says itself what is new, by what it wrote into its store before. The store and the starts are one transaction: where
  * not all of them can be started none is, and the same items come with the next look.
@@ -212,16 +185,13 @@ async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, 
   const items = isFirst || !Array.isArray(output) ? [] : output
   const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)
   const error =
-    items.length > MAX_PIECE_ITEMS ? `The piece gave more than ${MAX_PIECE_ITEMS} items.` : inputError(taken, items)
+    items.length > MAX_PIECE_ITEMS
+      ? `The piece gave more than ${MAX_PIECE_ITEMS} items.`
+      : inputError(
+          taken,
+          items.map((item) => ({ item })),
+        )
   await startAll(taken, error === null ? items : [], within, error ?? undefined, Object.fromEntries(kept))
-}
-
-function inputError(taken: Taken, items: readonly Json[]): string | null {
-  for (const item of items) {
-    const [issue] = validateJson(taken.row.inputs ?? true, inputOf(taken, { item }))
-    if (issue) return `The input does not fit the workflow: ${issue.path} ${issue.message}`
-  }
-  return null
 }
 
 async function startAll(
@@ -265,5 +235,3 @@ async function startAll(
     for (let unused = started; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)
   }
 }
-
-class QueueFull extends Error {}

@@ -1,28 +1,44 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 import { untilNextLook } from '#platform/looks'
-import { type Due, type PollParts, pollTrigger } from './poll.ts'
+import { type HookParts, serveHook } from './hooks.ts'
+import { type PollParts, pollTrigger } from './poll.ts'
+import { removeHook } from './removals.ts'
+import type { Due } from './starts.ts'
 
-// Looks at the triggers that are due, some at once. Every worker does it; a trigger is taken by one of them.
+// Looks at the triggers that are due, some at once: asks services what is new, registers at vendors, and starts what vendors sent.
+// Every worker does it; a trigger is taken by one of them.
 
 const LOOK_EVERY = 2 * SECOND
 const AT_ONCE = 8
 
-export function makePoller({ log, ...parts }: PollParts & { log: Logger }) {
+type DueRemoval = { workspace_id: string; removal_id: string }
+
+export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }) {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let running: Promise<void> = Promise.resolve()
 
-  async function look(): Promise<void> {
-    const { rows } = await parts.db.appPool.query<Due>('select * from due_service_triggers($1)', [AT_ONCE])
+  /** True where there may be more. */
+  async function serve<D extends object>(due: string, work: (due: D) => Promise<void>): Promise<boolean> {
+    const { rows } = await parts.db.appPool.query<D>(due, [AT_ONCE])
     await Promise.all(
-      rows.map((due) =>
-        pollTrigger(parts, due).catch((error: unknown) => {
-          log.error({ err: error, trigger_id: due.trigger_id }, 'a trigger could not be looked at')
+      rows.map((one) =>
+        work(one).catch((error: unknown) => {
+          log.error({ err: error, due: one }, 'a trigger could not be looked at')
         }),
       ),
     )
-    if (!stopped) timer = setTimeout(wake, rows.length === AT_ONCE ? 0 : untilNextLook(LOOK_EVERY))
+    return rows.length === AT_ONCE
+  }
+
+  async function look(): Promise<void> {
+    const full = await Promise.all([
+      serve<Due>('select * from due_service_triggers($1)', (due) => pollTrigger(parts, due)),
+      serve<Due>('select * from due_webhook_triggers($1)', (due) => serveHook(parts, due)),
+      serve<DueRemoval>('select * from due_trigger_removals($1)', (due) => removeHook(parts, due)),
+    ])
+    if (!stopped) timer = setTimeout(wake, full.includes(true) ? 0 : untilNextLook(LOOK_EVERY))
   }
 
   function wake(): void {

@@ -1,20 +1,35 @@
-import { editor, member } from '#platform/access/words'
+import { z } from 'zod'
+import { anyone, editor, member } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
-import { type AnyRoute, routes } from '#platform/http/route'
+import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { type ReceiveParts, receiveEvent } from './receive.ts'
 import { NewTrigger, type NewTrigger as NewTriggerInput, Trigger, triggerList } from './schema.ts'
 import { createTrigger, deleteTrigger, getTrigger, listTriggers, type TriggerParts } from './service.ts'
 
 type OfWorkflow = { workflow_id: string }
 
-export const triggerRoutes = (parts: TriggerParts): AnyRoute[] =>
-  routes(
+const called = {
+  description:
+    'The address is made for one registration at the vendor, is signed, and is dead once the trigger is gone. Where the service signs its requests, the signature is verified. Answers once the event is stored; a delivery that came before is answered the same and starts nothing.',
+  extension: true as const,
+  query: z.looseObject({}),
+  produces: ['application/json', 'text/plain'],
+  transaction: false as const,
+}
+
+export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] => {
+  const receive = (ctx: Context, input: { hook: string; body?: Buffer }, exchange: Exchange) =>
+    receiveEvent(parts, ctx, input, exchange)
+  return routes(
     'Workflows',
     {
       listTriggers: ['GET', '/api/workflows/:workflow_id/triggers', member('workflow')],
       createTrigger: ['POST', '/api/workflows/:workflow_id/triggers', editor('workflow')],
       getTrigger: ['GET', '/api/workflows/:workflow_id/triggers/:trigger_id', member('workflow')],
       deleteTrigger: ['DELETE', '/api/workflows/:workflow_id/triggers/:trigger_id', editor('workflow')],
+      receiveServiceEvent: ['POST', '/api/triggers/in/:hook', anyone],
+      answerServiceHandshake: ['GET', '/api/triggers/in/:hook', anyone],
     },
     {
       listTriggers: {
@@ -25,9 +40,9 @@ export const triggerRoutes = (parts: TriggerParts): AnyRoute[] =>
         run: listTriggers,
       },
       createTrigger: {
-        summary: 'Start the workflow with what a service lists anew',
+        summary: 'Start the workflow with what is new at a service',
         description:
-          'Looks every `every_s` seconds while a version is active, with the credential of the person who activated it. The first look starts nothing; from then on each new item starts one execution with `input.item`.',
+          'A trigger of kind `polling` looks every `every_s` seconds while a version is active, with the credential of the person who activated it. The first look starts nothing; from then on each new item starts one execution with `input.item`. One of kind `webhook` is registered at the vendor while a version is active, and each event starts one execution; the registration is taken back when the trigger or the workflow is deleted.',
         extension: true,
         body: NewTrigger,
         answer: Trigger,
@@ -45,5 +60,19 @@ export const triggerRoutes = (parts: TriggerParts): AnyRoute[] =>
         current: getTrigger,
         run: deleteTrigger,
       },
+      receiveServiceEvent: {
+        summary: 'Where a vendor sends the events of a trigger',
+        ...called,
+        bodyKind: 'any',
+        idempotency: 'none',
+        run: receive,
+      },
+      answerServiceHandshake: {
+        summary: 'Where a vendor asks the receiver of events to prove itself',
+        ...called,
+        alsoRefuses: [405],
+        run: receive,
+      },
     },
   )
+}

@@ -8,12 +8,16 @@ export const Trigger = z
     workflow_id: id('wf'),
     service: z.string().describe('The service that is looked at'),
     trigger: z.string().describe('The trigger of the service'),
+    kind: z
+      .enum(['polling', 'webhook'])
+      .describe('`polling`: the service is asked every few minutes; `webhook`: the vendor calls'),
+    registered: z.boolean().describe('Of a webhook trigger: whether the vendor has been told where to call'),
     args: jsonObject().describe('What it is asked with'),
     credential_id: id('cred').nullable(),
     every_s: z.int().describe('Seconds between two looks'),
     enabled: z.boolean(),
     next_poll_at: timestamp().describe('When it looks next'),
-    last_polled_at: timestamp().nullable().describe('When it last got an answer'),
+    last_polled_at: timestamp().nullable().describe('When it last got an answer, or took what the vendor sent'),
     last_execution_id: id('exe').nullable().describe('The last execution that it started'),
     last_error: z.string().nullable().describe('Why the last look started nothing'),
     created_at: timestamp(),
@@ -38,6 +42,7 @@ export const triggerList = defineList({
   sort: { created_at: 'id', next_poll_at: 'time', service: 'text' },
   order: '-created_at',
   filters: {
+    kind: anyText('Only triggers of this kind: `polling` or `webhook`'),
     service: anyText('Only triggers of this service, or of several with commas between them'),
     enabled: flag('Only those that are enabled, or only those that are not'),
   },

@@ -11,7 +11,9 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
-import type { Service } from '#providers/services/manifest'
+import type { Service, ServiceHook, ServiceTrigger } from '#providers/services/manifest'
+import type { PieceTrigger } from '#providers/services/pieces/index'
+import * as hooks from './hook-store.ts'
 import type { NewTrigger, Trigger } from './schema.ts'
 import * as store from './store.ts'
 
@@ -46,10 +48,6 @@ export async function createTrigger(
   const { workspace_id } = ctx.workspace
   const { service, trigger } = await findTrigger(parts, ctx, input)
   if (!trigger) throw invalid([{ path: '/trigger', message: `${service.title} has no such trigger` }])
-  if ('kind' in trigger && trigger.kind === 'webhook')
-    throw invalid([
-      { path: '/trigger', message: 'is called by the vendor; only triggers of kind "polling" can be used here' },
-    ])
   const args = (input.args ?? {}) as JsonObject
   const issues = validateJson(trigger.args_schema, args, { path: '/args' })
   if (issues.length > 0) throw invalid(issues)
@@ -67,15 +65,20 @@ export async function createTrigger(
     credentialId: input.credential_id ?? null,
     everyS: input.every_s ?? EVERY_S,
     userId: ctx.person.user_id,
+    kind: isCalled(trigger) ? 'webhook' : 'polling',
   })
   const data = { service: input.service, trigger: input.trigger }
   await recordAudit(ctx, ctx.tx, { action: 'trigger.created', subject: toWire('trg', triggerId), data })
   return made
 }
 
+/** By the vendor, instead of being looked at. */
+const isCalled = (trigger: ServiceTrigger | ServiceHook | PieceTrigger): boolean =>
+  'register' in trigger || ('kind' in trigger && trigger.kind === 'webhook')
+
 async function findTrigger({ catalogue }: TriggerParts, ctx: Context, input: NewTrigger) {
   const service = catalogue.get(input.service)
-  if (service) return { service, trigger: service.triggers.get(input.trigger) }
+  if (service) return { service, trigger: service.triggers.get(input.trigger) ?? service.hooks.get(input.trigger) }
   const found = input.service.startsWith(PIECES)
     ? await findPieceTrigger(ctx.tx, ctx.workspace.workspace_id, input.service, input.trigger)
     : undefined
@@ -108,11 +111,13 @@ async function checkCredential(
 }
 
 export async function deleteTrigger(ctx: Context, { workflow_id, trigger_id }: One): Promise<void> {
+  await hooks.keepRemovals(ctx.tx, ctx.workspace.workspace_id, workflow_id, trigger_id)
   if ((await store.deleteTrigger(ctx.tx, ctx.workspace.workspace_id, workflow_id, trigger_id)) === 0)
     throw problem('not_found')
   await recordAudit(ctx, ctx.tx, { action: 'trigger.deleted', subject: toWire('trg', trigger_id) })
 }
 
 export const forgetTriggers = async (tx: Tx, workspaceId: string, workflowId: string): Promise<void> => {
+  await hooks.keepRemovals(tx, workspaceId, workflowId, null)
   await store.deleteTriggersOf(tx, workspaceId, workflowId)
 }

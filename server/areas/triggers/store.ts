@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Trigger, triggerList } from './schema.ts'
 
-const columns = `trigger_id, workflow_id, service, trigger, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
+const columns = `trigger_id, workflow_id, service, trigger, kind, registered, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
   last_execution_id, last_error, created_at`
 
 export const listTriggers = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
@@ -48,12 +48,13 @@ export const insertTrigger = (
     credentialId: string | null
     everyS: number
     userId: string
+    kind: 'polling' | 'webhook'
   },
 ): Promise<Trigger> =>
   tx.row<Trigger>(
     `insert into service_triggers (workspace_id, trigger_id, workflow_id, service, trigger, args, credential_id, every_s, created_by,
-       next_poll_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, now() + interval '3 seconds') returning ${columns}`,
+       kind, next_poll_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10, now() + interval '3 seconds') returning ${columns}`,
     [
       workspaceId,
       row.triggerId,
@@ -64,6 +65,7 @@ export const insertTrigger = (
       row.credentialId,
       row.everyS,
       row.userId,
+      row.kind,
     ],
   )
 
@@ -87,6 +89,7 @@ export type Claimed = {
   seen: string[] | null
   store: JsonObject
   epoch: string
+  registered: boolean
   created_by: string | null
   version_id: string | null
   inputs: Json | null
@@ -104,9 +107,10 @@ export const claimTrigger = (
 ): Promise<Claimed | undefined> =>
   tx.maybe<Claimed>(
     `with taken as (
-       update service_triggers set epoch = epoch + 1, next_poll_at = now() + make_interval(secs => $3)
+       update service_triggers set epoch = epoch + 1, next_poll_at = now() + make_interval(secs => $3),
+         busy_until = now() + make_interval(secs => $3)
        where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
-     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.created_by,
+     select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
        v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
@@ -139,7 +143,7 @@ export const settleTrigger = (
     `update service_triggers set seen = coalesce($4::jsonb, seen), next_poll_at = now() + make_interval(secs => $5),
        last_polled_at = case when $4::jsonb is null then last_polled_at else now() end,
        last_execution_id = coalesce($6, last_execution_id), last_error = $7,
-       store = coalesce($8::jsonb, store)
+       store = coalesce($8::jsonb, store), busy_until = null
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
     [
       workspaceId,

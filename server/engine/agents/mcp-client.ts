@@ -21,7 +21,7 @@ export type McpSession = {
   close(): Promise<void>
 }
 
-const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const TIMEOUT = 120 * SECOND
 /** For the end of a session, which is said also when the call was stopped. */
 const FAREWELL = 3 * SECOND
@@ -73,11 +73,7 @@ export const openMcpSession = async (
       const failure = asOutgoingFailure(error)
       throw new NodeFailure(failure.code, `the tool server: ${failure.message}`, { retryable: failure.retryable })
     })
-    const error = own(answer, 'error')
-    if (error !== undefined) throw rpcFailure(error)
-    const result = own(answer, 'result')
-    if (!isObject(result)) throw broken(`the tool server gave no result for ${method}`)
-    return result
+    return resultIn(answer, method)
   }
 
   const close = async (): Promise<void> => {
@@ -94,7 +90,7 @@ export const openMcpSession = async (
       capabilities: {},
       clientInfo: { name: 'heddle', version: '1' },
     })
-    version = VERSIONS.find((known) => known === hello.protocolVersion)
+    version = MCP_VERSIONS.find((known) => known === hello.protocolVersion)
     if (version === undefined) throw broken('the tool server speaks a version of the protocol that is not known here')
     const noted = await send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' })
     await noted.body?.cancel()
@@ -104,6 +100,14 @@ export const openMcpSession = async (
     throw error
   })
 
+  return sessionOver(ask, close)
+}
+
+/** `ask` gives the result of a request, or throws. */
+export function sessionOver(
+  ask: (method: string, params: JsonObject) => Promise<JsonObject>,
+  close: () => Promise<void>,
+): McpSession {
   return {
     listTools: async () => {
       const tools: McpTool[] = []
@@ -130,6 +134,14 @@ export const openMcpSession = async (
     },
     close,
   }
+}
+
+export function resultIn(answer: JsonObject, method: string): JsonObject {
+  const error = own(answer, 'error')
+  if (error !== undefined) throw rpcFailure(error)
+  const result = own(answer, 'result')
+  if (!isObject(result)) throw broken(`the tool server gave no result for ${method}`)
+  return result
 }
 
 const toolOf = (tool: Json): McpTool[] => {

@@ -98,8 +98,8 @@ const workflowGrant: JsonObject = fields(
 
 const serviceGrant: JsonObject = fields(
   {
-    service: { type: 'string', title: 'Service', minLength: 1, maxLength: 60 },
-    action: { type: 'string', title: 'Action', minLength: 1, maxLength: 60 },
+    service: { type: 'string', title: 'Service', minLength: 1, maxLength: 80 },
+    action: { type: 'string', title: 'Action', minLength: 1, maxLength: 120 },
     credential_id: credentialField(),
     arguments: grantArguments,
     approval: approvalPolicy,

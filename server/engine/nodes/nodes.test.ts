@@ -67,6 +67,8 @@ beforeAll(async () => {
     },
     findImported: async () => undefined,
     pieces: { call: async () => expect.unreachable('no piece is called here') },
+    programs: { ask: async () => expect.unreachable('no program is asked here') },
+    findLock: async () => null,
     takeRate: async (wanted) => {
       rates.push(wanted)
       return rates.length > 5 ? undefined : 0

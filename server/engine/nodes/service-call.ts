@@ -3,6 +3,7 @@ import { NodeFailure, type NodeKind } from '#engine/node'
 import { callService, checkServiceArgs, type ServiceDeps } from '#engine/services/call'
 import { callMcpTool } from '#engine/services/call-mcp'
 import { callPieceAction } from '#engine/services/call-piece'
+import { programSession } from '#engine/services/mcp-program'
 import type { JsonObject } from '#model/definition'
 import { standsForValue } from '#model/graph-expressions'
 import type { Issue } from '#model/issue'
@@ -13,6 +14,8 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
 import type { PieceRunner } from '#providers/services/pieces/runner'
+import type { ProgramLock } from '#providers/services/programs/index'
+import type { ProgramRunner } from '#providers/services/programs/runner'
 import { checked, fields } from './kind.ts'
 
 const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 120, 'x-value': 'literal' })
@@ -30,11 +33,16 @@ type Found = { service: Service; action: ServiceAction }
 /** An action of a service that the workspace imported. */
 export type FindImported = (workspaceId: string, service: string, action: string) => Promise<Found | undefined>
 
+/** What installs the program of an MCP server where it is not on this machine yet. */
+export type FindLock = (workspaceId: string, integrity: string) => Promise<ProgramLock>
+
 export type ServiceCallDeps = ServiceDeps & {
   outgoing: Pick<Outgoing, 'request' | 'fetch' | 'fetchWith'>
   openCredential: OpenCredential
   findImported: FindImported
   pieces: PieceRunner
+  programs: ProgramRunner
+  findLock: FindLock
 }
 
 const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
@@ -153,6 +161,24 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
             call,
           ),
         }
+      const { program } = found.service
+      if (program && tool !== undefined) {
+        checkServiceArgs(found, given)
+        const { workspaceId, signal, effectKey } = call
+        const session = programSession(
+          deps.programs,
+          {
+            workspaceId,
+            program,
+            credential,
+            credentialKey: typeof args.credential_id === 'string' ? args.credential_id : undefined,
+            findLock: () => deps.findLock(workspaceId, program.integrity),
+            signal,
+          },
+          found.action.effect,
+        )
+        return { output: await session.callTool(tool, given, effectKey) }
+      }
       if (tool === undefined) return { output: await callService(deps, { ...found, args: given, credential }, call) }
       checkServiceArgs(found, given)
       return { output: await callMcpTool(deps, { url: found.service.base_url, tool, args: given, credential }, call) }

@@ -10,6 +10,7 @@ import type { Conversion } from '#providers/conversion/index'
 import type { Mail } from '#providers/mail/index'
 import type { Odds } from '#providers/odds/index'
 import type { PieceRunner } from '#providers/services/pieces/runner'
+import type { ProgramRunner } from '#providers/services/programs/runner'
 import { approval } from './approval.ts'
 import { branch } from './branch.ts'
 import { clarification } from './clarification.ts'
@@ -27,7 +28,7 @@ import { makeMailSend } from './mail-send.ts'
 import { map } from './map.ts'
 import { makeNotify, type Notify } from './notify.ts'
 import { makeOddsFetch } from './odds-fetch.ts'
-import { type FindImported, makeServiceCall } from './service-call.ts'
+import { type FindImported, type FindLock, makeServiceCall } from './service-call.ts'
 import { set } from './set.ts'
 import { subworkflow } from './subworkflow.ts'
 import { makeTransform } from './transform.ts'
@@ -43,6 +44,8 @@ export type NodeDeps = {
   openCredential: OpenCredential
   findImported: FindImported
   pieces: PieceRunner
+  programs: ProgramRunner
+  findLock: FindLock
   takeRate: TakeRate
   files: Files
   conversion: Pick<Conversion, 'convert'>

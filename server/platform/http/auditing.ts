@@ -25,6 +25,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'runJobNow',
       'sendEvent',
       'callBackByPost',
+      'receiveServiceEvent',
     ],
   ],
   [

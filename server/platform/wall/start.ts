@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import type { WallProtocol } from './protocol.ts'
 
 // The wall around code of others: a process with a network, a file system, processes and a user of its own (Linux namespaces), without
 // capabilities and environment, in which Node's permission model allows reading two folders and nothing else.
@@ -21,9 +22,12 @@ export type WalledProgram = {
   transport: 'http' | 'tcp'
   /** Where `entry` lies in `code`: then nothing of ours is needed but the preload. */
   inCode?: true
-  environment?: Record<string, string>
+  /** What a program is started with; values are placeholders where they stand for secrets. */
+  args?: readonly string[]
+  environment?: Readonly<Record<string, string>>
   /** Answers come over standard output instead of the fourth pipe. */
   answersOnOutput?: true
+  protocol?: WallProtocol
   limits?: WallLimits
 }
 
@@ -105,6 +109,7 @@ export function startBehindWall(
     entry,
     at.io,
     program.transport,
+    ...(program.args ?? []),
   ]
   const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; ulimit -f 0; ulimit -d ${dataMb * 1024} 2>/dev/null; exec "$0" "$@"`
   const values = Object.entries(program.environment ?? {}).map(([name, value]) => `${name}=${value}`)

@@ -1,17 +1,26 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { OutgoingCredential, Veiled } from '#platform/outgoing/credential'
 import type { Hop } from '#platform/outgoing/hops'
+import { inJson, inPairs, inPath, inText } from './places.ts'
 
 // What code behind the wall is given in place of a secret: a text that means nothing. Where a request leaves, it becomes the secret.
 
 const PREFIX = 'hdlph'
 
-const newPlaceholder = (): string => PREFIX + randomBytes(20).toString('hex')
+const KEY = randomBytes(32)
 
-type Swap = (text: string, encode?: (value: string) => string) => string
+/**
+ * The same for the same value of the same credential as long as this process lives: a program that was given it when it started can
+ * be used with a renewed secret. It says nothing of the secret.
+ */
+const placeholderFor = (id: string | undefined, name: string): string =>
+  PREFIX +
+  createHmac('sha256', id === undefined ? randomBytes(32) : KEY)
+    .update(`${id ?? ''} ${name}`)
+    .digest('hex')
+    .slice(0, 40)
 
-const inUrl = (value: string): string => encodeURIComponent(value).replaceAll('%3A', ':')
-const inJson = (value: string): string => JSON.stringify(value).slice(1, -1)
+type Swap = (text: string) => string
 
 function basicWith(value: string, swap: Swap): string {
   const [, scheme, encoded] = /^(basic) +([A-Za-z0-9+/=_-]+)$/i.exec(value) ?? []
@@ -20,27 +29,35 @@ function basicWith(value: string, swap: Swap): string {
   return plain.includes(PREFIX) ? `${scheme} ${Buffer.from(swap(plain)).toString('base64')}` : value
 }
 
-function bodyWith(body: Hop['body'], contentType: string, swap: Swap): Hop['body'] {
+function bodyWith(body: Hop['body'], contentType: string, own: ReadonlySet<string>, swap: Swap): Hop['body'] {
   if (!Buffer.isBuffer(body) && typeof body !== 'string') return body
-  const isThere = typeof body === 'string' ? body.includes(PREFIX) : body.includes(PREFIX)
-  if (!isThere) return body
-  const encode = /json/i.test(contentType) ? inJson : /urlencoded/i.test(contentType) ? encodeURIComponent : undefined
-  // Latin-1 keeps every byte of what is no text.
-  const text = typeof body === 'string' ? body : body.toString('latin1')
-  const asBytes = (value: string): string => {
-    const encoded = encode ? encode(value) : value
-    return typeof body === 'string' ? encoded : Buffer.from(encoded).toString('latin1')
+  if (!body.includes(PREFIX)) return body
+  const put = (text: string): string => {
+    if (/json/i.test(contentType)) return inJson(text, own, swap)
+    return /urlencoded/i.test(contentType) ? inPairs(text, own, swap) : inText(text, own, asBytes)
   }
-  const swapped = swap(text, asBytes)
-  return typeof body === 'string' ? swapped : Buffer.from(swapped, 'latin1')
+  // Latin-1 keeps every byte of what is no text.
+  const isText = typeof body === 'string' || /json|urlencoded/i.test(contentType)
+  const asBytes: Swap = (text) => (isText ? swap(text) : Buffer.from(swap(text)).toString('latin1'))
+  if (typeof body === 'string') return put(body)
+  const encoding = isText ? 'utf8' : 'latin1'
+  return Buffer.from(put(body.toString(encoding)), encoding)
 }
 
-/** The same request with values where their placeholders stood: in the address, in headers, in the body. */
-function unveil(hop: Hop, values: ReadonlyMap<string, string>): Hop {
-  const swap: Swap = (text, encode = (value) => value) => {
+function urlWith(url: URL, own: ReadonlySet<string>, swap: Swap): URL {
+  if (!url.href.includes(PREFIX)) return url
+  const put = new URL(url)
+  put.pathname = inPath(url.pathname, (step) => encodeURIComponent(swap(step)).replaceAll('%3A', ':'))
+  put.search = inPairs(url.search.slice(1), own, swap)
+  // A value that is an address would move the request elsewhere.
+  return put.origin === url.origin ? put : url
+}
+
+/** The same request with values where their placeholders stand in the place of a proof: in headers, and in such places of the address and the body. */
+function unveil(hop: Hop, values: ReadonlyMap<string, string>, own: ReadonlySet<string>): Hop {
+  const swap: Swap = (text) => {
     let swapped = text
-    for (const [placeholder, value] of values)
-      if (swapped.includes(placeholder)) swapped = swapped.replaceAll(placeholder, () => encode(value))
+    for (const [placeholder, value] of values) swapped = swapped.replaceAll(placeholder, () => value)
     return swapped
   }
   const headers = Object.fromEntries(
@@ -49,27 +66,39 @@ function unveil(hop: Hop, values: ReadonlyMap<string, string>): Hop {
       name === 'authorization' ? basicWith(value, swap) : swap(value),
     ]),
   )
-  const { href } = hop.url
-  const url = href.includes(PREFIX) ? new URL(swap(href, inUrl)) : hop.url
-  // A value that is an address would move the request elsewhere.
-  if (url.origin !== hop.url.origin) return { ...hop, headers, url: hop.url }
-  return { ...hop, url, headers, body: bodyWith(hop.body, headers['content-type'] ?? '', swap) }
+  return {
+    ...hop,
+    url: urlWith(hop.url, own, swap),
+    headers,
+    body: bodyWith(hop.body, headers['content-type'] ?? '', own, swap),
+  }
 }
 
 type Base = Omit<OutgoingCredential, 'apply' | 'renew' | 'veiled'>
 
 export function makeVeil(
-  about: { kind: string; config: Record<string, unknown>; secrets: Record<string, string> },
+  about: {
+    /** Of the credential. */
+    credential_id?: string
+    kind: string
+    config: Record<string, unknown>
+    secrets: Record<string, string>
+  },
   base: Base,
   /** Newer values, by the same names. */
   renewed?: () => Promise<{ secrets: Record<string, string>; base: Base } | undefined>,
 ): Veiled {
-  const placeholders = Object.fromEntries(Object.keys(about.secrets).map((name) => [name, newPlaceholder()]))
+  const placeholders = Object.fromEntries(
+    Object.keys(about.secrets).map((name) => [name, placeholderFor(about.credential_id, name)]),
+  )
+  // `value` is what pieces call a secret without a name of its own: no field is known by it.
+  const own = new Set(Object.keys(about.secrets).map((name) => name.toLowerCase()))
+  own.delete('value')
   const valuesOf = (secrets: Record<string, string>): ReadonlyMap<string, string> =>
     new Map(Object.entries(placeholders).map(([name, placeholder]) => [placeholder, secrets[name] ?? '']))
   const credentialWith = (secrets: Record<string, string>, with_: Base): OutgoingCredential => {
     const values = valuesOf(secrets)
-    return { ...with_, apply: (hop) => unveil(hop, values) }
+    return { ...with_, apply: (hop) => unveil(hop, values, own) }
   }
   return {
     kind: about.kind,

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { Json, JsonObject } from '#model/definition'
-import { isObject } from '#model/json'
+import type { JsonObject } from '#model/definition'
 import { makeChildPool, type PooledChild } from '#platform/children/pool'
 import { SECOND } from '#platform/clock'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { OutgoingFailure } from '#platform/outgoing/failure'
 import { type Egress, openEgress, type Passage, type WallOutgoing } from './egress.ts'
 import { WallFailure } from './failure.ts'
+import { ownProtocol } from './protocol.ts'
 import { makeSocketFolder, startBehindWall, type WalledChild, type WalledProgram, type WallLevel } from './start.ts'
 
 // Calls of code of others. A process serves one call at a time and, while it is warm, only callers with the same key, which begins with
@@ -55,6 +55,8 @@ const MAX_ANSWER = 48 * 1024 * 1024
 const MAX_NOISE = 1024 * 1024
 const KEPT_NOISE = 2_000
 const IDLE_MS = 60_000
+const MAX_LINES_BEFORE_READY = 200
+const MAX_REPLIES = 100
 
 type Child = PooledChild & {
   ready: Promise<void>
@@ -147,6 +149,7 @@ function startChild(
   problemHere: () => Promise<string | undefined>,
 ): Child {
   const place = makeSocketFolder()
+  const { protocol = ownProtocol } = program
   let gone = false
   let started: WalledChild | undefined
   let egress: Egress | undefined
@@ -190,11 +193,22 @@ function startChild(
       if (heard > MAX_NOISE) end()
     })
     lines.read(started.answers, end)
-    const ready = await lines.next(READY_WITHIN, MAX_ANSWER)
-    if (ready !== '{"ready":true}') {
+    if (protocol.hello !== undefined) started.input.write(`${protocol.hello}\n`)
+    if (!(await untilReady())) {
       end()
       throw new WallFailure('ended', `the process did not start: ${noise.slice(0, 300) || 'it gave no reason'}`)
     }
+    if (protocol.afterReady !== undefined) started.input.write(`${protocol.afterReady}\n`)
+  }
+  const untilReady = async (): Promise<boolean> => {
+    const until = performance.now() + READY_WITHIN
+    for (let line = 0; line < MAX_LINES_BEFORE_READY; line += 1) {
+      const said = await lines.next(Math.max(1, until - performance.now()), MAX_ANSWER)
+      if (said === 'timeout' || said === 'too_large' || said === 'end') return false
+      if (protocol.isReady(said)) return true
+      if (protocol === ownProtocol) return false
+    }
+    return false
   }
   const ready = begin().catch((error: unknown) => {
     end()
@@ -213,31 +227,29 @@ function startChild(
       const sent = (): { sent: boolean } => ({ sent: passage.sent > 0 })
       const id = randomUUID()
       const until = performance.now() + timeoutMs
+      let replies = 0
       egress!.open(passage)
       lines.forget()
       try {
-        started!.input.write(`${JSON.stringify({ ...request, id, code: started!.code })}\n`)
+        started!.input.write(`${protocol.request(request, { id, code: started!.code })}\n`)
         for (;;) {
           const line = await lines.next(Math.max(1, until - performance.now()), maxBytes)
           if (line === 'timeout') throw new WallFailure('timeout', 'the program did not answer in time', sent())
           if (line === 'too_large') throw new WallFailure('output_too_large', 'the program answered too much', sent())
           if (line === 'end') throw new WallFailure('ended', 'the program ended without an answer', sent())
-          const answer = parsed(line)
-          // Anything else was said by what an earlier call left running.
-          if (isObject(answer) && answer.id === id) return answer
+          const answer = protocol.answerIn(line, id)
+          if (answer === 'unreadable')
+            throw new WallFailure('unreadable', 'the program gave an answer that cannot be read', sent())
+          if (answer) return answer
+          const reply = replies < MAX_REPLIES ? protocol.replyTo?.(line) : undefined
+          if (reply === undefined) continue
+          replies += 1
+          started!.input.write(`${reply}\n`)
         }
       } finally {
         egress!.shut()
       }
     },
-  }
-}
-
-function parsed(line: string): Json {
-  try {
-    return JSON.parse(line) as Json
-  } catch {
-    throw new WallFailure('unreadable', 'the program gave an answer that cannot be read')
   }
 }
 

@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '#model/definition'
-import type { ActionSource, Manifest, Service, ServiceAction, ServiceEffect, ServiceTrigger } from './manifest.ts'
+import type {
+  ActionSource,
+  Manifest,
+  Service,
+  ServiceAction,
+  ServiceEffect,
+  ServiceHook,
+  ServiceTrigger,
+} from './manifest.ts'
 
 // The short forms of a manifest, written out. `"string! The name @channels"` is a type, `!` where it is required, a default
 // after `=`, a description, and the choices that can be listed for it.
@@ -113,27 +121,34 @@ function expandAction(service: Manifest, action: ActionSource): ServiceAction {
 
 type TriggerSource = NonNullable<Manifest['triggers']>[number]
 
+type HookSource = NonNullable<Manifest['hooks']>[number]
+
 /** The arguments are those of the action: what it requires, a trigger that takes it requires as well. */
+function argsOfAction(action: ServiceAction | undefined, args: readonly string[]): JsonObject {
+  const { properties, required } = (action?.args_schema ?? {}) as { properties?: JsonObject; required?: string[] }
+  return {
+    type: 'object',
+    properties: Object.fromEntries(args.map((name) => [name, properties?.[name] ?? {}])),
+    required: (required ?? []).filter((name) => args.includes(name)),
+    additionalProperties: false,
+  }
+}
+
 function expandTrigger(trigger: TriggerSource, actions: ReadonlyMap<string, ServiceAction>): ServiceTrigger {
   const { args = [], ...rest } = trigger
-  const { properties, required } = (actions.get(trigger.action)?.args_schema ?? {}) as {
-    properties?: JsonObject
-    required?: string[]
-  }
-  return {
-    ...rest,
-    description: trigger.description ?? trigger.title,
-    args_schema: {
-      type: 'object',
-      properties: Object.fromEntries(args.map((name) => [name, properties?.[name] ?? {}])),
-      required: (required ?? []).filter((name) => args.includes(name)),
-      additionalProperties: false,
-    },
-  }
+  const args_schema = argsOfAction(actions.get(trigger.action), args)
+  return { ...rest, description: trigger.description ?? trigger.title, args_schema }
+}
+
+function expandHook(hook: HookSource, actions: ReadonlyMap<string, ServiceAction>): ServiceHook {
+  const { args = [], ...rest } = hook
+  const args_schema = argsOfAction(actions.get(hook.register), args)
+  return { ...rest, description: hook.description ?? hook.title, args_schema }
 }
 
 export function expandService(manifest: Manifest): Service {
   const actions = new Map(manifest.actions.map((action) => [action.name, expandAction(manifest, action)]))
   const triggers = (manifest.triggers ?? []).map((trigger) => [trigger.name, expandTrigger(trigger, actions)] as const)
-  return { ...manifest, actions, triggers: new Map(triggers) }
+  const hooks = (manifest.hooks ?? []).map((hook) => [hook.name, expandHook(hook, actions)] as const)
+  return { ...manifest, actions, triggers: new Map(triggers), hooks: new Map(hooks) }
 }

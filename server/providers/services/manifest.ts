@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '#model/definition'
 import type { AuthHint, Operation } from './openapi/index.ts'
 import type { PiecePackage } from './pieces/index.ts'
+import type { McpProgram } from './programs/index.ts'
 
 // A service as data: what it offers, and the request that each action is. docs/services.md says how one is written. Nothing in
 // a manifest is code: values stand in requests through the small mapping of template.ts.
@@ -104,6 +105,40 @@ const Trigger = z.strictObject({
   unsorted: z.literal(true).optional(),
 })
 
+const verify = z.discriminatedUnion('kind', [
+  /** The secret itself stands in a header. */
+  z.strictObject({ kind: z.literal('equal'), header: z.string() }),
+  z.strictObject({
+    kind: z.literal('hmac'),
+    preset: z.enum(['github', 'stripe', 'custom']),
+    header: z.string().optional(),
+    prefix: z.string().optional(),
+    encoding: z.enum(['hex', 'base64']).optional(),
+  }),
+])
+const place = z.strictObject({ header: z.string().optional(), body: path.optional() })
+
+/** Starts a workflow with what the vendor sends to an address that is registered there. */
+const Hook = z.strictObject({
+  name,
+  title: z.string().min(1),
+  description: z.string().optional(),
+  /** Actions; both are given the arguments of the trigger, the first also `hook_url` and `hook_secret`. */
+  register: name,
+  unregister: name,
+  /** The arguments of `register` that a person sets, and those that are set already. */
+  args: z.array(name).optional(),
+  fixed: z.record(name, json).optional(),
+  /** Arguments of `unregister`, by where they stand in what `register` gives. */
+  keep: z.record(name, path).optional(),
+  verify,
+  /** Where the vendor numbers its deliveries, and where it names the event. */
+  delivery: place.optional(),
+  event: place.optional(),
+  /** Events that say nothing. */
+  skip: z.array(z.string()).optional(),
+})
+
 const Options = z.strictObject({
   action: name,
   value: path,
@@ -132,6 +167,7 @@ export const Manifest = z.strictObject({
   options: z.record(name, Options).optional(),
   actions: z.array(Action).min(1),
   triggers: z.array(Trigger).optional(),
+  hooks: z.array(Hook).optional(),
 })
 
 export type Manifest = z.output<typeof Manifest>
@@ -161,11 +197,19 @@ export type ServiceTrigger = Omit<z.output<typeof Trigger>, 'args' | 'descriptio
   args_schema: JsonObject
 }
 
-export type Service = Omit<Manifest, 'actions' | 'triggers'> & {
+export type ServiceHook = Omit<z.output<typeof Hook>, 'args' | 'description'> & {
+  description: string
+  args_schema: JsonObject
+}
+
+export type Service = Omit<Manifest, 'actions' | 'triggers' | 'hooks'> & {
   actions: ReadonlyMap<string, ServiceAction>
   triggers: ReadonlyMap<string, ServiceTrigger>
+  hooks: ReadonlyMap<string, ServiceHook>
   /** Of a service that the workspace imported: any credential may be used, and its hosts decide. */
   imported?: { auth: AuthHint[]; credential_required: boolean }
   /** Of a piece: the code that runs behind the wall. */
   piece?: PiecePackage
+  /** Of an MCP server that is a program: the code that runs behind the wall. */
+  program?: McpProgram
 }

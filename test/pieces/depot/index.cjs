@@ -157,7 +157,17 @@ const triggers = {
     onDisable: async ({ auth: given, store }) => {
       await say(given, `/hooks/${await store.get('hook')}`, { method: 'DELETE' })
     },
-    run: async ({ payload }) => (payload.body.sold ? payload.body.sold : []),
+    handshakeConfiguration: { strategy: 'QUERY_PRESENT', paramName: 'challenge' },
+    onHandshake: async ({ payload }) => ({
+      status: 200,
+      body: payload.queryParams.challenge,
+      headers: { 'Content-Type': 'text/html' },
+    }),
+    run: async ({ payload, store }) => {
+      if (payload.body.broken) throw new Error('it cannot be read')
+      await store.put('events', ((await store.get('events')) ?? 0) + 1)
+      return payload.body.sold ? payload.body.sold : []
+    },
   },
   by_hand: { displayName: 'By hand', description: 'Of the application', type: 'APP_WEBHOOK', props: {} },
 }

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { compareVersions, integrityOf, npmProblem, PACKAGE_VERSION, runNpm, shortHash } from '../npm.ts'
 import { PieceFailure, type PiecePackage } from './index.ts'
 import { unpack } from './tar.ts'
 
@@ -28,42 +27,20 @@ export type PieceSource = {
 }
 
 const MAX_PACKAGE = 25 * 1024 * 1024
-const FETCH_WITHIN_MS = 120_000
 export const PIECE_NAME = /^[a-z0-9][a-z0-9-]{0,60}$/
-export const PIECE_VERSION = /^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9a-z.-]{1,40})?$/
+export const PIECE_VERSION = PACKAGE_VERSION
 
 const packageOf = (name: string): string => `@activepieces/piece-${name}`
-const integrityOf = (bytes: Buffer): string => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
 
 type Fetched = { version: string; bytes: Buffer }
-
-/** What npm needs and nothing else: no setting of ours, and with it no key, is in the environment of another program. */
-const npmEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) =>
-      /^(PATH|HOME|USERPROFILE|APPDATA|SYSTEMROOT|TEMP|TMP|TMPDIR|NODE_EXTRA_CA_CERTS|(https?|no)_proxy|npm_config_.*)$/i.test(
-        name,
-      ),
-    ),
-  )
 
 async function fromRegistry(name: string, version: string | undefined): Promise<Fetched> {
   const folder = mkdtempSync(join(tmpdir(), 'piece-'))
   try {
     const wanted = `${packageOf(name)}@${version ?? 'latest'}`
     const args = ['pack', wanted, '--json', '--ignore-scripts', '--pack-destination', folder]
-    await promisify(execFile)('npm', args, {
-      env: npmEnvironment(),
-      cwd: folder,
-      timeout: FETCH_WITHIN_MS,
-      maxBuffer: MAX_PACKAGE,
-    }).catch((error: { code?: unknown; stdout?: string }) => {
-      if (error.code === 'ENOENT') throw new PieceFailure('npm is not installed here, and no mirror is set up')
-      const missing = /E404|ETARGET|No matching version/.test(String(error.stdout))
-      throw new PieceFailure(
-        missing ? `there is no package ${wanted}` : 'the package registry did not give the package; try again later',
-      )
-    })
+    const problem = await runNpm(args, folder)
+    if (problem !== undefined) throw new PieceFailure(npmProblem(problem, wanted))
     const [file] = readdirSync(folder).filter((entry) => entry.endsWith('.tgz'))
     if (file === undefined) throw new PieceFailure('the package registry gave no package')
     return { version: versionIn(file, name), bytes: readFileSync(join(folder, file)) }
@@ -74,8 +51,6 @@ async function fromRegistry(name: string, version: string | undefined): Promise<
 
 const versionIn = (file: string, name: string): string =>
   file.slice(`activepieces-piece-${name}-`.length, -'.tgz'.length)
-
-const compareVersions = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 function fromMirror(mirror: string, name: string, version: string | undefined): Fetched {
   const prefix = `activepieces-piece-${name}-`
@@ -97,7 +72,7 @@ export function makePieceSource({ folder, allowed, mirror }: PieceSourceOptions)
 
   const isAllowed = (name: string): boolean => allowed.includes('*') || allowed.includes(name)
   const placeOf = ({ name, version, integrity }: PiecePackage): string =>
-    join(folder, `${name}-${version}-${createHash('sha256').update(integrity).digest('hex').slice(0, 16)}`)
+    join(folder, `${name}-${version}-${shortHash(integrity)}`)
 
   const get = async (name: string, version: string | undefined): Promise<PiecePackage & { folder: string }> => {
     if (!PIECE_NAME.test(name) || (version !== undefined && !PIECE_VERSION.test(version)))

@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Vault } from '#platform/secrets'
+
+// The address that a vendor calls for one registration of a trigger, and the secret that it signs with. Both follow from the trigger and
+// the number of the registration, so that nothing of them is stored; nobody can make one up.
+
+const MAC_BYTES = 16
+const LENGTH = 16 + 16 + 8 + MAC_BYTES
+
+export type Hook = { workspaceId: string; triggerId: string; generation: string }
+
+const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+function named({ workspaceId, triggerId, generation }: Hook): Buffer {
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64BE(BigInt(generation))
+  return Buffer.concat([bytesOf(workspaceId), bytesOf(triggerId), number])
+}
+
+export function makeHookAddresses(options: { vault: Vault; baseUrl(): string }) {
+  const addressKey = options.vault.derive('trigger addresses')
+  const secretKey = options.vault.derive('trigger secrets')
+  const macOf = (bytes: Buffer): Buffer =>
+    createHmac('sha256', addressKey).update(bytes).digest().subarray(0, MAC_BYTES)
+  return {
+    urlOf(hook: Hook): string {
+      const bytes = named(hook)
+      return `${options.baseUrl()}/api/triggers/in/${Buffer.concat([bytes, macOf(bytes)]).toString('base64url')}`
+    },
+    /** Letters and digits only: every vendor takes it. */
+    secretOf: (hook: Hook): string => createHmac('sha256', secretKey).update(named(hook)).digest('hex').slice(0, 48),
+    /** Undefined where we did not make it. */
+    read(text: string): Hook | undefined {
+      const bytes = Buffer.from(text, 'base64url')
+      if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined
+      const name = bytes.subarray(0, -MAC_BYTES)
+      if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(name))) return undefined
+      return {
+        workspaceId: uuidOf(name.subarray(0, 16)),
+        triggerId: uuidOf(name.subarray(16, 32)),
+        generation: name.readBigUInt64BE(32).toString(),
+      }
+    },
+  }
+}
+export type HookAddresses = ReturnType<typeof makeHookAddresses>

@@ -1,0 +1,186 @@
+import type { JsonObject } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+
+// Triggers that the vendor calls: their registration, and what came for them.
+
+/** How long the id of a delivery is remembered. */
+const REMEMBERED = '3 days'
+
+export type HookRow = {
+  service: string
+  trigger: string
+  args: JsonObject
+  credential_id: string | null
+  store: JsonObject
+  generation: string
+  principal_id: string
+}
+
+/** What a call of the vendor needs; undefined where the trigger is gone. */
+export const findHook = (tx: Tx, workspaceId: string, triggerId: string): Promise<HookRow | undefined> =>
+  tx.maybe<HookRow>(
+    `select t.service, t.trigger, t.args, t.credential_id, t.store, t.hook_generation::text as generation,
+       coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
+     from service_triggers t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+     left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
+     where t.workspace_id = $1 and t.trigger_id = $2 and t.kind = 'webhook' and t.enabled`,
+    [workspaceId, triggerId],
+  )
+
+/** Written before the vendor is told, so that an address that was never confirmed is dead. Undefined where another process took over. */
+export const beginRegistration = async (
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  epoch: string,
+): Promise<string | undefined> =>
+  (
+    await tx.maybe<{ generation: string }>(
+      `update service_triggers set hook_generation = hook_generation + 1 where workspace_id = $1 and trigger_id = $2
+         and epoch = $3::bigint returning hook_generation::text as generation`,
+      [workspaceId, triggerId, epoch],
+    )
+  )?.generation
+
+export type KeptEvent = { eventId: string; delivery: string | null; payload: JsonObject }
+
+/** `repeated`: this delivery came before. `full`: too many wait. */
+export async function keepEvent(
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  event: KeptEvent,
+  most: number,
+): Promise<'kept' | 'repeated' | 'full'> {
+  const { waiting } = await tx.row<{ waiting: number }>(
+    `select count(*)::integer as waiting from (select from service_trigger_events
+       where workspace_id = $1 and trigger_id = $2 and done_at is null limit $3) e`,
+    [workspaceId, triggerId, most],
+  )
+  if (waiting >= most) return 'full'
+  const kept = await tx.count(
+    `insert into service_trigger_events (workspace_id, event_id, trigger_id, delivery, payload) values ($1, $2, $3, $4, $5::jsonb)
+     on conflict (workspace_id, trigger_id, delivery) where delivery is not null do nothing`,
+    [workspaceId, event.eventId, triggerId, event.delivery, JSON.stringify(event.payload)],
+  )
+  if (kept === 0) return 'repeated'
+  // Where a process is at work on it, that one looks for more before it is done.
+  await tx.count(
+    `update service_triggers set next_poll_at = now()
+     where workspace_id = $1 and trigger_id = $2 and (busy_until is null or busy_until <= now())`,
+    [workspaceId, triggerId],
+  )
+  return 'kept'
+}
+
+export type OpenEvent = { event_id: string; payload: JsonObject; attempts: number }
+
+/** Those that came first, first. */
+export const listOpenEvents = (tx: Tx, workspaceId: string, triggerId: string, most: number): Promise<OpenEvent[]> =>
+  tx.rows<OpenEvent>(
+    `select event_id, payload, attempts from service_trigger_events
+     where workspace_id = $1 and trigger_id = $2 and done_at is null order by event_id limit $3`,
+    [workspaceId, triggerId, most],
+  )
+
+/** In the transaction that starts its runs. Its content is not kept. */
+export const endEvent = (tx: Tx, workspaceId: string, eventId: string): Promise<number> =>
+  tx.count(
+    `update service_trigger_events set done_at = now(), payload = null
+     where workspace_id = $1 and event_id = $2 and done_at is null`,
+    [workspaceId, eventId],
+  )
+
+export const noteAttempt = (tx: Tx, workspaceId: string, eventId: string): Promise<number> =>
+  tx.count('update service_trigger_events set attempts = attempts + 1 where workspace_id = $1 and event_id = $2', [
+    workspaceId,
+    eventId,
+  ])
+
+export const forgetOldEvents = (tx: Tx, workspaceId: string, triggerId: string): Promise<number> =>
+  tx.count(
+    `delete from service_trigger_events where workspace_id = $1 and event_id in (
+       select event_id from service_trigger_events where workspace_id = $1 and trigger_id = $2
+         and done_at < now() - interval '${REMEMBERED}' order by done_at limit 500)`,
+    [workspaceId, triggerId],
+  )
+
+/** Takes what a look remembers of one event. Zero where another process took over: then nothing of it happened. */
+export const saveProgress = (
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  { epoch, store, executionId }: { epoch: string; store: JsonObject; executionId: string | null },
+): Promise<number> =>
+  tx.count(
+    `update service_triggers set store = $4::jsonb, last_polled_at = now(), last_execution_id = coalesce($5, last_execution_id)
+     where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
+    [workspaceId, triggerId, epoch, JSON.stringify(store), executionId],
+  )
+
+export type Settled = {
+  epoch: string
+  registered: boolean
+  /** Undefined: as it is. */
+  store: JsonObject | undefined
+  inS: number
+  error: string | null
+}
+
+export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
+  const { epoch, registered, store, inS, error } = settled
+  const count = await tx.count(
+    `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
+       next_poll_at = now() + make_interval(secs => $6)
+     where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
+    [workspaceId, triggerId, epoch, registered, store ? JSON.stringify(store) : null, inS, error],
+  )
+  // A statement of its own sees what was kept while the row was being waited for.
+  if (count > 0 && error === null)
+    await tx.count(
+      `update service_triggers set next_poll_at = now() where workspace_id = $1 and trigger_id = $2 and registered and exists (
+         select from service_trigger_events e where e.workspace_id = $1 and e.trigger_id = $2 and e.done_at is null)`,
+      [workspaceId, triggerId],
+    )
+  return count
+}
+
+/** What has to be taken back at the vendor when triggers are deleted. */
+export const keepRemovals = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  triggerId: string | null,
+): Promise<number> =>
+  tx.count(
+    `insert into service_trigger_removals (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id)
+     select t.workspace_id, gen_random_uuid(), t.service, t.trigger, t.args, t.store, t.credential_id,
+       coalesce(v.activated_by, v.created_by, w.owner_id)
+     from service_triggers t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
+     left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
+     where t.workspace_id = $1 and t.workflow_id = $2 and ($3::uuid is null or t.trigger_id = $3) and t.registered`,
+    [workspaceId, workflowId, triggerId],
+  )
+
+export type Removal = {
+  service: string
+  trigger: string
+  args: JsonObject
+  store: JsonObject
+  credential_id: string | null
+  principal_id: string | null
+  attempts: number
+}
+
+/** Tried again later where it is not ended before. */
+export const claimRemoval = (tx: Tx, workspaceId: string, removalId: string): Promise<Removal | undefined> =>
+  tx.maybe<Removal>(
+    `update service_trigger_removals set attempts = attempts + 1,
+       next_at = now() + make_interval(secs => 120 * power(4, least(attempts, 6)))
+     where workspace_id = $1 and removal_id = $2 and next_at <= now()
+     returning service, trigger, args, store, credential_id, principal_id, attempts`,
+    [workspaceId, removalId],
+  )
+
+export const endRemoval = (tx: Tx, workspaceId: string, removalId: string): Promise<number> =>
+  tx.count('delete from service_trigger_removals where workspace_id = $1 and removal_id = $2', [workspaceId, removalId])

@@ -1,0 +1,132 @@
+import { findPieceTrigger } from '#areas/services/imported'
+import type { OpenFor } from '#areas/services/opened'
+import { PIECES } from '#engine/nodes/service-call'
+import { callService, type ServiceDeps } from '#engine/services/call'
+import { askPiece } from '#engine/services/call-piece'
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { SECOND } from '#platform/clock'
+import { NOWHERE } from '#platform/ids'
+import type { Catalogue } from '#providers/services/catalogue'
+import type { Service, ServiceHook } from '#providers/services/manifest'
+import { valueAt } from '#providers/services/paths'
+import type { PieceRequest, PieceTrigger } from '#providers/services/pieces/index'
+import type { PieceRunner } from '#providers/services/pieces/runner'
+import { eventOf } from './hook-request.ts'
+import type { Item, Within } from './starts.ts'
+
+// What is said to a vendor of a trigger that it calls: by a manifest, or by the code of a piece.
+
+const ANSWER_WITHIN = 60 * SECOND
+
+export type VendorParts = { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor; pieces: PieceRunner }
+
+export type Called =
+  | { service: Service; hook: ServiceHook; piece?: undefined }
+  | { service: Service; hook?: undefined; piece: PieceTrigger }
+
+/** With whose rights, and what is remembered of the registration. */
+export type Registration = {
+  workspaceId: string
+  args: JsonObject
+  store: JsonObject
+  credentialId: string | null
+  userId: string | null
+}
+
+export async function findCalled(
+  { catalogue }: Pick<VendorParts, 'catalogue'>,
+  within: Within,
+  workspaceId: string,
+  named: { service: string; trigger: string },
+): Promise<Called | undefined> {
+  const service = catalogue.get(named.service)
+  const hook = service?.hooks.get(named.trigger)
+  if (service && hook) return { service, hook }
+  if (!named.service.startsWith(PIECES)) return undefined
+  const found = await within((tx) => findPieceTrigger(tx, workspaceId, named.service, named.trigger))
+  return found?.trigger?.kind === 'webhook' ? { service: found.service, piece: found.trigger } : undefined
+}
+
+const opened = ({ openFor }: VendorParts, { workspaceId, credentialId, userId }: Registration) =>
+  credentialId === null || userId === null ? Promise.resolve(undefined) : openFor({ workspaceId, credentialId, userId })
+
+async function callAction(parts: VendorParts, service: Service, name: string, about: Registration, args: JsonObject) {
+  const action = service.actions.get(name)!
+  const known = action.args_schema.properties as JsonObject
+  const run = {
+    workspaceId: about.workspaceId,
+    executionId: NOWHERE,
+    effectKey: 'hook',
+    signal: AbortSignal.timeout(ANSWER_WITHIN),
+    step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
+    progress: () => {},
+  }
+  const fitting = Object.fromEntries(Object.entries(args).filter(([field]) => Object.hasOwn(known, field)))
+  return callService(parts.deps, { service, action, args: fitting, credential: await opened(parts, about) }, run)
+}
+
+async function askCode(parts: VendorParts, { service, piece }: Called, about: Registration, request: PieceRequest) {
+  const { output, written } = await askPiece(parts.pieces, {
+    workspaceId: about.workspaceId,
+    piece: service.piece!,
+    service: service.service,
+    request: { part: piece!.part, args: about.args, store: about.store, ...request },
+    credential: await opened(parts, about),
+    credentialKey: about.credentialId ?? undefined,
+    signal: AbortSignal.timeout(ANSWER_WITHIN),
+  })
+  const kept = Object.entries({ ...about.store, ...written }).filter(([, value]) => value !== null)
+  return { output, store: Object.fromEntries(kept) as JsonObject }
+}
+
+/** Gives what has to be remembered. Throws NodeFailure and CredentialRefused. */
+export async function register(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  { url, secret }: { url: string; secret: string },
+): Promise<JsonObject> {
+  if (called.piece) return (await askCode(parts, called, about, { do: 'enable', webhook: url })).store
+  const { service, hook } = called
+  const args = { ...about.args, ...hook.fixed, hook_url: url, hook_secret: secret }
+  const output = await callAction(parts, service, hook.register, about, args)
+  return Object.fromEntries(
+    Object.entries(hook.keep ?? {}).map(([name, path]) => [name, valueAt(output, path) ?? null]),
+  )
+}
+
+export async function unregister(parts: VendorParts, called: Called, about: Registration, url: string): Promise<void> {
+  if (called.piece) await askCode(parts, called, about, { do: 'disable', webhook: url })
+  else await callAction(parts, called.service, called.hook.unregister, about, { ...about.args, ...about.store })
+}
+
+/** The items of one event, and what is remembered after it. */
+export async function itemsOf(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  payload: JsonObject,
+): Promise<{ items: Item[]; store: JsonObject }> {
+  if (called.piece) {
+    const asked = { body: payload.body ?? null, headers: payload.headers ?? {}, queryParams: payload.query ?? {} }
+    const { output, store } = await askCode(parts, called, about, {
+      do: 'trigger',
+      payload: { ...asked, rawBody: payload.raw_body ?? null },
+    })
+    return { items: (Array.isArray(output) ? output : []).map((item) => ({ item })), store }
+  }
+  const event = eventOf(called.hook, payload)
+  return { items: event === undefined ? [] : [{ item: payload.body ?? null, event }], store: about.store }
+}
+
+/** What a piece answers to a vendor that wants proof of the receiver. */
+export async function shakeHands(parts: VendorParts, called: Called, about: Registration, payload: JsonObject) {
+  const { output } = await askCode(parts, called, about, { do: 'handshake', payload })
+  const { status, body, headers } = isObject(output) ? output : {}
+  return {
+    status: typeof status === 'number' && status >= 200 && status < 500 ? Math.trunc(status) : 200,
+    body: body ?? null,
+    type: isObject(headers) ? String(headers['Content-Type'] ?? headers['content-type'] ?? '') : '',
+  }
+}

@@ -1,0 +1,318 @@
+import { createHmac } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { makeOutgoing } from '#platform/outgoing/outgoing'
+import { makeWall } from '#platform/wall/wall'
+import { serviceCatalogue } from '#providers/services/catalogue'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+import { packPiece } from '#test/pieces/pack'
+import { deliveryOf, eventOf, hookFault, isHandshake } from './hook-request.ts'
+
+// Triggers that the vendor calls, through the HTTP surface: registered at a vendor on this machine, called by it, and taken back.
+
+type Registered = { id: number; url: string; secret: string | undefined; by: string }
+
+let vendor: Server
+let site: string
+let mirror: Awaited<ReturnType<typeof makeTemporaryDirectory>>
+let service: Service
+let world: World
+let hooks: Registered[] = []
+let attempts = 0
+let refuses = 0
+let last = 0
+
+beforeAll(async () => {
+  vendor = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { method = '', url = '', headers } = request
+    const say = (status: number, body: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
+    const by = String(headers['private-token'] ?? headers.authorization)
+    if (method === 'POST' && url.endsWith('/hooks')) {
+      attempts += 1
+      if (attempts <= refuses) return say(500, { message: 'down' })
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { url: string; token?: string }
+      last += 1
+      hooks.push({ id: last, url: body.url, secret: body.token, by })
+      return say(201, { id: last })
+    }
+    if (method === 'DELETE') {
+      const id = Number(url.split('/').at(-1))
+      hooks = hooks.filter((hook) => hook.id !== id)
+      response.writeHead(204).end()
+      return
+    }
+    return say(404, {})
+  })
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  const { port } = vendor.address() as AddressInfo
+  site = `http://127.0.0.1:${port}`
+  mirror = await makeTemporaryDirectory()
+  packPiece('depot', '1.0.0', mirror.path)
+  const wall = makeWall({ outgoing: makeOutgoing({ allowTargets: [] }), level: 'namespaces', processes: 1 })
+  service = await startService({
+    env: {
+      HEDDLE_WALL: (await wall.problem()) === undefined ? 'namespaces' : 'node',
+      HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}`,
+      HEDDLE_PIECES_MIRROR: mirror.path,
+    },
+  })
+})
+beforeEach(async () => {
+  world = await makeWorld(service)
+  hooks = []
+  attempts = 0
+  refuses = 0
+})
+afterAll(async () => {
+  await service?.stop()
+  await mirror?.remove()
+  vendor.close()
+})
+
+async function workflow(): Promise<string> {
+  const definition = {
+    nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
+    edges: [],
+  }
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+  expect(made.status, made.text).toBe(201)
+  return made.body.workflow_id
+}
+
+async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: string }> {
+  const credential = await world.owner.call('POST', '/api/credentials', {
+    body: { name: 'G', service: 'gitlab', hosts: [new URL(site).host], secrets: { value: 'glpat-a-secret' } },
+  })
+  const made = await world.owner.call('POST', `/api/workflows/${workflowId}/triggers`, {
+    body: {
+      service: 'gitlab',
+      trigger: 'project_event',
+      args: { site, project: '1', issues_events: true },
+      credential_id: credential.body.credential_id,
+    },
+  })
+  expect(made.status, made.text).toBe(201)
+  return made.body
+}
+
+const one = async (workflowId: string, triggerId: string): Promise<Answer['body']> =>
+  (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
+const due = (): Promise<unknown> => service.sql(`update service_triggers set next_poll_at = '2000-01-01'`)
+const registered = (workflowId: string, triggerId: string) =>
+  until(async () => (await one(workflowId, triggerId)).registered, 'the registration')
+
+const send = (hook: Registered, body: object, headers: Record<string, string> = {}) =>
+  service.call('POST', new URL(hook.url).pathname + new URL(hook.url).search, {
+    body,
+    headers: { ...(hook.secret !== undefined && { 'x-gitlab-token': hook.secret }), ...headers },
+  })
+
+async function started(workflowId: string): Promise<Answer['body'][]> {
+  const listed = await world.owner.call('GET', `/api/workflows/${workflowId}/executions?limit=200`)
+  const found = await Promise.all(
+    listed.body.items.map(async ({ execution_id }: { execution_id: string }) => {
+      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution_id}`)
+      return body.input
+    }),
+  )
+  return found.sort((a, b) => (JSON.stringify(a.item) < JSON.stringify(b.item) ? -1 : 1))
+}
+const items = async (workflowId: string) => (await started(workflowId)).map(({ item }) => item)
+
+describe('a trigger of a manifest', () => {
+  test('is registered, starts a run for each event, checks the secret, and is taken back when it is deleted', async () => {
+    const workflowId = await workflow()
+    const { trigger_id, kind } = await gitlab(workflowId)
+    expect(kind).toBe('webhook')
+    await registered(workflowId, trigger_id)
+    const [hook] = hooks
+    expect(hooks).toMatchObject([{ by: 'glpat-a-secret', secret: expect.stringMatching(/^[0-9a-f]{48}$/) }])
+
+    const event = { object_kind: 'issue', id: 1 }
+    expect((await send(hook!, event, { 'idempotency-key': 'a' })).status).toBe(200)
+    // The vendor repeats what it got no answer for.
+    expect((await send(hook!, event, { 'idempotency-key': 'a' })).status).toBe(200)
+    expect((await send(hook!, { object_kind: 'issue', id: 2 }, { 'idempotency-key': 'b' })).status).toBe(200)
+    expect((await send(hook!, { id: 3 }, { 'x-gitlab-token': 'wrong' })).status).toBe(401)
+    await until(async () => (await started(workflowId)).length === 2, 'two runs')
+    expect(await started(workflowId)).toMatchObject([
+      { item: event, trigger: { service: 'gitlab', trigger: 'project_event', event: 'issue' } },
+      { item: { id: 2 } },
+    ])
+
+    const path = `/api/workflows/${workflowId}/triggers/${trigger_id}`
+    expect((await world.owner.call('DELETE', path)).status).toBe(204)
+    expect((await send(hook!, { id: 4 })).status).toBe(404)
+    await until(async () => hooks.length === 0, 'the end of the registration')
+    await until(
+      async () => (await service.sql('select from service_trigger_removals')).length === 0,
+      'nothing left to take back',
+    )
+    expect(await items(workflowId)).toHaveLength(2)
+  })
+
+  test('a registration that was never confirmed is dead; the next one counts', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await gitlab(workflowId)
+    await registered(workflowId, trigger_id)
+    const [first] = hooks
+    // A process that died after it told the vendor, and before it wrote that down, leaves this behind.
+    await service.sql('update service_triggers set registered = false')
+    await due()
+    await registered(workflowId, trigger_id)
+    expect(hooks).toHaveLength(2)
+    expect((await send(first!, { id: 1 })).status).toBe(404)
+    expect((await send(hooks[1]!, { id: 1 })).status).toBe(200)
+    await until(async () => (await started(workflowId)).length === 1, 'one run')
+  })
+
+  test('a vendor that is away is asked again, and the reason is shown', async () => {
+    refuses = 1
+    const workflowId = await workflow()
+    const { trigger_id } = await gitlab(workflowId)
+    const failed = await until(async () => {
+      const now = await one(workflowId, trigger_id)
+      return now.last_error !== null && now
+    }, 'the refusal')
+    expect(failed).toMatchObject({ registered: false, last_error: 'GitLab answered 500: down' })
+    await due()
+    await registered(workflowId, trigger_id)
+    expect((await one(workflowId, trigger_id)).last_error).toBeNull()
+  })
+
+  test('it is registered only while a version may run, and what came before the loss of that is not lost', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await gitlab(workflowId)
+    await registered(workflowId, trigger_id)
+    await service.sql('update workflows set activation_required = true')
+    await until(async () => hooks.length === 0, 'the end of the registration')
+    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
+    await service.sql('update workflows set activation_required = false')
+    await registered(workflowId, trigger_id)
+    expect(hooks).toHaveLength(1)
+    expect((await send(hooks[0]!, { id: 9 })).status).toBe(200)
+    await until(async () => (await started(workflowId)).length === 1, 'the run')
+    // With the workflow goes its registration.
+    expect((await world.owner.call('DELETE', `/api/workflows/${workflowId}`)).status).toBe(204)
+    await until(async () => hooks.length === 0, 'the end of the registration')
+  })
+})
+
+describe('a trigger of a piece', () => {
+  test('registers by its own code, shakes hands, gives items, and is taken back', async () => {
+    expect((await world.owner.call('POST', '/api/services/import', { body: { piece: 'depot' } })).status).toBe(201)
+    const credential = await world.owner.call('POST', '/api/credentials', {
+      body: {
+        name: 'Depot',
+        kind: 'piece',
+        config: { service: 'piece.depot', auth: 'CUSTOM_AUTH', values: { base_url: site } },
+        secrets: { token: 'depot-token' },
+      },
+    })
+    const workflowId = await workflow()
+    const made = await world.owner.call('POST', `/api/workflows/${workflowId}/triggers`, {
+      body: {
+        service: 'piece.depot',
+        trigger: 'item_sold',
+        args: { shelf: 'a' },
+        credential_id: credential.body.credential_id,
+      },
+    })
+    expect(made.status, made.text).toBe(201)
+    await registered(workflowId, made.body.trigger_id)
+    expect(hooks).toMatchObject([{ by: 'Token depot-token' }])
+    const { pathname } = new URL(hooks[0]!.url)
+
+    const shaken = await service.call('GET', `${pathname}?challenge=%3Cb%3Eabc`)
+    expect([shaken.status, shaken.text]).toEqual([200, '<b>abc'])
+    expect(shaken.headers.get('content-type')).toContain('text/plain')
+    expect((await service.call('GET', pathname)).status).toBe(405)
+
+    expect((await send(hooks[0]!, { sold: [{ id: 1 }, { id: 2 }] })).status).toBe(200)
+    await until(async () => (await started(workflowId)).length === 2, 'two runs')
+    expect(await items(workflowId)).toEqual([{ id: 1 }, { id: 2 }])
+    expect((await send(hooks[0]!, { broken: true })).status).toBe(200)
+    expect((await send(hooks[0]!, { sold: [{ id: 3 }] })).status).toBe(200)
+    // One that the piece cannot read is tried some times, and holds up the others no longer than that.
+    await until(async () => {
+      await due()
+      return (await started(workflowId)).length === 3
+    }, 'the event after it')
+    const [{ store }] = (await service.sql<{ store: object }>('select store from service_triggers where kind = $1', [
+      'webhook',
+    ])) as [{ store: object }]
+    expect(store).toMatchObject({ events: 2 })
+
+    await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${made.body.trigger_id}`)
+    await until(async () => hooks.length === 0, 'the end of the registration')
+  })
+})
+
+describe('what a request says of itself', () => {
+  const hookOf = (name: string) => [...serviceCatalogue().get(name)!.hooks.values()][0]!
+  const body = Buffer.from('{"a":1}')
+  const now = Date.parse('2026-11-17T00:00:00Z')
+  const hmac = (encoding: 'hex' | 'base64') => createHmac('sha256', 'key').update(body).digest(encoding)
+  const faultOf = (name: string, headers: Record<string, string>) =>
+    hookFault(hookOf(name), { headers, body, secret: 'key', now })
+
+  test.each([
+    ['github', { 'x-hub-signature-256': `sha256=${hmac('hex')}` }],
+    ['gitlab', { 'x-gitlab-token': 'key' }],
+    ['telegram', { 'x-telegram-bot-api-secret-token': 'key' }],
+    ['typeform', { 'typeform-signature': `sha256=${hmac('base64')}` }],
+  ])('%s proves itself as its reference says', (name, headers) => {
+    expect(faultOf(name, headers)).toBeUndefined()
+    expect(faultOf(name, {})).toEqual(expect.any(String))
+    const wrong = Object.fromEntries(
+      Object.entries(headers).map(([header, value]) => [header, `${value.slice(0, -1)}_`]),
+    )
+    expect(faultOf(name, wrong)).toEqual(expect.any(String))
+  })
+
+  test('every hook registers and unregisters by actions that take what they are given', () => {
+    for (const { service: name, hooks: known, actions } of serviceCatalogue().values())
+      for (const hook of known.values()) {
+        const place = `${name}.${hook.name}`
+        const takes = (action: string) => Object.keys(actions.get(action)!.args_schema.properties as object)
+        const needs = (action: string) => actions.get(action)!.args_schema.required as string[]
+        expect(takes(hook.register), place).toEqual(expect.arrayContaining(['hook_url', 'hook_secret']))
+        const given = [...Object.keys(hook.args_schema.properties as object), ...Object.keys(hook.fixed ?? {})]
+        for (const field of needs(hook.register)) expect([...given, 'hook_url', 'hook_secret'], place).toContain(field)
+        for (const field of needs(hook.unregister))
+          expect([...given, ...Object.keys(hook.keep ?? {})], place).toContain(field)
+      }
+  })
+
+  test('which delivery it is, and which event', () => {
+    const of = (name: string, headers: object, inside: object) =>
+      deliveryOf(hookOf(name), { headers: headers as Record<string, string>, body: inside as never })
+    expect(of('github', { 'x-github-delivery': 'd1' }, {})).toBe('d1')
+    expect(of('telegram', {}, { update_id: 7 })).toBe('7')
+    expect(of('telegram', { 'webhook-id': 'x' }, {})).toBeUndefined()
+    expect(deliveryOf(undefined, { headers: { 'x-shopify-webhook-id': 's' }, body: null })).toBe('s')
+    expect(deliveryOf(undefined, { headers: {}, body: null })).toBeUndefined()
+    expect(eventOf(hookOf('github'), { headers: { 'x-github-event': 'push' } })).toBe('push')
+    expect(eventOf(hookOf('github'), { headers: { 'x-github-event': 'ping' } })).toBeUndefined()
+    expect(eventOf(hookOf('telegram'), { headers: {} })).toBeNull()
+  })
+
+  test('whether it is a handshake', () => {
+    const seen = { headers: { 'x-hook': 'a' }, query: { q: '1' }, body: { type: 'b' } }
+    const is = (strategy: string, paramName: string) => isHandshake({ strategy, paramName }, seen)
+    expect([is('HEADER_PRESENT', 'X-Hook'), is('QUERY_PRESENT', 'q'), is('BODY_PARAM_PRESENT', 'type')]).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect([is('HEADER_PRESENT', 'q'), is('NONE', 'q'), isHandshake(null, seen)]).toEqual([false, false, false])
+  })
+})

@@ -1,0 +1,164 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import { type Quota, reasonAgainst } from '#areas/executions/start'
+import { enqueue } from '#engine/enqueue'
+import { NodeFailure } from '#engine/node'
+import type { JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { newId } from '#platform/ids'
+import type { HookAddresses } from './hook-address.ts'
+import * as hooks from './hook-store.ts'
+import {
+  type Called,
+  findCalled,
+  itemsOf,
+  type Registration,
+  register,
+  unregister,
+  type VendorParts,
+} from './hook-vendor.ts'
+import { type Claim, type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
+import * as store from './store.ts'
+
+// One look at a trigger that the vendor calls. While a version of the workflow is active it is registered at the vendor, else not; and what
+// came starts its runs, in the order in which it came. The runs of an event and its end are one transaction.
+
+const LEASE_S = 300
+const NOT_NOW_S = 60
+const AT_ONCE = 50
+const MAX_ATTEMPTS = 5
+const MAX_ITEMS = 1_000
+
+export type HookParts = VendorParts & { db: Database; quota: Quota; addresses: HookAddresses }
+
+type Look = Claim & { parts: HookParts; within: Within; called: Called }
+
+export async function serveHook(parts: HookParts, due: Due): Promise<void> {
+  const within: Within = (work) => parts.db.tenant({ workspaceId: due.workspace_id, userId: null }, work)
+  const row = await within((tx) => store.claimTrigger(tx, due.workspace_id, due.trigger_id, LEASE_S))
+  if (!row) return
+  const settle = (settled: Partial<hooks.Settled>): Promise<number> =>
+    within((tx) =>
+      hooks.settleHook(tx, due.workspace_id, due.trigger_id, {
+        epoch: row.epoch,
+        registered: row.registered,
+        store: undefined,
+        inS: row.every_s,
+        error: null,
+        ...settled,
+      }),
+    )
+  const called = await findCalled(parts, within, due.workspace_id, row)
+  if (!called)
+    return void (await settle({ error: `There is no trigger "${row.trigger}" of "${row.service}" any more.` }))
+  try {
+    await settle(await lookAt({ parts, due, row, within, called }))
+  } catch (error) {
+    if (error instanceof Overtaken) return
+    if (error instanceof CredentialRefused || error instanceof Later) await settle({ error: error.message })
+    else if (error instanceof NodeFailure)
+      await settle({ error: error.message.slice(0, 1_000), inS: Math.max(NOT_NOW_S, error.retryAfterS ?? 0) })
+    else {
+      const why = 'The vendor could not be asked because of a problem on our side.'
+      await settle({ error: why, inS: NOT_NOW_S }).catch(() => {})
+      throw error
+    }
+  }
+}
+
+async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
+  const { row } = look
+  const isWanted = row.version_id !== null && !row.activation_required
+  if (isWanted && !row.registered) return { registered: true, store: await registerAnew(look), inS: 0 }
+  if (!isWanted && row.registered) {
+    await unregister(look.parts, look.called, registrationOf(look), '')
+    return { registered: false, store: {} }
+  }
+  return isWanted ? await serveEvents(look) : {}
+}
+
+const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store): Registration => ({
+  workspaceId: due.workspace_id,
+  args: row.args,
+  store: kept,
+  credentialId: row.credential_id,
+  userId: row.principal_id,
+})
+
+/** The address of a registration that was begun and not ended, because a process died, stays dead: nothing comes twice. */
+async function registerAnew(look: Look): Promise<JsonObject> {
+  const { parts, due, row, within, called } = look
+  const generation = await within((tx) => hooks.beginRegistration(tx, due.workspace_id, due.trigger_id, row.epoch))
+  if (generation === undefined) throw new Overtaken()
+  const hook = { workspaceId: due.workspace_id, triggerId: due.trigger_id, generation }
+  const at = { url: parts.addresses.urlOf(hook), secret: parts.addresses.secretOf(hook) }
+  return register(parts, called, registrationOf(look, {}), at)
+}
+
+async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {
+  const { parts, due, row, within, called } = look
+  const { workspace_id, trigger_id } = due
+  const events = await within(async (tx) => {
+    await hooks.forgetOldEvents(tx, workspace_id, trigger_id)
+    return hooks.listOpenEvents(tx, workspace_id, trigger_id, AT_ONCE)
+  })
+  let kept = row.store
+  let lost: string | null = null
+  for (const event of events) {
+    try {
+      const given = await itemsOf(parts, called, registrationOf(look, kept), event.payload)
+      await startItems(look, event, given)
+      kept = given.store
+    } catch (error) {
+      if (!(error instanceof NodeFailure) && !(error instanceof Unfit)) throw error
+      const isLast = error instanceof Unfit || event.attempts + 1 >= MAX_ATTEMPTS
+      await within((tx) =>
+        isLast ? hooks.endEvent(tx, workspace_id, event.event_id) : hooks.noteAttempt(tx, workspace_id, event.event_id),
+      )
+      if (!isLast) throw error
+      lost = `An event started nothing: ${error.message}`.slice(0, 1_000)
+    }
+  }
+  return { error: lost, ...(events.length === AT_ONCE && { inS: 0 }) }
+}
+
+/** No repetition makes it fit. */
+class Unfit extends Error {}
+
+async function startItems(
+  look: Look,
+  { event_id }: hooks.OpenEvent,
+  { items, store: kept }: { items: Item[]; store: JsonObject },
+): Promise<void> {
+  const { parts, due, row, within } = look
+  const workspaceId = due.workspace_id
+  if (items.length > MAX_ITEMS) throw new Unfit(`the piece gave more than ${MAX_ITEMS} items`)
+  const unfit = inputError(look, items)
+  if (unfit !== null) throw new Unfit(unfit)
+  let allowed = 0
+  let isStarted = false
+  try {
+    for (; allowed < items.length; allowed += 1) {
+      const refused = await reasonAgainst(parts.quota, workspaceId)
+      if (refused !== null) throw new Later(refused)
+    }
+    await within(async (tx: Tx) => {
+      let executionId: string | null = null
+      for (const item of items) {
+        executionId = newId()
+        if ((await enqueue(tx, startOf(look, executionId, item))) !== 'accepted') throw new QueueFull()
+      }
+      const progress = { epoch: row.epoch, store: kept, executionId }
+      if ((await hooks.saveProgress(tx, workspaceId, due.trigger_id, progress)) === 0) throw new Overtaken()
+      if ((await hooks.endEvent(tx, workspaceId, event_id)) === 0) throw new Overtaken()
+    })
+    isStarted = true
+  } catch (error) {
+    if (error instanceof QueueFull) throw new Later('Too many executions are queued.')
+    throw error
+  } finally {
+    if (!isStarted) for (let unused = 0; unused < allowed; unused += 1) parts.quota.giveBack(workspaceId)
+  }
+}
+
+/** Nothing is wrong with the event: it waits, however long. */
+class Later extends Error {}

@@ -1,0 +1,94 @@
+import { readContent } from '#areas/webhooks/request'
+import { NodeFailure } from '#engine/node'
+import type { Json, JsonObject } from '#model/definition'
+import type { Database, Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import type { Context } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import { newId } from '#platform/ids'
+import type { Hook, HookAddresses } from './hook-address.ts'
+import { deliveryOf, hookFault, isHandshake } from './hook-request.ts'
+import * as hooks from './hook-store.ts'
+import { type Called, findCalled, shakeHands, type VendorParts } from './hook-vendor.ts'
+
+// Calls of vendors. An event is answered once it is stored: from then on nothing loses it.
+
+const MAX_WAITING = 1_000
+
+export type ReceiveParts = VendorParts & { db: Database; addresses: HookAddresses }
+type Call = { hook: string; body?: Buffer }
+
+/** Vendors need none of these, and nobody who reads a run must see them. */
+const NOT_KEPT = /^(cookie|authorization|proxy-authorization)$/i
+
+export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call, exchange: Exchange): Promise<void> {
+  const { request, reply } = exchange
+  const bytes = call.body ?? Buffer.alloc(0)
+  const hook = parts.addresses.read(call.hook)
+  if (!hook) throw problem('not_found')
+  const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    parts.db.tenant({ workspaceId: hook.workspaceId, userId: null }, work)
+  const row = await within((tx) => hooks.findHook(tx, hook.workspaceId, hook.triggerId))
+  if (!row || row.generation !== hook.generation) throw problem('not_found')
+  const called = await findCalled(parts, within, hook.workspaceId, row)
+  if (!called) throw problem('not_found')
+  verify(parts, called, hook, request.headers, bytes)
+  const content = await readContent(request, bytes, ctx.config.HEDDLE_MAX_JSON_DEPTH)
+  const seen = { headers: request.headers, query: content.query, body: content.body }
+  if (called.piece && isHandshake(called.piece.handshake, seen)) {
+    const { status, body, type } = await handshake(parts, called, hook, row, payloadOf(seen, content.raw_body))
+    const isText = typeof body === 'string'
+    reply.code(status).header('content-type', isText ? plainType(type) : 'application/json; charset=utf-8')
+    reply.send(isText ? body : JSON.stringify(body))
+    return
+  }
+  if (request.method === 'GET') throw problem('method_not_allowed', 'Events are sent by POST.')
+  const event = {
+    eventId: newId(),
+    delivery: deliveryOf(called.hook, seen) ?? null,
+    payload: payloadOf(seen, content.raw_body),
+  }
+  const outcome = await within((tx) => hooks.keepEvent(tx, hook.workspaceId, hook.triggerId, event, MAX_WAITING))
+  if (outcome === 'full') throw problem('queue_full', `At most ${MAX_WAITING} events of a trigger wait.`)
+  reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"status":"accepted"}')
+}
+
+/** Nothing but text goes back: a page of a vendor's or a tenant's choice would run in our origin. */
+const plainType = (type: string): string => (/^application\/json/i.test(type) ? type : 'text/plain; charset=utf-8')
+
+function verify(
+  { addresses }: ReceiveParts,
+  { hook }: Called,
+  at: Hook,
+  headers: Exchange['request']['headers'],
+  body: Buffer,
+): void {
+  if (!hook) return
+  const fault = hookFault(hook, { headers, body, secret: addresses.secretOf(at), now: Date.now() })
+  if (fault !== undefined) throw problem('bad_signature', fault)
+}
+
+function payloadOf(
+  { headers, query, body }: { headers: Exchange['request']['headers']; query: JsonObject; body: Json },
+  raw_body: string | null,
+): JsonObject {
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_KEPT.test(name))
+  return { headers: Object.fromEntries(kept) as JsonObject, query, body, raw_body }
+}
+
+async function handshake(parts: ReceiveParts, called: Called, hook: Hook, row: hooks.HookRow, payload: JsonObject) {
+  const about = {
+    workspaceId: hook.workspaceId,
+    args: row.args,
+    store: row.store,
+    credentialId: row.credential_id,
+    userId: row.principal_id,
+  }
+  const { headers = {}, query = {}, body = null, raw_body = null } = payload
+  try {
+    return await shakeHands(parts, called, about, { headers, queryParams: query, body, rawBody: raw_body })
+  } catch (error) {
+    if (error instanceof NodeFailure) throw problem('unavailable', 'The piece did not answer; try again later.')
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import { NodeFailure } from '#engine/node'
+import type { Database } from '#platform/db/pool'
+import * as hooks from './hook-store.ts'
+import { findCalled, unregister, type VendorParts } from './hook-vendor.ts'
+import type { Within } from './starts.ts'
+
+// Takes back at the vendor what a trigger registered that is gone. Tried for about a day; the address is dead in any case.
+
+const MAX_ATTEMPTS = 6
+
+type RemovalParts = VendorParts & { db: Database }
+
+export async function removeHook(
+  parts: RemovalParts,
+  { workspace_id, removal_id }: { workspace_id: string; removal_id: string },
+): Promise<void> {
+  const within: Within = (work) => parts.db.tenant({ workspaceId: workspace_id, userId: null }, work)
+  const row = await within((tx) => hooks.claimRemoval(tx, workspace_id, removal_id))
+  if (!row) return
+  const called = await findCalled(parts, within, workspace_id, row)
+  const about = {
+    workspaceId: workspace_id,
+    args: row.args,
+    store: row.store,
+    credentialId: row.credential_id,
+    userId: row.principal_id,
+  }
+  try {
+    if (called) await unregister(parts, called, about, '')
+  } catch (error) {
+    const isKnown = error instanceof NodeFailure || error instanceof CredentialRefused
+    if (!isKnown) throw error
+    if (row.attempts < MAX_ATTEMPTS && mayWorkLater(error)) return
+  }
+  await within((tx) => hooks.endRemoval(tx, workspace_id, removal_id))
+}
+
+/** A vendor that knows no such registration, or a credential that is gone, will not change. */
+const mayWorkLater = (error: unknown): boolean => error instanceof NodeFailure && error.code !== 'service_refused'

@@ -1,0 +1,53 @@
+import type { Json, JsonObject } from '#model/definition'
+import { validateJson } from '#model/json-schema'
+import type { Tx } from '#platform/db/pool'
+import { toWire } from '#platform/ids'
+import type { Claimed } from './store.ts'
+
+// What a trigger starts: one execution for each item.
+
+export type Due = { workspace_id: string; trigger_id: string }
+export type Claim = { due: Due; row: Claimed }
+export type Within = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+export type Item = { item: Json; event?: string | null | undefined }
+
+/** Somebody else has looked since, or it was deleted: what was started here did not happen. */
+export class Overtaken extends Error {}
+export class QueueFull extends Error {}
+
+export const inputOf = ({ due, row }: Claim, { item, event }: Item): JsonObject => ({
+  trigger: {
+    trigger_id: toWire('trg', due.trigger_id),
+    service: row.service,
+    trigger: row.trigger,
+    ...(typeof event === 'string' && { event }),
+  },
+  item,
+})
+
+export function inputError(claim: Claim, items: readonly Item[]): string | null {
+  for (const item of items) {
+    const [issue] = validateJson(claim.row.inputs ?? true, inputOf(claim, item))
+    if (issue) return `The input does not fit the workflow: ${issue.path} ${issue.message}`
+  }
+  return null
+}
+
+export const startOf = (claim: Claim, executionId: string, one: Item) => {
+  const { due, row } = claim
+  const id = toWire('trg', due.trigger_id)
+  return {
+    workspaceId: due.workspace_id,
+    executionId,
+    input: inputOf(claim, one),
+    definitionRef: `version:${row.version_id}`,
+    workflowId: row.workflow_id,
+    versionId: row.version_id,
+    timeoutS: row.settings.timeout_s ?? null,
+    maxConcurrency: row.settings.max_concurrency ?? null,
+    trigger: { kind: 'event' as const, id },
+    startedBy: null,
+    principalId: row.principal_id,
+    initiatedBy: [{ kind: 'event' as const, id, user_id: row.created_by }],
+  }
+}
