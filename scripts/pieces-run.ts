@@ -12,6 +12,7 @@ import { makeVeil } from '#platform/wall/veil'
 import { makeWall } from '#platform/wall/wall'
 import { makePieceRunner } from '#providers/services/pieces/runner'
 import { makePieceSource } from '#providers/services/pieces/source'
+import { startFakeMongo } from '#test/fakes/mongodb/server'
 
 // Actions of published pieces against a server on this machine, which stands for every vendor: what each sends, with the secret in its place,
 // and what a call costs warm and cold. Needs the registry that npm is set up with, or HEDDLE_PIECES_MIRROR.
@@ -224,41 +225,63 @@ await new Promise<void>((resolve) =>
   ),
 )
 const port = (database as unknown as { _server: { address(): AddressInfo } })._server.address().port
-{
-  const { folder: _folder, ...piece } = await source.fetch('mysql', '0.2.7')
-  const carried = makeOutgoing({ allowTargets: [`127.0.0.1:${port}`] })
+
+/** One piece whose driver holds the secret: its connections are carried to the host of the credential. */
+async function runDatabase(
+  named: string,
+  at: number,
+  { values, calls }: { values: Record<string, string>; calls: [part: string, args: JsonObject][] },
+): Promise<void> {
+  const [name = '', version] = named.split('@')
+  const { folder: _folder, ...piece } = await source.fetch(name, version)
+  const carried = makeOutgoing({ allowTargets: [`127.0.0.1:${at}`] })
   const other = makeWall({ outgoing: carried, level: 'namespaces', processes: 1 })
   const base = {
     name: 'db',
     hosts: ['127.0.0.1'],
-    allows: (url: URL) => url.port === String(port),
+    allows: (url: URL) => url.port === String(at),
     mask: makeMask([SECRET]),
   }
-  const config = {
-    service: 'piece.mysql',
-    auth: 'CUSTOM_AUTH',
-    values: { host: '127.0.0.1', port: String(port), user: 'root', database: 'x' },
+  const service = `piece.${name}`
+  const config = { service, auth: 'CUSTOM_AUTH', values }
+  let failed = 0
+  for (const [part, args] of calls) {
+    const { result, refused } = await makePieceRunner({ wall: other, source }).call({
+      workspaceId: 'script',
+      piece,
+      service,
+      request: { do: 'run', part, args },
+      credential: {
+        ...base,
+        apply: (hop) => hop,
+        veiled: () => makeVeil({ kind: 'piece', config, secrets: { password: SECRET } }, base),
+      },
+      signal: AbortSignal.timeout(60_000),
+    })
+    if ('error' in result) failed += 1
+    console.log(`${named} ${part}: ${JSON.stringify(result)} ${refused.map(({ message }) => message).join()}`)
   }
-  const { result, refused } = await makePieceRunner({ wall: other, source }).call({
-    workspaceId: 'script',
-    piece,
-    service: 'piece.mysql',
-    request: { do: 'run', part: 'execute_query', args: { query: 'select n from t', timeout: 10_000 } },
-    credential: {
-      ...base,
-      apply: (hop) => hop,
-      veiled: () => makeVeil({ kind: 'piece', config, secrets: { password: SECRET } }, base),
-    },
-    signal: AbortSignal.timeout(60_000),
-  })
-  const ok = !('error' in result) && asked.length > 0
-  if (ok) ran += 1
-  console.log(
-    `mysql@0.2.7 execute_query: ${asked.join('; ')} ${JSON.stringify(result)} ${refused.map(({ message }) => message).join()}`,
-  )
+  if (failed === 0) ran += 1
   await other.close()
   await carried.close()
 }
+
+await runDatabase('mysql@0.2.7', port, {
+  values: { host: '127.0.0.1', port: String(port), user: 'root', database: 'x' },
+  calls: [['execute_query', { query: 'select n from t', timeout: 10_000 }]],
+})
+console.log(`  asked: ${asked.join('; ')}`)
+const mongo = await startFakeMongo({ shop: SECRET })
+await runDatabase('mongodb@0.1.7', mongo.port, {
+  values: { host: `127.0.0.1:${mongo.port}`, useAtlasUrl: 'false', database: 'shop', username: 'shop' },
+  calls: [
+    ['insert_documents', { collection: 'orders', documents: [{ no: 'o1', status: 'new' }] }],
+    ['find_documents', { collection: 'orders', query: { status: 'new' }, limit: 5 }],
+    ['delete_documents', { collection: 'orders', filter: { no: 'o1' } }],
+  ],
+})
+console.log(`  asked: ${mongo.asked.map((command) => Object.keys(command)[0]).join('; ')}`)
+mongo.close()
 database.close(() => {})
 
 /** Memory of the Node processes behind the wall. */
@@ -274,7 +297,7 @@ function memoryOfChildren(): number[] {
 }
 const memory = memoryOfChildren()
 console.log(
-  `${ran} of ${CASES.length + 1} ran; cold ${median(cold).toFixed(0)} ms, warm median ${median(warm).toFixed(1)} ms, p99 ${warm.at(Math.floor(warm.length * 0.99))?.toFixed(0)} ms`,
+  `${ran} of ${CASES.length + 2} ran; cold ${median(cold).toFixed(0)} ms, warm median ${median(warm).toFixed(1)} ms, p99 ${warm.at(Math.floor(warm.length * 0.99))?.toFixed(0)} ms`,
 )
 console.log(
   `memory of ${memory.length} warm processes: median ${median(memory).toFixed(0)} MB, most ${Math.max(0, ...memory).toFixed(0)} MB`,

@@ -3,6 +3,9 @@ import type { Tx } from '#platform/db/pool'
 
 // Triggers that the vendor calls: their registration, and what came for them.
 
+/** Said when there is something to do at once. */
+export const TRIGGER_HINTS = 'triggers'
+
 /** How long the id of a delivery is remembered. */
 const REMEMBERED = '3 days'
 
@@ -70,6 +73,7 @@ export async function keepEvent(
      where workspace_id = $1 and trigger_id = $2 and (busy_until is null or busy_until <= now())`,
     [workspaceId, triggerId],
   )
+  tx.hint(TRIGGER_HINTS, '')
   return 'kept'
 }
 
@@ -136,23 +140,25 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
     [workspaceId, triggerId, epoch, registered, store ? JSON.stringify(store) : null, inS, error],
   )
   // A statement of its own sees what was kept while the row was being waited for.
-  if (count > 0 && error === null)
-    await tx.count(
+  if (count > 0 && error === null) {
+    const woken = await tx.count(
       `update service_triggers set next_poll_at = now() where workspace_id = $1 and trigger_id = $2 and registered and exists (
          select from service_trigger_events e where e.workspace_id = $1 and e.trigger_id = $2 and e.done_at is null)`,
       [workspaceId, triggerId],
     )
+    if (woken > 0) tx.hint(TRIGGER_HINTS, '')
+  }
   return count
 }
 
 /** What has to be taken back at the vendor when triggers are deleted. */
-export const keepRemovals = (
+export async function keepRemovals(
   tx: Tx,
   workspaceId: string,
   workflowId: string,
   triggerId: string | null,
-): Promise<number> =>
-  tx.count(
+): Promise<void> {
+  const kept = await tx.count(
     `insert into service_trigger_removals (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id)
      select t.workspace_id, gen_random_uuid(), t.service, t.trigger, t.args, t.store, t.credential_id,
        coalesce(v.activated_by, v.created_by, w.owner_id)
@@ -161,6 +167,8 @@ export const keepRemovals = (
      where t.workspace_id = $1 and t.workflow_id = $2 and ($3::uuid is null or t.trigger_id = $3) and t.registered`,
     [workspaceId, workflowId, triggerId],
   )
+  if (kept > 0) tx.hint(TRIGGER_HINTS, '')
+}
 
 export type Removal = {
   service: string

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeOutgoing } from '#platform/outgoing/outgoing'
 import { makeWall } from '#platform/wall/wall'
 import { serviceCatalogue } from '#providers/services/catalogue'
@@ -105,7 +106,10 @@ async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: s
 
 const one = async (workflowId: string, triggerId: string): Promise<Answer['body']> =>
   (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
-const due = (): Promise<unknown> => service.sql(`update service_triggers set next_poll_at = '2000-01-01'`)
+const due = (triggerId: string): Promise<unknown> =>
+  service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
+    fromWire('trg', triggerId),
+  ])
 const registered = (workflowId: string, triggerId: string) =>
   until(async () => (await one(workflowId, triggerId)).registered, 'the registration')
 
@@ -165,8 +169,10 @@ describe('a trigger of a manifest', () => {
     await registered(workflowId, trigger_id)
     const [first] = hooks
     // A process that died after it told the vendor, and before it wrote that down, leaves this behind.
-    await service.sql('update service_triggers set registered = false')
-    await due()
+    await service.sql('update service_triggers set registered = false where trigger_id = $1', [
+      fromWire('trg', trigger_id),
+    ])
+    await due(trigger_id)
     await registered(workflowId, trigger_id)
     expect(hooks).toHaveLength(2)
     expect((await send(first!, { id: 1 })).status).toBe(404)
@@ -183,19 +189,24 @@ describe('a trigger of a manifest', () => {
       return now.last_error !== null && now
     }, 'the refusal')
     expect(failed).toMatchObject({ registered: false, last_error: 'GitLab answered 500: down' })
-    await due()
+    await due(trigger_id)
     await registered(workflowId, trigger_id)
     expect((await one(workflowId, trigger_id)).last_error).toBeNull()
   })
 
-  test('it is registered only while a version may run, and what came before the loss of that is not lost', async () => {
+  test('it is registered only while a version may run, and goes with the workflow', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
     await registered(workflowId, trigger_id)
-    await service.sql('update workflows set activation_required = true')
+    const require = (required: boolean) =>
+      service.sql('update workflows set activation_required = $2 where workflow_id = $1', [
+        fromWire('wf', workflowId),
+        required,
+      ])
+    await require(true)
     await until(async () => hooks.length === 0, 'the end of the registration')
     await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
-    await service.sql('update workflows set activation_required = false')
+    await require(false)
     await registered(workflowId, trigger_id)
     expect(hooks).toHaveLength(1)
     expect((await send(hooks[0]!, { id: 9 })).status).toBe(200)
@@ -243,12 +254,13 @@ describe('a trigger of a piece', () => {
     expect((await send(hooks[0]!, { sold: [{ id: 3 }] })).status).toBe(200)
     // One that the piece cannot read is tried some times, and holds up the others no longer than that.
     await until(async () => {
-      await due()
+      await due(made.body.trigger_id)
       return (await started(workflowId)).length === 3
     }, 'the event after it')
-    const [{ store }] = (await service.sql<{ store: object }>('select store from service_triggers where kind = $1', [
-      'webhook',
-    ])) as [{ store: object }]
+    const [{ store }] = (await service.sql<{ store: object }>(
+      'select store from service_triggers where trigger_id = $1',
+      [fromWire('trg', made.body.trigger_id)],
+    )) as [{ store: object }]
     expect(store).toMatchObject({ events: 2 })
 
     await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${made.body.trigger_id}`)

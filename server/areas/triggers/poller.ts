@@ -1,6 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 import { untilNextLook } from '#platform/looks'
+import { TRIGGER_HINTS } from './hook-store.ts'
 import { type HookParts, serveHook } from './hooks.ts'
 import { type PollParts, pollTrigger } from './poll.ts'
 import { removeHook } from './removals.ts'
@@ -18,6 +19,9 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
   let timer: NodeJS.Timeout | undefined
   let stopped = false
   let running: Promise<void> = Promise.resolve()
+  let listening: Promise<void> = Promise.resolve()
+  let isLooking = false
+  let again = false
 
   /** True where there may be more. */
   async function serve<D extends object>(due: string, work: (due: D) => Promise<void>): Promise<boolean> {
@@ -33,27 +37,53 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
   }
 
   async function look(): Promise<void> {
+    again = false
     const full = await Promise.all([
       serve<Due>('select * from due_service_triggers($1)', (due) => pollTrigger(parts, due)),
       serve<Due>('select * from due_webhook_triggers($1)', (due) => serveHook(parts, due)),
       serve<DueRemoval>('select * from due_trigger_removals($1)', (due) => removeHook(parts, due)),
     ])
-    if (!stopped) timer = setTimeout(wake, full.includes(true) ? 0 : untilNextLook(LOOK_EVERY))
+    if (!stopped) timer = setTimeout(wake, again || full.includes(true) ? 0 : untilNextLook(LOOK_EVERY))
+  }
+
+  /** Something came; a look that is under way may have missed it. */
+  function nudge(): void {
+    if (isLooking) again = true
+    else if (!stopped) wake()
   }
 
   function wake(): void {
     clearTimeout(timer)
-    running = running.then(look).catch((error: unknown) => {
-      log.warn({ err: error }, 'triggers could not be read')
-      if (!stopped) timer = setTimeout(wake, LOOK_EVERY)
-    })
+    isLooking = true
+    running = running
+      .then(look)
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'triggers could not be read')
+        if (!stopped) timer = setTimeout(wake, LOOK_EVERY)
+      })
+      .finally(() => {
+        isLooking = false
+      })
   }
 
+  let unlisten = async (): Promise<void> => {}
+
   return {
-    start: wake,
+    start(): void {
+      wake()
+      // Where it cannot listen, what came is seen within seconds all the same.
+      listening = parts.db.listen(TRIGGER_HINTS, nudge).then(
+        (end) => {
+          unlisten = end
+        },
+        () => undefined,
+      )
+    },
     async stop(): Promise<void> {
       stopped = true
       clearTimeout(timer)
+      await listening
+      await unlisten()
       await running
     },
   }

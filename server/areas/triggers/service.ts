@@ -67,6 +67,7 @@ export async function createTrigger(
     userId: ctx.person.user_id,
     kind: isCalled(trigger) ? 'webhook' : 'polling',
   })
+  if (made.kind === 'webhook') ctx.tx.hint(hooks.TRIGGER_HINTS, '')
   const data = { service: input.service, trigger: input.trigger }
   await recordAudit(ctx, ctx.tx, { action: 'trigger.created', subject: toWire('trg', triggerId), data })
   return made

@@ -54,7 +54,7 @@ export const insertTrigger = (
   tx.row<Trigger>(
     `insert into service_triggers (workspace_id, trigger_id, workflow_id, service, trigger, args, credential_id, every_s, created_by,
        kind, next_poll_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10, now() + interval '3 seconds') returning ${columns}`,
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10, now() + case $10 when 'webhook' then interval '0' else interval '3 seconds' end) returning ${columns}`,
     [
       workspaceId,
       row.triggerId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../document/testing.ts'
-import { searchKinds } from './search.ts'
+import { foundServices, searchKinds } from './search.ts'
 
 const found = (text: string) => searchKinds([...kinds.values()], text).map(({ type }) => type)
 
@@ -11,4 +11,23 @@ test('a kind is found by its title, its type and its keywords, best first', () =
   expect(found('each')[0]).toBe('map')
   expect(found('nothing like it')).toEqual([])
   expect(found('')).toHaveLength(kinds.size)
+})
+
+test('among ten thousand actions the best forty are given, and a second search knows the list', () => {
+  const verbs = ['Create', 'Update', 'Delete', 'Find']
+  const [any] = kinds.values()
+  const many = Array.from({ length: 10_000 }, (_, number) => ({
+    ...any!,
+    type: `service.call:s${number % 500}.a${number}`,
+    title: `${verbs[number % 4]} thing ${number}`,
+    description: 'An action',
+    keywords: [`Service${number % 500}`],
+  }))
+  expect(foundServices(many, 'c')).toEqual([])
+  expect(foundServices(many, 'create')).toHaveLength(40)
+  expect(searchKinds(many, 'create')).toHaveLength(2_500)
+  expect(foundServices(many, 'find 4243').map(({ title }) => title)).toEqual(['Find thing 4243'])
+  expect(searchKinds(many, 'service7 update')).toEqual(
+    many.filter(({ keywords, title }) => keywords[0]!.startsWith('Service7') && title.startsWith('Update')),
+  )
 })

@@ -2,14 +2,48 @@ import type { Kind } from '../kinds.ts'
 
 // Finding a kind by a few letters: its title first, then its keywords, then what it does.
 
+/** In lower case, once for each list: services have thousands of actions, and every letter that is typed searches them. */
+type Indexed = { title: string; parts: string[]; type: string; keywords: string[]; description: string }
+
+const indexes = new WeakMap<readonly Kind[], Indexed[]>()
+
+function indexOf(kinds: readonly Kind[]): Indexed[] {
+  const known = indexes.get(kinds)
+  if (known?.length === kinds.length) return known
+  const made = kinds.map(({ title, type, keywords, description }) => {
+    const lower = title.toLowerCase()
+    return {
+      title: lower,
+      parts: lower.split(/\s+/),
+      type: type.toLowerCase(),
+      keywords: keywords.map((keyword) => keyword.toLowerCase()),
+      description: description.toLowerCase(),
+    }
+  })
+  indexes.set(kinds, made)
+  return made
+}
+
+/** Zero where a word is not found. */
+function scoreOf(indexed: Indexed, words: readonly string[]): number {
+  let score = 0
+  for (const word of words) {
+    const rank = rankOf(indexed, word)
+    if (rank === 0) return 0
+    score += rank
+  }
+  return score
+}
+
 export function searchKinds<K extends Kind>(kinds: readonly K[], text: string): K[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return [...kinds]
-  return kinds
-    .map((kind, order) => ({ kind, order, score: words.reduce((sum, word) => sum + rank(kind, word), 0) }))
-    .filter(({ kind }) => words.every((word) => rank(kind, word) > 0))
-    .sort((a, b) => b.score - a.score || a.order - b.order)
-    .map(({ kind }) => kind)
+  const found: { order: number; score: number }[] = []
+  for (const [order, indexed] of indexOf(kinds).entries()) {
+    const score = scoreOf(indexed, words)
+    if (score > 0) found.push({ order, score })
+  }
+  return found.sort((a, b) => b.score - a.score || a.order - b.order).map(({ order }) => kinds[order]!)
 }
 
 const MAX_FOUND = 40
@@ -18,12 +52,11 @@ const MAX_FOUND = 40
 export const foundServices = <K extends Kind>(kinds: readonly K[], text: string): K[] =>
   text.trim().length < 2 ? [] : searchKinds(kinds, text).slice(0, MAX_FOUND)
 
-function rank(kind: Kind, word: string): number {
-  const title = kind.title.toLowerCase()
+function rankOf({ title, parts, type, keywords, description }: Indexed, word: string): number {
   if (title.startsWith(word)) return 8
-  if (title.split(/\s+/).some((part) => part.startsWith(word))) return 6
-  if (kind.type.toLowerCase().includes(word)) return 5
-  if (kind.keywords.some((keyword) => keyword.toLowerCase().startsWith(word))) return 4
+  if (parts.some((part) => part.startsWith(word))) return 6
+  if (type.includes(word)) return 5
+  if (keywords.some((keyword) => keyword.startsWith(word))) return 4
   if (title.includes(word)) return 3
-  return kind.description.toLowerCase().includes(word) ? 1 : 0
+  return description.includes(word) ? 1 : 0
 }

@@ -7,26 +7,44 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Input, Select } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-// An OpenAPI document or an MCP server as a service: looked at first, then imported.
+// An OpenAPI document, an MCP server or a piece as a service: looked at first, then imported.
 
-type From = 'url' | 'file' | 'mcp'
-type Asked = { name: string; from: From; address: string; text: string; base: string }
+type From = 'url' | 'file' | 'mcp' | 'piece' | 'program'
+type Asked = { name: string; from: From; address: string; text: string; base: string; code: string; release: string }
 
-const requestOf = ({ name, from, address, text, base }: Asked): ServiceImportRequest => ({
-  name,
-  ...(from === 'file' ? { document: text } : from === 'mcp' ? { mcp_url: address } : { url: address }),
-  ...(base !== '' && from !== 'mcp' && { base_url: base }),
-})
+function requestOf({ name, from, address, text, base, code, release }: Asked): ServiceImportRequest {
+  switch (from) {
+    case 'piece':
+      return { piece: code, ...(release !== '' && { piece_version: release }) }
+    case 'program':
+      return { name, mcp_package: code, ...(release !== '' && { mcp_version: release }) }
+    case 'mcp':
+      return { name, mcp_url: address }
+    default:
+      return {
+        name,
+        ...(from === 'file' ? { document: text } : { url: address }),
+        ...(base !== '' && { base_url: base }),
+      }
+  }
+}
+
+const isCode = (from: From): boolean => from === 'piece' || from === 'program'
 
 function Preview({ found }: { found: ServiceImport }) {
   const { changes } = found
   return (
     <div className="flex flex-col gap-3">
       <p>
-        <strong>{found.title}</strong> ({found.version}) at{' '}
-        {found.base_url ?? 'an address that the document does not name'}: {found.actions.length} actions
-        {found.skipped > 0 && `, ${found.skipped} operations left out`}.
+        <strong>{found.title}</strong> ({found.version})
+        {!found.package && ` at ${found.base_url ?? 'an address that the document does not name'}`}:{' '}
+        {found.actions.length} actions
+        {found.triggers.length > 0 && `, ${found.triggers.length} triggers`}
+        {found.skipped > 0 && `, ${found.skipped} left out`}.
       </p>
+      {found.package?.holds_secret && (
+        <p>The code of this piece is given the secret itself, because it cannot work with a placeholder.</p>
+      )}
       {changes && (
         <p>
           Replaces the service of this name: {changes.added.length} actions are new, {changes.changed.length} change,{' '}
@@ -54,8 +72,46 @@ function Preview({ found }: { found: ServiceImport }) {
   )
 }
 
+/** Which package, and which release of it. */
+function CodeFields({ asked, change }: { asked: Asked; change(more: Partial<Asked>): void }) {
+  const isPiece = asked.from === 'piece'
+  return (
+    <>
+      <Field
+        label={isPiece ? 'Piece' : 'Package'}
+        hint={
+          isPiece
+            ? 'Its name, such as baserow or google-tasks. Its code runs behind a wall and gets no secret.'
+            : 'Its name in the package registry. The operator of this installation names those that are allowed.'
+        }
+      >
+        <Input
+          placeholder={isPiece ? 'baserow' : '@example/mcp-server'}
+          value={asked.code}
+          onChange={(event) => change({ code: event.currentTarget.value.trim() })}
+        />
+      </Field>
+      <Field label="Release" hint="The newest where it is empty.">
+        <Input
+          placeholder="1.2.3"
+          value={asked.release}
+          onChange={(event) => change({ release: event.currentTarget.value.trim() })}
+        />
+      </Field>
+    </>
+  )
+}
+
 export function ImportDialog({ onClose }: { onClose(): void }) {
-  const [asked, setAsked] = useState<Asked>({ name: '', from: 'url', address: '', text: '', base: '' })
+  const [asked, setAsked] = useState<Asked>({
+    name: '',
+    from: 'url',
+    address: '',
+    text: '',
+    base: '',
+    code: '',
+    release: '',
+  })
   const attempt = useAttempt()
   const { work } = attempt
   const [found, setFound] = useState<ServiceImport | null>(null)
@@ -73,7 +129,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       open
       onClose={onClose}
       title="Import service"
-      description="An OpenAPI document or an MCP server. Each operation or tool becomes an action for workflows."
+      description="An OpenAPI document, an MCP server or a piece. Each operation, tool or action becomes an action for workflows."
       size="large"
     >
       <Step
@@ -86,13 +142,15 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
           <Preview found={found} />
         ) : (
           <>
-            <Field label="Name" hint="Lower case letters, digits and _. Workflows call it custom.NAME.">
-              <Input
-                value={asked.name}
-                maxLength={40}
-                onChange={(event) => change({ name: event.currentTarget.value })}
-              />
-            </Field>
+            {asked.from !== 'piece' && (
+              <Field label="Name" hint="Lower case letters, digits and _. Workflows call it custom.NAME.">
+                <Input
+                  value={asked.name}
+                  maxLength={40}
+                  onChange={(event) => change({ name: event.currentTarget.value })}
+                />
+              </Field>
+            )}
             <Field label="From">
               <Select
                 value={asked.from}
@@ -101,10 +159,13 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
                   { value: 'url', label: 'The address of an OpenAPI document' },
                   { value: 'file', label: 'A file with an OpenAPI document' },
                   { value: 'mcp', label: 'An MCP server' },
+                  { value: 'program', label: 'A package that is an MCP server' },
+                  { value: 'piece', label: 'A piece of Activepieces' },
                 ]}
               />
             </Field>
-            {asked.from === 'file' ? (
+            {isCode(asked.from) && <CodeFields asked={asked} change={change} />}
+            {isCode(asked.from) ? null : asked.from === 'file' ? (
               <input
                 type="file"
                 accept=".json,.yaml,.yml"
@@ -124,7 +185,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
                 />
               </Field>
             )}
-            {asked.from !== 'mcp' && (
+            {(asked.from === 'url' || asked.from === 'file') && (
               <Field label="Server" hint="Where the document names none, or another than is wanted.">
                 <Input
                   type="url"

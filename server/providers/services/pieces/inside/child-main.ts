@@ -67,6 +67,19 @@ function load(code: string): Piece {
 
 const authsOf = (piece: Piece): Auth[] => [piece.auth].flat().filter((auth): auth is Auth => Boolean(auth))
 
+/** Credentials hold texts: what the piece knows as a switch or a number becomes one, and what is absent is as the piece suggests. */
+function typed(piece: Piece, values: Record<string, string>): Fields {
+  const props = authsOf(piece).find(({ type }) => type === 'CUSTOM_AUTH')?.props ?? {}
+  const given: Fields = { ...values }
+  for (const [name, { type, defaultValue }] of Object.entries(props)) {
+    const value = values[name]
+    if (value === undefined && defaultValue !== undefined) given[name] = defaultValue
+    else if (value !== undefined && type === 'CHECKBOX') given[name] = value === 'true'
+    else if (value !== undefined && type === 'NUMBER') given[name] = Number(value)
+  }
+  return given
+}
+
 /** Since their first version of the context pieces are given the whole connection, before that its value alone. */
 function authFor(piece: Piece, given: Request['auth']): unknown {
   if (!given) return undefined
@@ -80,7 +93,7 @@ function authFor(piece: Piece, given: Request['auth']): unknown {
     case 'OAUTH2':
       return { type, access_token: values.access_token, token_type: 'Bearer', data, props: data.props ?? {} }
     default:
-      return whole ? { type, props: values } : values
+      return whole ? { type, props: typed(piece, values) } : typed(piece, values)
   }
 }
 
