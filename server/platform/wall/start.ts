@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { plainOf } from './plain.ts'
 import type { WallProtocol } from './protocol.ts'
 
 // The wall around code of others: a process with a network, a file system, processes and a user of its own (Linux namespaces), without
@@ -86,18 +87,18 @@ export function startBehindWall(
 ): WalledChild {
   const { heapMb, dataMb, cpuSeconds } = program.limits ?? LIMITS
   const inside = level === 'namespaces'
+  const preload = plainOf(PRELOAD)
+  const main = program.inCode ? program.entry : plainOf(program.entry)
   const at = inside
     ? { node: '/node', wall: '/wall', ours: '/ours', code: '/code', io: '/io' }
     : {
         node: process.execPath,
-        wall: dirname(PRELOAD),
-        ours: dirname(program.entry),
+        wall: dirname(preload),
+        ours: dirname(main),
         code: program.code,
         io: socket,
       }
-  const entry = program.inCode
-    ? join(at.code, program.entry.slice(program.code.length))
-    : join(at.ours, basename(program.entry))
+  const entry = program.inCode ? join(at.code, program.entry.slice(program.code.length)) : join(at.ours, basename(main))
   const node = [
     at.node,
     '--permission',
@@ -105,7 +106,7 @@ export function startBehindWall(
     '--no-warnings',
     `--max-old-space-size=${heapMb}`,
     '--import',
-    join(at.wall, basename(PRELOAD)),
+    join(at.wall, basename(preload)),
     entry,
     at.io,
     program.transport,
@@ -113,11 +114,11 @@ export function startBehindWall(
   ]
   const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; ulimit -f 0; ulimit -d ${dataMb * 1024} 2>/dev/null; exec "$0" "$@"`
   const values = Object.entries(program.environment ?? {}).map(([name, value]) => `${name}=${value}`)
-  const ours = program.inCode ? dirname(PRELOAD) : dirname(program.entry)
+  const ours = program.inCode ? dirname(preload) : dirname(main)
   const command = inside
     ? [
         ...['unshare', ...UNSHARE, 'sh', '-c', SCRIPT, 'sh'],
-        ...[join(folder, 'root'), process.execPath, dirname(PRELOAD), ours, program.code, socket],
+        ...[join(folder, 'root'), process.execPath, dirname(preload), ours, program.code, socket],
         ...[...values, ...SETPRIV, ...node],
       ]
     : ['env', '-i', ...values, ...node]
