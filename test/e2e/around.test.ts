@@ -1,6 +1,5 @@
 import type { WebSocketRoute } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { checkPage } from '#test/harness/axe'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const definition = {
@@ -61,7 +60,6 @@ describe.skipIf(noBrowser)('around the work', () => {
       }
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
       await page.getByRole('link', { name: 'Läufe' }).waitFor()
-      await checkPage(page)
     } finally {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }
@@ -95,7 +93,6 @@ describe.skipIf(noBrowser)('around the work', () => {
     await panel.getByRole('button', { name: 'Grace', exact: true }).click()
     await panel.getByRole('button', { name: 'Comment', exact: true }).click()
     await panel.getByText('Look, @Grace').waitFor()
-    await checkPage(page)
     const told = async () => (await site().call(grace, 'GET', '/api/notifications')).items
     await eventually(async () => (await told())[0]?.kind).toBe('comment.mentioned')
 
@@ -118,9 +115,10 @@ describe.skipIf(noBrowser)('around the work', () => {
       }
     })
     try {
+      await site().call(ada, 'POST', '/api/notifications', { title: 'Call the mill' })
       await page.goto('/workflows')
-      await eventually(async () => open.length).toBeGreaterThan(0)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      // The feed has come: from now on its end is a loss.
+      await page.getByRole('button', { name: 'Notifications, 1 unread' }).first().waitFor()
       isCut = true
       for (const socket of open) await socket.close()
       await page.getByText('The service cannot be reached.').waitFor()
