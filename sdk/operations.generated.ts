@@ -75,11 +75,15 @@ import type {
   FileValue,
   FormActionAnswer,
   Gathered,
+  Interaction,
+  InteractionAnswer,
+  InteractionCodeSent,
   Invitation,
   InvitationPreview,
   Invoice,
   JobMember,
   JobRun,
+  KeptAnswer,
   KeptMail,
   KeyRotation,
   Knowledge,
@@ -99,6 +103,7 @@ import type {
   NewEventDestination,
   NewInstallationKey,
   NewModelPrices,
+  NewNotificationPreferences,
   NewReplay,
   NewServiceTrigger,
   NewSource,
@@ -107,6 +112,7 @@ import type {
   NewWorkflowComment,
   NewWorkspaceModel,
   Notification,
+  NotificationPreferences,
   NotificationsChanged,
   OddsOfDay,
   OidcProviders,
@@ -561,10 +567,24 @@ export type Operations = {
   respondToExecution: { input: { execution_id: string } & { response: unknown; clarification_id?: string }; answer: ClarificationAnswered; required: true }
   /** Open questions the caller may answer, soonest due first; of one execution, where it is named */
   listQuestionInbox: { input: { limit?: number; cursor?: string; q?: string; sort?: "due_at" | "-due_at" | "created_at" | "-created_at"; created_after?: string; created_before?: string; execution_id?: string; workflow_id?: string }; answer: { items: Array<Clarification>; next_cursor: string | null }; required: false }
+  /** Answers that later questions may use again: one’s own, and those to questions of one’s workflows */
+  listKeptAnswers: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; workflow_id?: string }; answer: { items: Array<KeptAnswer>; next_cursor: string | null }; required: false }
+  /** Let no later question use an answer again */
+  withdrawAnswer: { input: { clarification_id: string }; answer: KeptAnswer; required: true }
   /** How often each agent's blind vote matched the final decision, by gate */
   listAgreement: { input: { limit?: number; cursor?: string; workflow_id?: string }; answer: { items: Array<AgentAgreement>; next_cursor: string | null }; required: false }
   /** Odds of the NHL for a date */
   fetchOdds: { input: { date: string; regions?: Array<"us" | "us2" | "us_dfs" | "us_ex" | "uk" | "eu" | "fr" | "se" | "au">; markets?: Array<"h2h" | "spreads" | "totals" | "outrights" | "h2h_lay" | "outrights_lay"> }; answer: OddsOfDay; required: true }
+  /** How the caller hears of what happens in the workspace, by kind of notice */
+  getNotificationPreferences: { input: Record<string, never>; answer: NotificationPreferences; required: false }
+  /** Choose how to hear of what happens in the workspace */
+  setNotificationPreferences: { input: NewNotificationPreferences; answer: NotificationPreferences; required: true }
+  /** What the link of a message asks */
+  getInteraction: { input: { interaction: string }; answer: Interaction; required: true }
+  /** Vote or answer through the link of a message */
+  answerInteraction: { input: { interaction: string } & InteractionAnswer; answer: Interaction; required: true }
+  /** Send a code to where the message went */
+  sendInteractionCode: { input: { interaction: string }; answer: InteractionCodeSent; required: true }
   /** Invoices of the workspace, newest first */
   listInvoices: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "amount_due" | "-amount_due"; created_after?: string; created_before?: string; status?: string }; answer: { items: Array<Invoice>; next_cursor: string | null }; required: false }
   /** The printable page of an invoice of the built-in provider */
@@ -1170,8 +1190,15 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor","q","sort","created_after","created_before","status"]],
   respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],
   listQuestionInbox: ["GET", "/api/clarifications/inbox", ["limit","cursor","q","sort","created_after","created_before","execution_id","workflow_id"]],
+  listKeptAnswers: ["GET", "/api/clarifications/answers", ["limit","cursor","q","sort","created_after","created_before","workflow_id"]],
+  withdrawAnswer: ["POST", "/api/clarifications/answers/{clarification_id}/withdraw"],
   listAgreement: ["GET", "/api/approvals/agreement", ["limit","cursor","workflow_id"]],
   fetchOdds: ["POST", "/api/workflows/odds"],
+  getNotificationPreferences: ["GET", "/api/notifications/preferences"],
+  setNotificationPreferences: ["PUT", "/api/notifications/preferences"],
+  getInteraction: ["GET", "/api/interactions/{interaction}"],
+  answerInteraction: ["POST", "/api/interactions/{interaction}"],
+  sendInteractionCode: ["POST", "/api/interactions/{interaction}/code"],
   listInvoices: ["GET", "/api/payments/invoices", ["limit","cursor","q","sort","created_after","created_before","status"]],
   showInvoice: ["GET", "/api/payments/invoices/{invoice_id}/page", ["workspace","expires","signature"]],
   listUsageCharges: ["GET", "/api/payments/usage-charges", ["limit","cursor","sort","created_after","created_before","execution_id","invoice_id","meter"]],

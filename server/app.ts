@@ -174,6 +174,7 @@ function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
     ...notificationRoutes(makeNotifications()),
     ...presenceRoutes(makePresence()),
     ...areas.workflows.routes,
+    ...areas.reaching.routes,
     ...areas.payments.routes,
     ...operationRoutes({ engine: areas.workflows.engine }),
     ...keyRotationRoutes(() => options.keys),

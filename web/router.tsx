@@ -49,6 +49,7 @@ const wayIn: FeaturePage[] = [
     page: [() => import('./features/account/mailed-links.tsx'), 'ConfirmAccountPage'],
   },
   { path: '/confirm-email/$token', page: [() => import('./features/account/mailed-links.tsx'), 'ConfirmEmailPage'] },
+  { path: '/answer/$token', page: [() => import('./features/answer/answer.tsx'), 'AnswerPage'] },
   { path: '/invitations/$token', page: [() => import('./features/account/invitation.tsx'), 'InvitationPage'] },
 ]
 const outside = wayIn.map((page) => createRoute({ getParentRoute: () => root, path: page.path, component: lazy(page) }))

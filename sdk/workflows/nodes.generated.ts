@@ -14,7 +14,7 @@ export const branch = define<{ cases: Array<{ port: string; when: { $cel: string
 export const channel = { send: define<{ config_id: string; to: string; text: string }, { channel?: string; state?: "queued" | "sent" }, "out">("channel.send") }
 
 /** Asks a person and waits for an answer that matches the schema. The first valid answer wins. */
-export const clarification = define<{ question: string; schema?: Record<string, Untyped>; who?: Array<{ kind: "user" | "team" | "role"; id: string } | string>; due_in_s?: number; on_due?: "fail" | "default" | "escalate"; default?: Untyped }, Untyped, "out">("clarification")
+export const clarification = define<{ question: string; schema?: Record<string, Untyped>; who?: Array<{ kind: "user" | "team" | "role"; id: string } | string>; due_in_s?: number; on_due?: "fail" | "default" | "escalate"; default?: Untyped; reuse?: { key: Untyped; for_s: number; use?: "take" | "offer" } }, Untyped, "out">("clarification")
 
 /** Runs JavaScript or TypeScript over its input: the body of a function, or a module with export default (input) => … It has no network, files or packages. */
 export const code = define<{ source: string; input?: Untyped; limits?: { time_ms?: number; memory_mb?: number } }, Untyped, "out">("code")

@@ -21,6 +21,7 @@ const codes = {
   origin_refused: [403, 'This origin is not on the list of the token'],
   address_reserved: [403, 'This address is reserved for an operator'],
   email_unverified: [403, 'Your e-mail address is not confirmed yet'],
+  proof_required: [403, 'Prove that the message was sent to you'],
   second_factor_required: [403, 'This workspace asks for a second factor'],
   sign_up_closed: [403, 'Sign-up is closed; ask for an invitation'],
   token_disabled: [403, 'This token is disabled'],

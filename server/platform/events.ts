@@ -34,3 +34,24 @@ export const deliverEvent: DeliverEvent = async (tx, event) => {
   ])
   for (const { user_id } of told) tx.hint(FEED_HINTS, user_id)
 }
+
+/**
+ * Gates or questions, as on the wire, wait for nobody any more, or no longer for this person: notices about them are read and say
+ * `outcome`, and messages that were not sent are not sent.
+ */
+export async function settleMatters(
+  tx: Tx,
+  workspaceId: string,
+  matters: readonly string[],
+  outcome: string,
+  userId: string | null = null,
+): Promise<void> {
+  if (matters.length === 0) return
+  const told = await tx.rows<{ user_id: string }>('select settle_matters($1, $2, $3, $4) as user_id', [
+    workspaceId,
+    matters,
+    outcome,
+    userId,
+  ])
+  for (const { user_id } of told) tx.hint(FEED_HINTS, user_id)
+}

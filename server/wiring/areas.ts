@@ -23,6 +23,7 @@ import { jobLinks, wireJobs } from './jobs.ts'
 import { wireKnowledge } from './knowledge.ts'
 import { wirePayments } from './payments.ts'
 import { wireProviders } from './providers.ts'
+import { wireReaching } from './reaching.ts'
 import { wireServices } from './services.ts'
 import { wireThreads } from './threads.ts'
 import { wireWorkflows } from './workflows.ts'
@@ -67,7 +68,8 @@ export async function wireAreas(parts: Parts) {
   )
   const jobs = await wireJobsOf(parts, resources, workflows)
   const destinations = await wireDestinationsOf(parts, resources)
-  return { ...resources, ...talk, workflows, jobs, destinations }
+  const reaching = wireReaching({ ...parts, providers: resources.providers, workflows })
+  return { ...resources, ...talk, workflows, jobs, destinations, reaching }
 }
 
 /** What people keep, and what the rest is built on. */

@@ -11,8 +11,9 @@ import { type MaintenanceTasks, startMaintenance } from './maintenance.ts'
 /** What an area does without being asked. An API server leaves alerts and clearing up to others. */
 export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log' | 'baseUrl'>, areas: Areas) {
   const { config, db, log, baseUrl } = parts
-  const { threads, conversations, services, knowledge, providers } = areas
+  const { threads, reaching, conversations, services, knowledge, providers } = areas
   await threads.start()
+  await reaching.start()
   conversations.start()
   services.start()
   await knowledge.start()
@@ -31,7 +32,7 @@ export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log'
 
 /** What is cleared up every hour. */
 function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): MaintenanceTasks {
-  const { workflows, jobs, data, destinations, files, threads, conversations } = areas
+  const { workflows, jobs, data, destinations, files, threads, reaching, conversations } = areas
   return {
     'journal of executions': workflows.maintain,
     'events from outside': workflows.forgetEvents,
@@ -48,6 +49,7 @@ function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): Ma
     'deliveries of events': destinations.maintain,
     ...files.tasks,
     ...threads.tasks,
+    ...reaching.tasks,
     ...conversations.tasks,
   }
 }
@@ -56,6 +58,7 @@ function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): Ma
 export async function stopAreas(areas: Areas): Promise<void> {
   await areas.services.stop()
   await areas.threads.stop()
+  await areas.reaching.stop()
   await areas.knowledge.stop()
   await areas.conversations.stop()
   await areas.jobs.stop()

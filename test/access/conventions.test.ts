@@ -76,7 +76,7 @@ describe('If-Match', () => {
 describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
   const wrong = { no_such_field: 1 }
   /** What proves who is calling is in the body, so the body is read first. */
-  const proofInBody = new Set(['confirmEmail', 'confirmSignUp', 'resetPassword'])
+  const proofInBody = new Set(['answerInteraction', 'confirmEmail', 'confirmSignUp', 'resetPassword'])
 
   test('anyone who may not do it is told so, whatever they send', async () => {
     const unlike: unknown[] = []

@@ -25,6 +25,13 @@ export const notificationCases: Cases = {
   },
   deleteNotification: { expect: rows.ownOnly, prepare: notification },
   createNotificationTicket: { expect: rows.signedIn },
+  getNotificationPreferences: { expect: rows.signedIn },
+  setNotificationPreferences: {
+    expect: rows.signedIn,
+    prepare: async () => ({
+      body: { preferences: [{ kind: 'execution.failed', app: true, mail: false }] },
+    }),
+  },
 }
 
 export const presenceCases: Cases = {

@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { deliverEvent } from '#platform/events'
+import { deliverEvent, settleMatters } from '#platform/events'
 import { toWire } from '#platform/ids'
 import { readStanding } from './standings.ts'
 import type * as store from './store.ts'
@@ -19,6 +19,17 @@ export async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: 
     to: outstanding.filter(({ kind: voter }) => voter === 'human').map(({ id }) => id),
   })
 }
+
+/** Everybody who was asked sees how it ended. */
+export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[], outcome: string): Promise<void> =>
+  settleMatters(
+    tx,
+    workspaceId,
+    requestIds.map((id) => toWire('apr', id)),
+    outcome,
+  )
+
+export const NO_LONGER_ASKED = 'Withdrawn: the execution no longer waits for it'
 
 /** Owners of the workspace, and of the workflow, hear that nobody is left who could open the gate. */
 export async function reportIfStuck(tx: Tx, standing: Standing): Promise<void> {

@@ -9,7 +9,7 @@ import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import { reasonToExclude, withHolders } from './excluded.ts'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
-import { reportIfStuck, tellVoters } from './gate-notices.ts'
+import { NO_LONGER_ASKED, reportIfStuck, settleNotices, tellVoters } from './gate-notices.ts'
 import { outcomeOf } from './gate-resolving.ts'
 import { openedOnce } from './opened-once.ts'
 import { given, readPolicy, toRows } from './policy.ts'
@@ -54,7 +54,10 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
         return present.outcome === null
           ? opened(present)
           : { ...opened(present), settled: await outcomeOf(tx, present) }
-      if (present?.status === 'open') await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+      if (present?.status === 'open') {
+        await store.closeGate(tx, wait.workspaceId, present.request_id, 'cancelled', null)
+        await settleNotices(tx, wait.workspaceId, [present.request_id], NO_LONGER_ASKED)
+      }
       const inserted = await store.insertGate(tx, {
         workspace_id: wait.workspaceId,
         request_id: newId(),

@@ -2,7 +2,8 @@ import type { Settled } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
-import { reportIfStuck } from './gate-notices.ts'
+import { NO_LONGER_ASKED, reportIfStuck, settleNotices } from './gate-notices.ts'
+import { outcomeInWords } from './outcome-words.ts'
 import { readStanding, readStandings } from './standings.ts'
 import * as store from './store.ts'
 import { decideGate } from './tally.ts'
@@ -29,6 +30,7 @@ export async function resolve(
   const changed = await changedDatasets(tx, gate.workspace_id, gate.execution_id)
   if (changed) {
     await store.closeGate(tx, gate.workspace_id, gate.request_id, 'cancelled', null)
+    await settleNotices(tx, gate.workspace_id, [gate.request_id], NO_LONGER_ASKED)
     engine().send(tx, to, {
       type: 'node.failed',
       nodePath: gate.node_path,
@@ -38,15 +40,20 @@ export async function resolve(
   }
   const closed = await store.closeGate(tx, gate.workspace_id, gate.request_id, status, outcome)
   if (gate.workflow_id !== null && status !== 'expired') await voting.recordAgreement(tx, gate, outcome)
-  engine().send(tx, to, await outcomeOf(tx, closed))
+  const votes = await voting.listVotes(tx, gate.workspace_id, [gate.request_id])
+  await settleNotices(tx, gate.workspace_id, [gate.request_id], outcomeInWords(closed, votes))
+  engine().send(tx, to, outcomeWith(closed, votes))
 }
 
 /** What its execution is told of a gate that is resolved. */
-export async function outcomeOf(tx: Tx, gate: store.Gate): Promise<Settled> {
+export const outcomeOf = async (tx: Tx, gate: store.Gate): Promise<Settled> =>
+  outcomeWith(gate, await voting.listVotes(tx, gate.workspace_id, [gate.request_id]))
+
+function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
   const { status, payload_sha256 } = gate
   const outcome = gate.outcome!
   const request_id = toWire('apr', gate.request_id)
-  const votes = (await voting.listVotes(tx, gate.workspace_id, [gate.request_id])).map(voteJson)
+  const votes = cast.map(voteJson)
   return {
     type: 'approval.resolved',
     nodePath: gate.node_path,
@@ -66,8 +73,10 @@ export async function settle(deps: GateDependencies, tx: Tx, gate: store.Gate): 
 
 /** The execution has ended, or the node at `path`: what it still asked is void. */
 export async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
-  for (const { request_id } of await store.lockOpenGates(tx, workspaceId, executionId, path))
-    await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
+  const open = await store.lockOpenGates(tx, workspaceId, executionId, path)
+  for (const { request_id } of open) await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
+  const ids = open.map(({ request_id }) => request_id)
+  await settleNotices(tx, workspaceId, ids, NO_LONGER_ASKED)
 }
 
 /**

@@ -21,12 +21,14 @@ export type Row = {
   on_due: 'fail' | 'default' | 'escalate'
   default_answer: Json
   escalated: boolean
+  reminded: boolean
   started_by: string | null
   answer: Json
   answered_by: string | null
   answered_by_name: string | null
   asked_at: Date
   due_at: Date | null
+  reused_from: string | null
 }
 
 /** A question, and whether the person who answers is one of those it is for. */
@@ -36,10 +38,10 @@ export type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodeP
 
 type Key = Pick<Row, 'workspace_id' | 'clarification_id'>
 
-export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait): Promise<Row> =>
+export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait, reuseKey: Buffer | null): Promise<Row> =>
   tx.row<Row>(
-    `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13))) returning *`,
+    `insert into questions (workspace_id, clarification_id, execution_id, workflow_id, node_path, node_id, question, schema, who, on_due, default_answer, started_by, due_at, reuse_key)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, date_trunc('milliseconds', now() + make_interval(secs => $13)), $14) returning *`,
     [
       wait.workspaceId,
       newId(),
@@ -54,6 +56,7 @@ export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait): Promise<R
       args.default === undefined ? null : JSON.stringify(args.default),
       wait.startedBy,
       typeof args.due_in_s === 'number' ? args.due_in_s : null,
+      reuseKey,
     ],
   )
 
@@ -76,6 +79,18 @@ export const lockFor = (
      where q.workspace_id = $1 and q.execution_id = $2 and case when $3::uuid is null then q.status = 'open' else q.clarification_id = $3 end
      order by q.clarification_id limit 2 for update`,
     [at[0], at[1], at[2] ?? null, userId ?? null],
+  )
+
+/** Not locked: for whoever only reads it. */
+export const findAsked = (
+  tx: Tx,
+  workspaceId: string,
+  clarificationId: string,
+  userId: string,
+): Promise<Asked | undefined> =>
+  tx.maybe<Asked>(
+    `select q.*, ${isFor('$3::uuid')} as named from questions q where q.workspace_id = $1 and q.clarification_id = $2`,
+    [workspaceId, clarificationId, userId],
   )
 
 export const findNewest = (tx: Tx, workspaceId: string, executionId: string): Promise<Row | undefined> =>
@@ -104,6 +119,25 @@ export const sendAnswer = (
     [workspace_id, clarification_id, JSON.stringify(answer), by.id, by.name],
   )
 
+/** Answered by what somebody said before. */
+export const answerFromEarlier = (
+  tx: Tx,
+  { workspace_id, clarification_id }: Key,
+  earlier: Pick<Row, 'clarification_id' | 'answer' | 'answered_by' | 'answered_by_name'>,
+): Promise<Row> =>
+  tx.row<Row>(
+    `update questions set status = 'answered', answer = $3, answered_by = $4, answered_by_name = $5, reused_from = $6, answered_at = now()
+     where workspace_id = $1 and clarification_id = $2 returning *`,
+    [
+      workspace_id,
+      clarification_id,
+      JSON.stringify(earlier.answer),
+      earlier.answered_by,
+      earlier.answered_by_name,
+      earlier.clarification_id,
+    ],
+  )
+
 /** Goes to the owners of the workspace as well. */
 export const markEscalated = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<number> =>
   tx.count('update questions set escalated = true where workspace_id = $1 and clarification_id = $2', [
@@ -114,7 +148,7 @@ export const markEscalated = (tx: Tx, { workspace_id, clarification_id }: Key): 
 /** Likewise, with as much time again. */
 export const escalate = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<Row> =>
   tx.row<Row>(
-    `update questions set escalated = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
+    `update questions set escalated = true, reminded = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
     [workspace_id, clarification_id],
   )
 
@@ -124,10 +158,21 @@ export const markExpired = (tx: Tx, { workspace_id, clarification_id }: Key): Pr
     [workspace_id, clarification_id],
   )
 
-export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<number> =>
-  tx.count(
+export const markReminded = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<number> =>
+  tx.count('update questions set reminded = true where workspace_id = $1 and clarification_id = $2', [
+    workspace_id,
+    clarification_id,
+  ])
+
+export const cancelOpen = (
+  tx: Tx,
+  workspaceId: string,
+  executionId: string,
+  path?: string,
+): Promise<{ clarification_id: string }[]> =>
+  tx.rows<{ clarification_id: string }>(
     `update questions set status = 'cancelled', answered_at = now()
-     where workspace_id = $1 and execution_id = $2 and status = 'open' and ${isAtPath}`,
+     where workspace_id = $1 and execution_id = $2 and status = 'open' and ${isAtPath} returning clarification_id`,
     [workspaceId, executionId, path ?? null],
   )
 

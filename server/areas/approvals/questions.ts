@@ -10,7 +10,7 @@ import { checkSchema } from '#model/json-schema-check'
 import type { Standing } from '#platform/access/words'
 import type { Database, Tx } from '#platform/db/pool'
 import { invalid, type Problem, problem, unknownReference } from '#platform/errors'
-import { deliverEvent } from '#platform/events'
+import { deliverEvent, settleMatters } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
@@ -19,6 +19,7 @@ import { openedOnce } from './opened-once.ts'
 import { given } from './policy.ts'
 import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
+import { type Earlier, findEarlier, provenanceOf, reuseOf } from './reuse.ts'
 
 // Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
 // engine in the transaction that records it.
@@ -43,14 +44,23 @@ export type QuestionDependencies = {
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
 }
 
-const opened = (row: Row): Opened => ({
+/** A reminder goes out when this share of the time to the due moment has passed. */
+const REMIND_AT = 0.5
+
+const remindAt = ({ due_at, reminded, asked_at }: Row): Date | null =>
+  due_at === null || reminded
+    ? null
+    : new Date(asked_at.getTime() + (due_at.getTime() - asked_at.getTime()) * REMIND_AT)
+
+const opened = (row: Row, suggested?: Earlier): Opened => ({
   data: {
     clarification_id: toWire('clr', row.clarification_id),
     question: row.question,
     schema: row.schema,
     ...(row.due_at && { due_at: row.due_at.toISOString() }),
+    ...(suggested && { suggested: { answer: suggested.answer, ...provenanceOf(suggested) } }),
   },
-  dueAt: row.due_at,
+  dueAt: remindAt(row) ?? row.due_at,
 })
 
 async function askQuestion(deps: QuestionDependencies, wait: PeopleWait): Promise<Opened> {
@@ -67,12 +77,21 @@ async function askQuestion(deps: QuestionDependencies, wait: PeopleWait): Promis
       const present = await store.lockLatest(tx, wait)
       if (present)
         return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
-      const row = await store.insertQuestion(tx, wait)
+      const reuse = reuseOf(wait)
+      const row = await store.insertQuestion(tx, wait, reuse?.key ?? null)
       // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
       if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
+      const earlier = reuse ? await findEarlier(tx, row, reuse) : undefined
+      if (earlier && reuse?.use === 'take') {
+        const taken = await store.answerFromEarlier(tx, row, earlier)
+        const outcome = outcomeOf(taken, earlier)
+        // Sent as any answer, so that the journal says where it comes from.
+        tellExecution(deps.engine, tx, taken, { outcome })
+        return { ...opened(taken), settled: outcome }
+      }
       await tell(tx, row, 'clarification.asked', `A question for you: ${row.question}`)
       await deps.onAsked?.(tx, row)
-      return opened(row)
+      return opened(row, earlier)
     })
   return openedOnce('questions_one_open', ask)
 }
@@ -88,18 +107,25 @@ async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void
   })
 }
 
-function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): void {
+async function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
   store.sendAnswer(tx, row, answer, by)
+  // Under way while the execution is told: an answer does not take a further round trip.
+  const settled = settleMatters(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
   const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
   tellExecution(engine, tx, answered, { isLast: true })
+  await settled
 }
 
-const tellExecution = (engine: Teller, tx: Tx, row: Row, options = { isLast: false }): void =>
+const matterOf = ({ clarification_id }: Pick<Row, 'clarification_id'>): string => toWire('clr', clarification_id)
+
+type Telling = { outcome?: Settled; isLast?: boolean }
+
+const tellExecution = (engine: Teller, tx: Tx, row: Row, { outcome, isLast = false }: Telling = {}): void =>
   engine().send(
     tx,
     { workspaceId: row.workspace_id, executionId: row.execution_id, key: `question:${row.clarification_id}` },
-    outcomeOf(row),
-    options,
+    outcome ?? outcomeOf(row),
+    { isLast },
   )
 
 /** Records an answer in the caller's transaction. Whether they may give it was settled before. */
@@ -125,7 +151,7 @@ async function answer(
       issues.slice(0, 50).map((issue) => ({ path: `/response${issue.path}`, message: issue.message })),
       'The response does not fit the question.',
     )
-  close(engine, tx, wanted, answered.response, by)
+  await close(engine, tx, wanted, answered.response, by)
   return { clarification_id: wanted.clarification_id, execution_id: executionId, status: 'answered' }
 }
 
@@ -135,9 +161,15 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
     if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
     // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
     const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
-    if (!passed) return { dueAt: row.due_at }
+    if (!passed) {
+      if (!row.reminded) {
+        await store.markReminded(tx, row)
+        await tell(tx, row, 'clarification.reminder', `Still waiting for your answer: ${row.question}`)
+      }
+      return { dueAt: row.due_at }
+    }
     if (row.on_due === 'default' && validateJson(row.schema, row.default_answer).length === 0) {
-      close(deps.engine, tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
+      await close(deps.engine, tx, row, row.default_answer, { id: 'default', name: 'the default answer' })
       return { dueAt: null }
     }
     if (row.on_due === 'escalate' && !row.escalated) {
@@ -146,9 +178,16 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
       return { dueAt: escalated.due_at }
     }
     await store.markExpired(tx, row)
+    await settleMatters(tx, row.workspace_id, [matterOf(row)], 'The time to answer has passed')
     tellExecution(deps.engine, tx, { ...row, status: 'expired' })
     return { dueAt: null }
   })
+}
+
+/** The execution has ended, or the node at `path`: what it still asked is void. */
+async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
+  const cancelled = await store.cancelOpen(tx, workspaceId, executionId, path)
+  await settleMatters(tx, workspaceId, cancelled.map(matterOf), 'Withdrawn: the execution no longer waits for it')
 }
 
 type AnswerArgs = Parameters<typeof answer> extends [unknown, ...infer Rest] ? Rest : never
@@ -158,7 +197,7 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
   questionDue: (wait: store.WhereAsked) => questionDue(deps, wait),
   answer: (...args: AnswerArgs) => answer(deps, ...args),
 
-  cancelOpen: store.cancelOpen,
+  cancelOpen,
   stillOpen: store.listStillOpen,
   isForPerson: store.isForPerson,
 
@@ -204,7 +243,7 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
 })
 
 /** What its execution is told of a question that was answered or has expired. */
-function outcomeOf(row: Row): Settled {
+function outcomeOf(row: Row, earlier?: Earlier): Settled {
   const { node_path: nodePath, node_id, clarification_id, answered_by, answered_by_name } = row
   if (row.status === 'answered')
     return {
@@ -215,6 +254,7 @@ function outcomeOf(row: Row): Settled {
         node_id,
         clarification_id: toWire('clr', clarification_id),
         answered_by: { id: answered_by, name: answered_by_name },
+        ...(earlier && { reused: provenanceOf(earlier) }),
       },
     }
   const why = row.on_due === 'default' ? ', and the default answer does not fit its schema' : ''

@@ -1,6 +1,7 @@
 import { sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { listKeptAnswers, readKeptAnswer, withdrawAnswer } from './kept-answers.ts'
 import type { Questions } from './questions.ts'
 import {
   Agreement,
@@ -10,6 +11,8 @@ import {
   decidedList,
   gateList,
   inboxList,
+  KeptAnswer,
+  keptList,
   NewVote,
   Question,
   questionList,
@@ -31,6 +34,8 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
       listExecutionApprovals: ['GET', '/api/workflows/executions/:execution_id/approvals', viewer('execution')],
       respondToExecution: ['POST', '/api/workflows/executions/:execution_id/respond', sees('execution'), 'run'],
       listQuestionInbox: ['GET', '/api/clarifications/inbox', viewer('workspace')],
+      listKeptAnswers: ['GET', '/api/clarifications/answers', viewer('workspace')],
+      withdrawAnswer: ['POST', '/api/clarifications/answers/:clarification_id/withdraw', viewer('workspace'), 'run'],
       listAgreement: ['GET', '/api/approvals/agreement', viewer('workspace')],
     },
     {
@@ -100,6 +105,22 @@ export const approvalRoutes = ({ approvals, questions }: { approvals: Approvals;
         answer: page(Question),
         extension: true,
         run: questions.listQuestionInbox,
+      },
+      listKeptAnswers: {
+        summary: 'Answers that later questions may use again: one’s own, and those to questions of one’s workflows',
+        query: keptList.query,
+        answer: page(KeptAnswer),
+        extension: true,
+        run: listKeptAnswers,
+      },
+      withdrawAnswer: {
+        summary: 'Let no later question use an answer again',
+        description:
+          'For the person who gave it, the owner of the workflow and owners of the workspace. Runs that used it keep it.',
+        answer: KeptAnswer,
+        extension: true,
+        allowed: readKeptAnswer,
+        run: withdrawAnswer,
       },
       listAgreement: {
         summary: "How often each agent's blind vote matched the final decision, by gate",

@@ -110,6 +110,32 @@ export const Question = z
   .meta({ id: 'Clarification' })
 export type Question = z.input<typeof Question>
 
+export const KeptAnswer = z
+  .object({
+    clarification_id: id('clr').describe('The question that was answered first'),
+    execution_id: id('exe'),
+    workflow_id: id('wf').nullable(),
+    node_id: z.string(),
+    question: z.string(),
+    answer: z.unknown().describe('What later questions with the same key get'),
+    answered_by: z.object({ id: z.string(), name: z.string() }).describe('Who gave it'),
+    asked_at: timestamp(),
+    answered_at: timestamp(),
+    withdrawn_at: timestamp().nullable().describe('Since when no question uses it any more'),
+    times_used: z.number().int().describe('How many later questions have taken it'),
+  })
+  .meta({ id: 'KeptAnswer' })
+export type KeptAnswer = z.input<typeof KeptAnswer>
+
+export const keptList = defineList({
+  id: 'clarification_id',
+  created: 'asked_at',
+  search: ['question'],
+  sort: { created_at: 'id' },
+  order: '-created_at',
+  filters: { workflow_id: anyId('wf', 'Only answers to questions of this workflow') },
+})
+
 const ofWorkflow = { workflow_id: anyId('wf', 'Only gates of this workflow') }
 
 export const inboxList = defineList({

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { Engine } from '#engine/ports'
+import type { Json } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { invalid, problem, unknownReference } from '#platform/errors'
-import { deliverEvent } from '#platform/events'
+import { deliverEvent, settleMatters } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { decodeCursor, isUuid, toPage } from '#platform/http/page'
@@ -15,6 +16,7 @@ import type { Gates } from './gates.ts'
 import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './schema.ts'
 import { readStanding } from './standings.ts'
 import * as store from './store.ts'
+import type { Standing } from './tally.ts'
 import { gateView, gateViews, voteJson, voteView } from './view.ts'
 import * as voting from './voting-store.ts'
 
@@ -70,6 +72,14 @@ async function record(
       data: { node_id: gate.node_id, request_id: toWire('apr', gate.request_id), vote: voteJson(row) },
     },
   )
+  if (row.voter_kind === 'human')
+    await settleMatters(
+      tx,
+      gate.workspace_id,
+      [toWire('apr', gate.request_id)],
+      `You voted: ${row.decision}`,
+      row.voter_id,
+    )
   await gates.settle(tx, gate)
   return row
 }
@@ -113,14 +123,21 @@ export async function listDecided(ctx: Context, asked: ListInput) {
   return { ...page, items: await gateViews(ctx.tx, page.items) }
 }
 
-export async function castVote(
+export const castVote = (deps: Deps, ctx: Context, { request_id, ...vote }: ById & NewVote): Promise<Vote> =>
+  castVoteOf(deps, ctx.tx, ctx.person, { workspaceId: ctx.workspace.workspace_id, requestId: request_id, ...vote })
+
+/** `evidence`: how the person was known, where it was not by signing in. */
+type VoteOfPerson = NewVote & { workspaceId: string; requestId: string; evidence?: Json }
+
+/** The vote of a person whom the caller has identified. Everything else is checked here, whichever way they came. */
+export async function castVoteOf(
   deps: Deps,
-  ctx: Context,
-  { request_id, decision, comment, payload_sha256 }: ById & NewVote,
+  tx: Tx,
+  { user_id, name }: { user_id: string; name: string },
+  { workspaceId, requestId, decision, comment, payload_sha256, evidence = null }: VoteOfPerson,
 ): Promise<Vote> {
-  const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
-  const { user_id, name } = ctx.person
-  const { votes, voters } = await readStanding(ctx.tx, gate)
+  const gate = await lock(tx, workspaceId, requestId)
+  const { votes, voters } = await readStanding(tx, gate)
   if (hasVoted(votes, user_id)) throw problem('already_voted', 'A vote cannot be changed.')
   const voter = voters.find((one) => one.user_id === user_id)
   if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
@@ -128,9 +145,9 @@ export async function castVote(
   if (payload_sha256 !== gate.payload_sha256)
     throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
   try {
-    const row = await record(deps, ctx.tx, gate, {
+    const row = await record(deps, tx, gate, {
       vote_id: newId(),
-      request_id,
+      request_id: requestId,
       voter_kind: 'human',
       voter_id: user_id,
       voter_name: name,
@@ -139,7 +156,7 @@ export async function castVote(
       comment: comment ?? null,
       rationale: null,
       confidence: null,
-      evidence: null,
+      evidence,
       payload_sha256,
     })
     return voteView(row)
@@ -234,6 +251,7 @@ export async function listAgreement(ctx: Context, { workflow_id, cursor, limit }
 
 const verbsOfApprovals = {
   castVote,
+  castVoteOf,
   castAgentVote,
 }
 
@@ -249,6 +267,10 @@ export function makeApprovals(dependencies: Deps) {
     listAgreement,
   }
 }
+
+/** Why this person has no vote at the gate; null where they have one. */
+export const whyNotVote = ({ gate, voters }: Pick<Standing, 'gate' | 'voters'>, userId: string): string | null =>
+  voters.some(({ user_id }) => user_id === userId) ? null : notAVoter(gate, userId)
 
 const hasVoted = (votes: voting.VoteRow[], userId: string): boolean =>
   votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)

@@ -29,6 +29,26 @@ export const clarification = control({
       due_in_s: { type: 'number', title: 'Due after (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
       on_due: { enum: ['fail', 'default', 'escalate'], title: 'When overdue', default: 'fail' },
       default: { title: 'Default answer' },
+      reuse: fields(
+        {
+          key: {
+            title: 'Same question if this is equal',
+            description: 'Usually an expression, such as the customer’s id',
+          },
+          for_s: { type: 'number', title: 'For (seconds)', exclusiveMinimum: 0, maximum: 31_536_000 },
+          use: {
+            enum: ['take', 'offer'],
+            title: 'An earlier answer',
+            description: '`take` does not ask again; `offer` asks and shows it',
+            default: 'take',
+          },
+        },
+        ['key', 'for_s'],
+        {
+          title: 'Use earlier answers',
+          description: 'An earlier answer by somebody who may still give it is used again.',
+        },
+      ),
     },
     ['question'],
   ),

@@ -19,6 +19,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'triggerWebhook',
       'respondToExecution',
       'castVote',
+      'answerInteraction',
       'runSuite',
       'createReplay',
       'cancelReplay',
@@ -77,7 +78,7 @@ const reasons: [reason: string, operations: string[]][] = [
   ],
   [
     'Names an address or a provider that nobody has proven yet; what comes of it is an entry.',
-    ['forgotPassword', 'beginTotp', 'beginPasskey', 'linkOidc'],
+    ['forgotPassword', 'sendInteractionCode', 'beginTotp', 'beginPasskey', 'linkOidc'],
   ],
   ['The provider of payments keeps its own log, and what it changes is read again.', ['receiveStripeWebhook']],
 ]

@@ -20,6 +20,7 @@ const prefixOf: Record<string, Prefix> = {
   comment_id: 'cmt',
   execution_id: 'exe',
   request_id: 'apr',
+  clarification_id: 'clr',
   dataset_id: 'ds',
   connection_id: 'conn',
   credential_id: 'cred',

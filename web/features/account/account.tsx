@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Session } from '#sdk/types.generated'
 import { account, useApi, useChange, useList } from '#web/api.ts'
@@ -23,6 +24,12 @@ export function AccountPage() {
             facts={[
               ['Name', user.name],
               ['E-mail', <Address key="email" />],
+              [
+                'Notifications',
+                <Link key="notifications" to="/account/notifications" className="text-accent underline">
+                  Choose how you hear of things
+                </Link>,
+              ],
               ['Member since', <RelativeTime key="since" at={user.created_at} />],
             ]}
           />

@@ -2,5 +2,11 @@ import type { Feature } from '../feature.ts'
 
 /** Reached through the person's own menu. */
 export const account: Feature = {
-  pages: [{ path: '/account', page: [() => import('./account.tsx'), 'AccountPage'] }],
+  pages: [
+    { path: '/account', page: [() => import('./account.tsx'), 'AccountPage'] },
+    {
+      path: '/account/notifications',
+      page: [() => import('./notifications.tsx'), 'NotificationPreferencesPage'],
+    },
+  ],
 }

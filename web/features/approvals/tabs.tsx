@@ -4,13 +4,14 @@ import { TabLinks } from '#web/ui/tabs.tsx'
 /** One request that was decided is opened beside those that wait, under the first tab. */
 export function ApprovalTabs() {
   const { pathname } = useLocation()
-  const isDecided = pathname === '/approvals/decided'
+  const isDecided = pathname === '/approvals/decided' || pathname === '/approvals/answers'
   return (
     <TabLinks
       label="Kinds of approvals"
       tabs={[
         { to: '/approvals', label: 'Waiting for you', exact: isDecided },
         { to: '/approvals/decided', label: 'Your decisions' },
+        { to: '/approvals/answers', label: 'Kept answers' },
       ]}
     />
   )

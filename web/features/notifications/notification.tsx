@@ -58,6 +58,11 @@ function Found({ notification }: { notification: Notification }) {
           <TextWithTimes text={notification.body} />
         </p>
       )}
+      {typeof notification.data.resolution === 'string' && (
+        <p role="status" className="mb-5 font-medium">
+          {notification.data.resolution}.
+        </p>
+      )}
       {notification.link && (
         <p className="mb-6">
           <SafeLink

@@ -16,6 +16,7 @@ type Wait = Execution['waiting_for'][number] & {
   clarification_id?: string
   question?: string
   schema?: unknown
+  suggested?: { answer: unknown; answered_by: { name: string }; answered_at: string; execution_id: string }
   request_id?: string
   title?: string
   key?: string
@@ -133,18 +134,30 @@ function Question({ wait, execution_id }: { wait: Wait; execution_id: string }) 
       ) : inbox.error && !inbox.data ? (
         <ErrorState error={inbox.error} what="the question" onRetry={() => void inbox.refetch()} />
       ) : mine ? (
-        <SchemaForm
-          schema={mine.schema}
-          submit="Answer"
-          onSubmit={async (response) => {
-            await api.respondToExecution(
-              { execution_id, response, clarification_id: mine.clarification_id },
-              { idempotencyKey: newKey() },
-            )
-            toast.done('Answered', 'The run continues.')
-            await invalidate('getExecution', 'listQuestionInbox')
-          }}
-        />
+        <>
+          {wait.suggested && (
+            <p className="mb-2 text-ink-2">
+              {wait.suggested.answered_by.name} answered this before, <RelativeTime at={wait.suggested.answered_at} />:
+              the form shows that answer.{' '}
+              <Link to={`/runs/${wait.suggested.execution_id}`} className="text-accent underline">
+                See that run
+              </Link>
+            </p>
+          )}
+          <SchemaForm
+            schema={mine.schema}
+            {...(wait.suggested && { value: wait.suggested.answer })}
+            submit="Answer"
+            onSubmit={async (response) => {
+              await api.respondToExecution(
+                { execution_id, response, clarification_id: mine.clarification_id },
+                { idempotencyKey: newKey() },
+              )
+              toast.done('Answered', 'The run continues.')
+              await invalidate('getExecution', 'listQuestionInbox')
+            }}
+          />
+        </>
       ) : (
         <p className="text-ink-2">This question is for someone else. The run continues when they answer.</p>
       )}

@@ -1,0 +1,27 @@
+// Kinds of notices that people can choose about. Shared with the console. Others are always shown in the console, and only there.
+
+export type NotificationKind = {
+  kind: string
+  title: string
+  /** Asks for a vote or an answer: by mail as well, unless the person chose otherwise. */
+  asks: boolean
+}
+
+export const notificationKinds: readonly NotificationKind[] = [
+  { kind: 'approval.requested', title: 'Your vote is needed', asks: true },
+  { kind: 'approval.reminder', title: 'A vote of yours is still missing', asks: true },
+  { kind: 'approval.escalated', title: 'A vote was escalated to you', asks: true },
+  { kind: 'approval.delegated', title: 'A colleague handed you a vote', asks: true },
+  { kind: 'approval.unsatisfiable', title: 'Nobody is left who can approve', asks: false },
+  { kind: 'clarification.asked', title: 'A run has a question for you', asks: true },
+  { kind: 'clarification.reminder', title: 'An answer of yours is still missing', asks: true },
+  { kind: 'clarification.escalated', title: 'A question was escalated to you', asks: true },
+  { kind: 'thread.handover', title: 'A visitor wants to talk to a person', asks: false },
+  { kind: 'thread.visitor_wrote', title: 'A visitor wrote in a conversation of yours', asks: false },
+  { kind: 'execution.failed', title: 'A run failed', asks: false },
+  { kind: 'job.failed', title: 'A job failed', asks: false },
+  { kind: 'job.paused', title: 'A job was paused', asks: false },
+  { kind: 'credential.needs_reconnect', title: 'A credential must be connected again', asks: false },
+  { kind: 'workflow.notify', title: 'A workflow wrote to you', asks: false },
+  { kind: 'workflow.transfer_offered', title: 'A workflow was offered to you', asks: false },
+]

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { canonicalText } from '#model/canonical'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { outcomeInWords } from './outcome-words.ts'
+import { findAsked } from './question-store.ts'
+import { whyNotVote } from './service.ts'
+import { readStanding } from './standings.ts'
+import * as store from './store.ts'
+
+// A gate or question as one person sees it who comes from a message, not from the console.
+
+export type Matter = {
+  kind: 'approval' | 'clarification'
+  title: string
+  /** What is decided on; null for a question. */
+  payload: Json
+  /** What the answer must fit; null for a gate. */
+  schema: Json
+  /** Of exactly what is shown. */
+  sha256: string
+  executionId: string
+  status: 'open' | 'approved' | 'rejected' | 'expired' | 'cancelled' | 'answered'
+  /** How it ended, and through whom; null while it is open. */
+  outcome: string | null
+  /** What the person has done already. */
+  own: string | null
+  /** Why the person may not answer; null where they may. */
+  refusal: string | null
+  dueAt: Date | null
+}
+
+export async function readGateFor(
+  tx: Tx,
+  workspaceId: string,
+  requestId: string,
+  userId: string,
+): Promise<Matter | undefined> {
+  const gate = await store.findGate(tx, workspaceId, requestId)
+  if (!gate) return undefined
+  const standing = await readStanding(tx, gate)
+  const vote = standing.votes.find(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
+  return {
+    kind: 'approval',
+    title: gate.title,
+    payload: gate.payload,
+    schema: null,
+    sha256: gate.payload_sha256,
+    executionId: gate.execution_id,
+    status: gate.status,
+    outcome: gate.status === 'open' ? null : outcomeInWords(gate, standing.votes),
+    own: vote?.decision ?? null,
+    refusal: vote ? null : whyNotVote(standing, userId),
+    dueAt: gate.due_at,
+  }
+}
+
+export async function readQuestionFor(
+  tx: Tx,
+  workspaceId: string,
+  clarificationId: string,
+  userId: string,
+): Promise<Matter | undefined> {
+  const row = await findAsked(tx, workspaceId, clarificationId, userId)
+  if (!row) return undefined
+  const outcomes = {
+    open: null,
+    answered: `Answered by ${row.answered_by_name ?? 'somebody else'}`,
+    expired: 'The time to answer has passed',
+    cancelled: 'Withdrawn: the execution no longer waits for it',
+  }
+  return {
+    kind: 'clarification',
+    title: row.question,
+    payload: null,
+    schema: row.schema,
+    sha256: createHash('sha256')
+      .update(canonicalText({ question: row.question, schema: row.schema }))
+      .digest('hex'),
+    executionId: row.execution_id,
+    status: row.status,
+    outcome: outcomes[row.status],
+    own: null,
+    refusal: row.named ? null : 'The question is addressed to somebody else.',
+    dueAt: row.due_at,
+  }
+}

@@ -1,0 +1,25 @@
+import type { Gate } from './store.ts'
+import type { VoteRow } from './voting-store.ts'
+
+type Vote = Pick<VoteRow, 'voter_kind' | 'voter_name' | 'decision'>
+
+/** How a gate ended, and who decided it: what everybody else who was asked is told. */
+export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outcome'>, votes: readonly Vote[]): string {
+  if (status === 'expired') return `The time to vote has passed: it counts as ${outcome ?? 'rejected'}`
+  if (status !== 'approved' && status !== 'rejected') return 'Withdrawn: the execution no longer waits for it'
+  const decision = status === 'approved' ? 'approve' : 'reject'
+  const deciding = votes.filter((vote) => vote.decision === decision)
+  const people = deciding.filter(({ voter_kind }) => voter_kind === 'human')
+  const names = (people.length > 0 ? people : deciding).map(({ voter_name }) => voter_name)
+  const said = status === 'approved' ? 'Approved' : 'Rejected'
+  return names.length === 0 ? said : `${said} by ${listOf(names)}`
+}
+
+const MAX_NAMES = 3
+
+function listOf(names: string[]): string {
+  const shown = names.slice(0, MAX_NAMES)
+  const more = names.length - shown.length
+  const last = more > 0 ? `${more} others` : shown.length > 1 ? shown.pop()! : undefined
+  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
+}

@@ -1,0 +1,62 @@
+import type { Matter } from '#areas/approvals/for-person'
+
+// The mail about a gate, a question or a notice. Everything in it but the addresses was written by tenants.
+
+/** More is read on the page: a vote is never asked for on half of something. */
+export const MAX_SHOWN = 4000
+
+export type MailParts = {
+  title: string
+  body: string | null
+  workspace: string
+  /** Absent for a notice that asks nothing. */
+  asked?: { matter: Matter; answerUrl: string; expiresAt: Date }
+  consoleUrl: string
+  preferencesUrl: string
+}
+
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** What is decided on as text, and whether that is all of it. */
+export function shownOf({ payload, kind }: Matter, most = MAX_SHOWN): { text: string; isWhole: boolean } {
+  if (kind === 'clarification' || payload === null) return { text: '', isWhole: true }
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)
+  return text.length <= most ? { text, isWhole: true } : { text: `${text.slice(0, most)}…`, isWhole: false }
+}
+
+type Button = { label: string; url: string }
+
+function buttonsOf({ matter, answerUrl }: NonNullable<MailParts['asked']>, isWhole: boolean): Button[] {
+  if (matter.kind === 'clarification') return [{ label: 'Answer', url: answerUrl }]
+  if (!isWhole) return [{ label: 'Read all of it and vote', url: answerUrl }]
+  return [
+    { label: 'Approve', url: `${answerUrl}?decision=approve` },
+    { label: 'Reject', url: `${answerUrl}?decision=reject` },
+  ]
+}
+
+export function mailOf(parts: MailParts): { subject: string; text: string; html: string } {
+  const { title, body, workspace, asked, consoleUrl, preferencesUrl } = parts
+  const shown = asked ? shownOf(asked.matter) : { text: '', isWhole: true }
+  const buttons = asked ? buttonsOf(asked, shown.isWhole) : []
+  const until = asked
+    ? `The links are for you alone and work until ${asked.expiresAt.toISOString().slice(0, 10)}. They open a page; nothing happens before you confirm it there.`
+    : ''
+  const hash = asked?.matter.kind === 'approval' ? `Content: sha256 ${asked.matter.sha256}` : ''
+  const lines = [title, body ?? '', shown.text, hash, ...buttons.map(({ label, url }) => `${label}: ${url}`), until]
+  const foot = [`Workspace: ${workspace}`, `In the console: ${consoleUrl}`, `Which mails you get: ${preferencesUrl}`]
+  const text = [...lines.filter((line) => line !== ''), foot.join('\n')].join('\n\n')
+  const html = `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5">
+<p style="font-size:1.1em"><strong>${escapeHtml(title)}</strong></p>
+${body ? `<p>${escapeHtml(body)}</p>` : ''}
+${shown.text ? `<pre style="background:#f4f4f5;padding:12px;white-space:pre-wrap">${escapeHtml(shown.text)}</pre>` : ''}
+${hash ? `<p style="color:#71717a;font-size:.8em">${escapeHtml(hash)}</p>` : ''}
+${buttons.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="display:inline-block;padding:8px 16px;margin-right:8px;border:1px solid #71717a;border-radius:6px;text-decoration:none">${escapeHtml(label)}</a>`).join('\n')}
+<p style="color:#71717a;font-size:.85em">${escapeHtml(until)}</p>
+<p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">Open in the console</a> · <a href="${escapeHtml(preferencesUrl)}">Which mails you get</a></p>
+</body></html>`
+  return { subject: oneLine(title).slice(0, 300), text, html }
+}

@@ -1,0 +1,79 @@
+import { type Matter, readGateFor, readQuestionFor } from '#areas/approvals/for-person'
+import type { Questions } from '#areas/approvals/questions'
+import type { Approvals } from '#areas/approvals/service'
+import type { Json } from '#model/definition'
+import type { Tx } from '#platform/db/pool'
+import { invalid, problem } from '#platform/errors'
+import { fromWire, toWire } from '#platform/ids'
+import * as store from './store.ts'
+
+export type MatterParts = { approvals: () => Pick<Approvals, 'castVoteOf'>; questions: () => Pick<Questions, 'answer'> }
+
+/** Undefined where the message is about nothing that can be answered, or where that is gone. */
+export async function readMatter(
+  tx: Tx,
+  { workspace_id, user_id, matter }: Pick<store.Message, 'workspace_id' | 'user_id' | 'matter'>,
+): Promise<Matter | undefined> {
+  if (matter === null) return undefined
+  const gate = fromWire('apr', matter)
+  if (gate !== undefined) return readGateFor(tx, workspace_id, gate, user_id)
+  const question = fromWire('clr', matter)
+  return question === undefined ? undefined : readQuestionFor(tx, workspace_id, question, user_id)
+}
+
+export type Given = {
+  decision?: 'approve' | 'reject' | 'abstain' | undefined
+  comment?: string | null | undefined
+  response?: unknown
+}
+
+/**
+ * The answer of the person the message went to, who was proven to the caller of this. Rights, four eyes and the payload are checked as
+ * for anybody who is signed in, now and not when the message was sent.
+ */
+export async function answerMatter(
+  parts: MatterParts,
+  tx: Tx,
+  message: store.Addressed,
+  matter: Matter,
+  given: Given,
+  sha256: string,
+): Promise<void> {
+  const { workspace_id: workspaceId, user_id, name } = message
+  if (sha256 !== matter.sha256 || (message.payload_sha256 ?? sha256) !== sha256)
+    throw problem('payload_changed', 'It has changed since this message was sent. Look at it in the console.')
+  if (matter.kind === 'approval') {
+    if (given.decision === undefined) throw invalid([{ path: '/decision', message: 'is needed for a gate' }])
+    await parts.approvals().castVoteOf(
+      tx,
+      { user_id, name },
+      {
+        workspaceId,
+        requestId: fromWire('apr', message.matter!)!,
+        decision: given.decision,
+        comment: given.comment ?? null,
+        payload_sha256: sha256,
+        evidence: { via: 'mail', reached_at: reachedAt(message) },
+      },
+    )
+  } else {
+    if (given.response === undefined) throw invalid([{ path: '/response', message: 'is needed for a question' }])
+    await parts
+      .questions()
+      .answer(
+        tx,
+        workspaceId,
+        matter.executionId,
+        { response: given.response as Json, clarificationId: fromWire('clr', message.matter!)! },
+        { id: toWire('usr', user_id), name, userId: user_id },
+        ({ named }) => named,
+      )
+  }
+  await store.markUsed(tx, message)
+}
+
+/** Enough to recognise one's own address, too little to learn another's. */
+export function reachedAt({ email }: Pick<store.Addressed, 'email'>): string {
+  const [local = '', host = ''] = email.split('@')
+  return `${local.slice(0, 1)}…@${host}`
+}

@@ -1,0 +1,127 @@
+import { enterScope } from '#platform/auth/scope'
+import type { Tx } from '#platform/db/pool'
+
+export type Message = {
+  workspace_id: string
+  message_id: string
+  user_id: string
+  kind: string
+  matter: string | null
+  title: string
+  body: string | null
+  link: string | null
+  state: 'due' | 'sent' | 'done'
+  attempts: number
+  sent_at: Date | null
+  expires_at: Date
+  payload_sha256: string | null
+  used_at: Date | null
+  codes_sent: number
+}
+
+/** A message with the person it is for, and where they are reached. */
+export type Addressed = Message & {
+  org_id: string
+  workspace_name: string
+  requires_factor: boolean
+  name: string
+  email: string
+  is_verified: boolean
+}
+
+const columns = `m.workspace_id, m.message_id, m.user_id, m.kind, m.matter, m.title, m.body, m.link, m.state, m.attempts, m.sent_at,
+  m.expires_at, m.payload_sha256, m.used_at, m.codes_sent`
+
+/**
+ * Undefined where the link has expired or the person has left the workspace: the row goes with their membership. From here on the
+ * transaction sees what that person sees.
+ */
+export async function findMessage(
+  tx: Tx,
+  workspaceId: string,
+  messageId: string,
+  { lock = false } = {},
+): Promise<Addressed | undefined> {
+  const named = await tx.maybe<{ user_id: string }>(
+    'select user_id from reach_messages where workspace_id = $1 and message_id = $2',
+    [workspaceId, messageId],
+  )
+  if (!named) return undefined
+  await enterScope(tx, { workspaceId, userId: named.user_id })
+  return tx.maybe<Addressed>(
+    `select ${columns}, w.org_id, w.name as workspace_name, w.require_second_factor as requires_factor, u.name, u.email,
+       u.email_verified_at is not null as is_verified
+     from reach_messages m join workspaces w on w.workspace_id = m.workspace_id
+     join memberships s on s.workspace_id = m.workspace_id and s.user_id = m.user_id join users u on u.user_id = m.user_id
+     where m.workspace_id = $1 and m.message_id = $2 and m.expires_at > now() ${lock ? 'for update of m' : ''}`,
+    [workspaceId, messageId],
+  )
+}
+
+export const markUsed = (tx: Tx, { workspace_id, message_id }: Message): Promise<number> =>
+  tx.count('update reach_messages set used_at = now(), code_hash = null where workspace_id = $1 and message_id = $2', [
+    workspace_id,
+    message_id,
+  ])
+
+export const keepCode = (
+  tx: Tx,
+  { workspace_id, message_id }: Message,
+  hash: Buffer,
+  lifetimeS: number,
+): Promise<number> =>
+  tx.count(
+    `update reach_messages set codes_sent = codes_sent + 1, code_tries = 0, code_hash = $3, code_expires_at = now() + make_interval(secs => $4)
+     where workspace_id = $1 and message_id = $2`,
+    [workspace_id, message_id, hash, lifetimeS],
+  )
+
+/** Counts one more try, whatever comes of it: undefined where there is no code, or no try left. */
+export const takeTry = (
+  tx: Tx,
+  { workspaceId, messageId }: { workspaceId: string; messageId: string },
+  most: number,
+): Promise<{ code_hash: Buffer } | undefined> =>
+  tx.maybe<{ code_hash: Buffer }>(
+    `update reach_messages set code_tries = code_tries + 1
+     where workspace_id = $1 and message_id = $2 and code_hash is not null and code_expires_at > now() and code_tries < $3 returning code_hash`,
+    [workspaceId, messageId, most],
+  )
+
+/** What was shown is kept before it leaves: a vote through the message counts for that alone. */
+export const bindPayload = (tx: Tx, { workspace_id, message_id }: Message, sha256: string): Promise<number> =>
+  tx.count('update reach_messages set payload_sha256 = $3 where workspace_id = $1 and message_id = $2', [
+    workspace_id,
+    message_id,
+    sha256,
+  ])
+
+/** Settled while it was under way stays settled. */
+export const markSent = (tx: Tx, { workspace_id, message_id }: Message): Promise<number> =>
+  tx.count(
+    `update reach_messages set sent_at = now(), state = case when state = 'due' then 'sent' else state end
+     where workspace_id = $1 and message_id = $2`,
+    [workspace_id, message_id],
+  )
+
+export const markDone = (tx: Tx, { workspace_id, message_id }: Message): Promise<number> =>
+  tx.count(`update reach_messages set state = 'done' where workspace_id = $1 and message_id = $2`, [
+    workspace_id,
+    message_id,
+  ])
+
+export const delay = (tx: Tx, { workspace_id, message_id }: Message, seconds: number): Promise<number> =>
+  tx.count(
+    'update reach_messages set next_at = now() + make_interval(secs => $3) where workspace_id = $1 and message_id = $2',
+    [workspace_id, message_id, seconds],
+  )
+
+/** How many mails this person got within the last hour. */
+export const countSent = async (tx: Tx, { workspace_id, user_id }: Message): Promise<number> => {
+  const { sent } = await tx.row<{ sent: number }>(
+    `select count(*)::int as sent from reach_messages
+     where workspace_id = $1 and user_id = $2 and sent_at > now() - interval '1 hour'`,
+    [workspace_id, user_id],
+  )
+  return sent
+}

@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { DAY, SECOND } from '#platform/clock'
+import type { Vault } from '#platform/secrets'
+
+// Links of mails. Each names one mail to one person and is signed; what it may still do stands in the row of that
+// mail, so nothing secret is stored.
+
+const MAC_BYTES = 16
+const LINK_BYTES = 16 + 16 + MAC_BYTES
+const TIME_BYTES = 6
+const BROWSER_BYTES = 16 + TIME_BYTES + MAC_BYTES
+
+export const BROWSER_COOKIE = 'heddle_reached'
+export const BROWSER_LIFETIME_S = (30 * DAY) / SECOND
+
+const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+export type Named = { workspaceId: string; messageId: string }
+
+export function makeInteractionTokens({ vault }: { vault: Vault }) {
+  const key = vault.derive('interactions')
+  const macOf = (purpose: string, ...parts: (Buffer | string)[]): Buffer => {
+    const mac = createHmac('sha256', key).update(`${purpose}\n`)
+    for (const part of parts) mac.update(part)
+    return mac.digest()
+  }
+  const signed = (purpose: string, bytes: Buffer): string =>
+    Buffer.concat([bytes, macOf(purpose, bytes).subarray(0, MAC_BYTES)]).toString('base64url')
+  const open = (purpose: string, text: string, length: number): Buffer | undefined => {
+    const bytes = Buffer.from(text, 'base64url')
+    if (bytes.length !== length || bytes.toString('base64url') !== text) return undefined
+    const content = bytes.subarray(0, -MAC_BYTES)
+    const mac = macOf(purpose, content).subarray(0, MAC_BYTES)
+    return timingSafeEqual(bytes.subarray(-MAC_BYTES), mac) ? content : undefined
+  }
+
+  return {
+    linkOf: ({ workspaceId, messageId }: Named): string =>
+      signed('link', Buffer.concat([bytesOf(workspaceId), bytesOf(messageId)])),
+
+    readLink(text: string): Named | undefined {
+      const bytes = open('link', text, LINK_BYTES)
+      return bytes && { workspaceId: uuidOf(bytes.subarray(0, 16)), messageId: uuidOf(bytes.subarray(16)) }
+    },
+
+    /** Proof that this browser has entered a code that was sent to the person. */
+    browserOf(userId: string, now: number): string {
+      const time = Buffer.alloc(TIME_BYTES)
+      time.writeUIntBE(Math.floor(now / SECOND) + BROWSER_LIFETIME_S, 0, TIME_BYTES)
+      return signed('browser', Buffer.concat([bytesOf(userId), time]))
+    },
+
+    isBrowserOf(text: string | undefined, userId: string, now: number): boolean {
+      const bytes = text === undefined ? undefined : open('browser', text, BROWSER_BYTES)
+      return (
+        bytes !== undefined &&
+        uuidOf(bytes.subarray(0, 16)) === userId &&
+        bytes.readUIntBE(16, TIME_BYTES) > Math.floor(now / SECOND)
+      )
+    },
+
+    codeHash: (messageId: string, code: string): Buffer => macOf('code', messageId, '\n', code),
+  }
+}
+export type InteractionTokens = ReturnType<typeof makeInteractionTokens>

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { noBrowser, useSite } from '#test/harness/site'
+import { until } from '#test/harness/until'
+
+// The page behind the link of a mail, in a browser in which nobody is signed in. Without a mail server mails are in the outbox.
+
+describe.skipIf(noBrowser)('the link of a mail', () => {
+  const site = useSite()
+  const definition = (approver: string) => ({
+    nodes: [
+      {
+        id: 'gate',
+        type: 'approval',
+        args: {
+          title: 'Pay the invoice?',
+          payload: { amount: 120, supplier: 'Acme' },
+          policy: { approvers: [{ kind: 'user', id: approver }], quorum: 'any', allow_self: true },
+        },
+      },
+    ],
+    edges: [],
+  })
+
+  it('shows what is decided, asks for a code, and takes the vote', async () => {
+    const ada = await site().signUp('Ada')
+    const { user } = await site().call(ada, 'GET', '/auth/me')
+    await ada.page.goto('/account/notifications')
+    await ada.page.getByRole('checkbox', { name: 'Your vote is needed: Mail' }).check()
+    await ada.page.getByRole('button', { name: 'Save' }).click()
+    await ada.page.getByText('Saved').first().waitFor()
+    expect(await checkPage(ada.page, ['light'])).toEqual([])
+
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Pays',
+      definition: definition(user.user_id),
+    })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
+    const mail = (subject: string) =>
+      until(async () => {
+        const [row] = await site().service.sql<{ subject: string; body_text: string }>(
+          'select subject, body_text from mail_outbox where $1 = any (recipient) and subject like $2',
+          [user.email, subject],
+        )
+        return row
+      }, subject)
+    const { body_text } = await mail('Your vote is needed%')
+    const [, path] = /(\/answer\/[\w-]+)/.exec(body_text)!
+
+    const { page } = await site().visit()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(path!)
+    await page.getByRole('heading', { name: 'Pay the invoice?' }).waitFor()
+    await page.getByText('Acme').waitFor()
+    expect(await checkPage(page, ['light'])).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByLabel('Code').waitFor()
+    const { subject } = await mail('%is your code')
+    await page.getByLabel('Code').fill(/^\d{6}/.exec(subject)![0])
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByText('Approved by Ada.').waitFor()
+    const { status } = await until(async () => {
+      const run = await site().call(ada, 'GET', `/api/workflows/executions/${execution_id}`)
+      return run.status === 'succeeded' ? run : undefined
+    }, 'the end')
+    expect(status).toBe('succeeded')
+  })
+})

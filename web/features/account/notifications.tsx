@@ -1,0 +1,104 @@
+import { useState } from 'react'
+import type { NotificationPreferences } from '#sdk/types.generated'
+import { useApi, useChange } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { Card, Page, Section } from '#web/ui/page.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+
+type Preference = NotificationPreferences['preferences'][number]
+type Way = 'app' | 'mail'
+
+const ways: { way: Way; label: string }[] = [
+  { way: 'app', label: 'Console' },
+  { way: 'mail', label: 'Mail' },
+]
+
+const mailStates: Record<NotificationPreferences['mail'], string> = {
+  sent: 'Mails go to the address of your account.',
+  kept: 'No mail server is configured: mails stay in the outbox of the operators.',
+  unverified: 'Confirm the address of your account first; until then no mails are sent.',
+}
+
+/** How one hears of what happens in this workspace. */
+export function NotificationPreferencesPage() {
+  const preferences = useApi('getNotificationPreferences')
+  return (
+    <Page
+      title="Your notifications"
+      description="How you hear of what happens in this workspace. Votes and questions stay in your inbox whatever you choose."
+      crumbs={[{ label: 'Your account', to: '/account' }]}
+    >
+      <Loaded of={preferences} what="your notifications">
+        {(found) => (
+          <Section title="By kind">
+            <p className="mb-3 text-ink-2">{mailStates[found.mail]}</p>
+            <Choices found={found} />
+          </Section>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Choices({ found }: { found: NotificationPreferences }) {
+  const [chosen, setChosen] = useState(found.preferences)
+  const save = useChange('setNotificationPreferences', {
+    stale: ['getNotificationPreferences'],
+    done: 'Saved',
+    failed: 'Could not save',
+  })
+  const change = (kind: string, way: Way, on: boolean): void =>
+    setChosen(chosen.map((one) => (one.kind === kind ? { ...one, [way]: on, is_default: false } : one)))
+  return (
+    <Card>
+      <Table<Preference>
+        label="Notifications by kind"
+        rows={chosen}
+        rowKey={({ kind }) => kind}
+        columns={[
+          { header: 'What', cell: ({ title }) => title },
+          ...ways.map(({ way, label }) => ({
+            header: label,
+            width: '5rem',
+            cell: (one: Preference) => (
+              <input
+                type="checkbox"
+                className="size-4 accent-accent"
+                aria-label={`${one.title}: ${label}`}
+                checked={one[way]}
+                onChange={(event) => change(one.kind, way, event.currentTarget.checked)}
+              />
+            ),
+          })),
+        ]}
+      />
+      <div className="mt-4 flex gap-2">
+        <Button
+          look="primary"
+          disabled={save.isPending}
+          onClick={() =>
+            save.mutate({
+              preferences: chosen
+                .filter(({ is_default }) => !is_default)
+                .map(({ kind, app, mail }) => ({ kind, app, mail })),
+            })
+          }
+        >
+          Save
+        </Button>
+        <Button
+          disabled={save.isPending}
+          onClick={() =>
+            void save.mutateAsync({ preferences: [] }).then(
+              (now) => setChosen(now.preferences),
+              () => {},
+            )
+          }
+        >
+          Back to the defaults
+        </Button>
+      </div>
+    </Card>
+  )
+}

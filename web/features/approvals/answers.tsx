@@ -1,0 +1,83 @@
+import { Link } from '@tanstack/react-router'
+import { MessageCircleQuestion } from 'lucide-react'
+import { useChange, useList } from '#web/api.ts'
+import { Badge } from '#web/ui/badge.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { Page } from '#web/ui/page.tsx'
+import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
+import { Empty, Loaded } from '#web/ui/states.tsx'
+import { Table } from '#web/ui/table.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { ApprovalTabs } from './tabs.tsx'
+
+/** Answers that later questions use again, until they are withdrawn. */
+export function KeptAnswersPage() {
+  const search = useSearchText()
+  const kept = useList('listKeptAnswers', { limit: 100, ...search.query })
+  const withdraw = useChange('withdrawAnswer', {
+    stale: ['listKeptAnswers'],
+    done: 'The answer is not used any more',
+    failed: 'Could not withdraw the answer',
+  })
+  return (
+    <Page
+      wide
+      title="Kept answers"
+      heading="Approvals"
+      description="Answers that later runs take instead of asking again: yours, and those to questions of your workflows."
+    >
+      <ApprovalTabs />
+      <SearchBar search={search} rows={kept.data} />
+      <Loaded of={kept} what="kept answers">
+        {(rows) => (
+          <Table
+            label="Kept answers"
+            rows={rows}
+            more={kept.more}
+            rowKey={({ clarification_id }) => clarification_id}
+            empty={emptyWith(search, <Empty icon={MessageCircleQuestion} title="No answers are kept" />)}
+            columns={[
+              {
+                header: 'Question',
+                cell: ({ question, execution_id }) => (
+                  <Link to={`/runs/${execution_id}`} className="text-accent underline">
+                    {question}
+                  </Link>
+                ),
+              },
+              {
+                header: 'Answer',
+                width: '12rem',
+                cell: ({ answer }) => (typeof answer === 'string' ? answer : JSON.stringify(answer)),
+              },
+              { header: 'By', width: '9rem', secondary: true, cell: ({ answered_by }) => answered_by.name },
+              {
+                header: 'When',
+                width: '9rem',
+                secondary: true,
+                cell: ({ answered_at }) => <RelativeTime at={answered_at} />,
+              },
+              { header: 'Used', width: '5rem', secondary: true, cell: ({ times_used }) => times_used },
+              {
+                header: '',
+                width: '8rem',
+                cell: ({ clarification_id, withdrawn_at }) =>
+                  withdrawn_at ? (
+                    <Badge tone="neutral">withdrawn</Badge>
+                  ) : (
+                    <Button
+                      size="small"
+                      disabled={withdraw.isPending}
+                      onClick={() => withdraw.mutate({ clarification_id })}
+                    >
+                      Withdraw
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}
