@@ -142,7 +142,7 @@ const unavailable = await makeWall({
 
 describe.skipIf(unavailable !== undefined)('a hostile piece', () => {
   test('sees no environment', async () => {
-    expect(await output('environment')).toEqual({ names: [], argv: ['/ours/child-main.ts'] })
+    expect(await output('environment')).toEqual({ names: [], argv: ['/ours/child-main.mjs'] })
   })
 
   test('reads and writes no file but its own folder', async () => {
@@ -243,7 +243,7 @@ describe.skipIf(unavailable !== undefined)('the wall', () => {
     expect(wall.live).toBe(live)
     await output('pollution', { workspaceId: 'c', key: 'same' })
     const told = (await output('environment', { workspaceId: 'd', key: 'same' })) as { polluted?: string }
-    expect(told).toEqual({ names: [], argv: ['/ours/child-main.ts'] })
+    expect(told).toEqual({ names: [], argv: ['/ours/child-main.mjs'] })
   })
 
   test('ends a call whose caller has gone', async () => {
