@@ -17,7 +17,7 @@ import { makePasswordKeeper } from '#platform/keys/sign-in'
 import { watchKeys } from '#platform/keys/watch'
 import { onLauncherGone } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
-import { collectAfterStart, keepHeapSmall } from '#platform/memory'
+import { keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
 import { makeApp } from '#server/app'
 import { buildConsole } from '#server/console'
@@ -97,7 +97,6 @@ async function start(config: Config): Promise<void> {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
   keepGoing(log)
-  collectAfterStart()
   if (membership) {
     if (membership.doors.length > 0) await listenAtShared(app.http, membership.doors)
     membership.ready()
