@@ -82,7 +82,7 @@ export class Refused extends Error {
 
   constructor(status: number, body: { code?: string; detail?: string; errors?: { path: string; message: string }[] }) {
     super(wordsFor(status, body.code) ?? body.detail ?? 'The service did not answer as expected.')
-    // What is wrong with a token or an origin is for whoever made the page.
+    // What is wrong with a token or an origin is for the author of the page.
     if (status === 401 || status === 403) console.warn(`heddle: ${body.detail ?? body.code}`)
     this.status = status
     this.code = body.code ?? ''

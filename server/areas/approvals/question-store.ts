@@ -81,7 +81,7 @@ export const lockFor = (
     [at[0], at[1], at[2] ?? null, userId ?? null],
   )
 
-/** Not locked: for whoever only reads it. */
+/** Not locked: for callers that only read it. */
 export const findAsked = (
   tx: Tx,
   workspaceId: string,

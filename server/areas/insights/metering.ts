@@ -9,7 +9,7 @@ import { costOf, namesOf, type Price, shippedPrice } from '#providers/llm/prices
 import { ModelProblem } from '#providers/llm/problem'
 import { findOwnPrice, insertModelCall } from './ledger-store.ts'
 
-// Every answer of a language model is counted where it comes back, whoever asked for it: nodes, agents, reviewers of gates,
+// Every answer of a language model is counted where it comes back, whatever asked for it: nodes, agents, reviewers of gates,
 // conversations. The row is written before the answer is passed on, so that a run never shows less than it has spent.
 
 /** Who asks; the rest (workflow, person) stands in the row of the execution. */

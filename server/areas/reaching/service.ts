@@ -115,7 +115,7 @@ export async function answerInteraction(
   exchange: Exchange,
 ): Promise<Interaction> {
   refuseForeignOrigin(exchange.request, ctx.baseUrl)
-  // The message is not locked: whoever settles the matter locks that first, and the messages about it afterwards.
+  // The message is not locked: settling a matter locks the matter first, and the messages about it afterwards.
   const isCodeRight =
     code !== undefined && (await inScope(deps, ctx, { interaction }, (tx) => tryCode(deps, tx, interaction, code)))
   const { userId, proof } = await inScope(deps, ctx, { interaction }, async (tx) => {

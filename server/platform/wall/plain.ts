@@ -30,7 +30,7 @@ export function plainOf(file: string): string {
   return path
 }
 
-/** The function is called experimental, which would be said once to whoever runs the service. */
+/** Node.js warns once that the function is experimental, which would alarm operators. */
 function stripped(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -133,7 +133,7 @@ export type BillingProvider = {
   read(customer: Customer): Promise<Snapshot | undefined>
 }
 
-/** `id` names it, whoever sends it again. */
+/** A repeated event has the same `id`. */
 export type UsageReport = { id: string; meter: Meter; quantity: number; at: Date }
 
 /** A webhook whose signature was found good. */
