@@ -56,6 +56,7 @@ import type {
   DocumentText,
   EmbedToken,
   EmbedTokenMade,
+  EmbedTokenShown,
   EngineHealth,
   EnrichmentJob,
   EnrichmentJobPut,
@@ -459,10 +460,10 @@ export type Operations = {
   listEmbedTokens: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a widget on another site; `token` is shown this once */
   createEmbedToken: { input: { workflow_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
-  /** One embed token, without its secret */
-  getEmbedToken: { input: { workflow_id: string; token_id: string }; answer: EmbedToken; required: true }
+  /** One embed token, with the token itself */
+  getEmbedToken: { input: { workflow_id: string; token_id: string }; answer: EmbedTokenShown; required: true }
   /** Change name, origins or state of an embed token */
-  updateEmbedToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
+  updateEmbedToken: { input: { workflow_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedTokenShown; required: true }
   /** Delete an embed token */
   deleteEmbedToken: { input: { workflow_id: string; token_id: string }; answer: undefined; required: true }
   /** When the workflow starts by itself */
@@ -755,10 +756,10 @@ export type Operations = {
   listTemplateTokens: { input: { template_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "name" | "-name" | "last_used_at" | "-last_used_at"; created_after?: string; created_before?: string; enabled?: "true" | "false" }; answer: { items: Array<EmbedToken>; next_cursor: string | null }; required: true }
   /** Create an embed token for a template */
   createTemplateToken: { input: { template_id: string } & { name?: string | null; allowed_origins?: Array<string>; require_origin?: boolean }; answer: EmbedTokenMade; required: true }
-  /** One embed token of a template, without its secret */
-  getTemplateToken: { input: { template_id: string; token_id: string }; answer: EmbedToken; required: true }
+  /** One embed token of a template, with the token itself */
+  getTemplateToken: { input: { template_id: string; token_id: string }; answer: EmbedTokenShown; required: true }
   /** Change, enable or disable an embed token of a template */
-  updateTemplateToken: { input: { template_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedToken; required: true }
+  updateTemplateToken: { input: { template_id: string; token_id: string } & { name?: string | null; allowed_origins?: Array<string> | null; require_origin?: boolean; enabled?: boolean }; answer: EmbedTokenShown; required: true }
   /** Delete an embed token of a template */
   deleteTemplateToken: { input: { template_id: string; token_id: string }; answer: undefined; required: true }
   /** What the widget shows, and a visitor token */

@@ -134,9 +134,11 @@ export type WebhookToken = { token_id: string; workflow_id: string; name: string
 
 export type WebhookTokenMade = { token_id: string; workflow_id: string; name: string | null; prefix: string; enabled: boolean; expires_at: string | null; last_used_at: string | null; created_at: string; auth: { kind: "bearer" | "url" | "basic" | "hmac"; username?: string; preset?: "github" | "stripe" | "slack" | "shopify" | "standard" | "custom"; header?: string; algorithm?: "sha1" | "sha256" | "sha512"; encoding?: "hex" | "base64"; prefix?: string; tolerance_s?: number }; url: string | null; secret_set: boolean; methods: Array<"GET" | "POST" | "PUT" | "PATCH" | "DELETE">; input: "body" | "request"; respond: "accepted" | "result" | "node"; respond_timeout_s: number; challenge: "slack" | "meta" | "microsoft" | "dropbox" | null; dedupe: { from: string | { $cel: string }; window_s: number } | null; token: string; secret?: string }
 
-export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; token: string | null; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
+export type EmbedToken = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
 
-export type EmbedTokenMade = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; token: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string }
+export type EmbedTokenMade = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string; token: string }
+
+export type EmbedTokenShown = { token_id: string; workflow_id: string | null; template_id: string | null; name: string | null; prefix: string; allowed_origins: Array<string>; require_origin: boolean; enabled: boolean; last_used_at: string | null; created_at: string; token: string | null }
 
 export type Schedule = { workflow_id: string; cron: string; timezone: string; input: unknown; next_run_at: string | null; last_run_at: string | null; last_execution_id: string | null; last_error: string | null }
 

@@ -140,6 +140,6 @@ describe('docs/approvals.md', () => {
         examples += 1
       }
     }
-    expect(examples).toBe(9)
+    expect(examples).toBe(10)
   }, 60_000)
 })

@@ -325,6 +325,10 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
     'chan',
     (id) => ['PATCH', `/api/alert-rules/${ours.rule}`, { channel: { config_id: id, to: 'C1' } }],
   ],
+  'person a comment mentions': [
+    'usr',
+    (id) => ['POST', `/api/workflows/${ours.wf}/comments`, { body: 'Look', mentions: [id] }],
+  ],
   'channel of a node': [
     'chan',
     (id) => workflowWith(withNode('channel.send', { config_id: id, to: 'C1', text: 'Hello' })),
@@ -403,6 +407,10 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
           tools: [{ type: 'dataset.read', arguments: { fixed: { dataset_id: id } } }],
         }),
       ),
+  ],
+  'workflow of a tool of an agent': [
+    'wf',
+    (id) => workflowWith(withNode('agent.run', { goal: 'g', tools: [{ workflow_id: id }] })),
   ],
   'credential of who approves a tool': ['cred', (id) => workflowWith(toolGate({ approvers: [agent(id)] }))],
   'credential of an agent to escalate a tool to': [

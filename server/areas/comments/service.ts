@@ -1,5 +1,5 @@
 import { maySee } from '#areas/workflows/rights'
-import { invalid, problem } from '#platform/errors'
+import { problem, unknownReference } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -47,11 +47,11 @@ export async function createComment(
   return comment
 }
 
-/** Whoever is named has to be able to read what is said. */
+/** A person who is mentioned has to see the workflow. */
 async function requireSeeing(ctx: Context, workflowId: string, mentions: string[]): Promise<void> {
   for (const [at, userId] of mentions.entries())
     if (!(await maySee(ctx.tx, ctx.workspace.workspace_id, workflowId, userId)))
-      throw invalid([{ path: `/mentions/${at}`, message: 'is nobody who can see this workflow' }])
+      throw unknownReference(`/mentions/${at}`)
 }
 
 /** Those who are named, and the owner of the workflow; never the author. */

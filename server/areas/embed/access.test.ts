@@ -73,6 +73,12 @@ describe('an embed token', () => {
     expect(body.items.at(-1)).toMatchObject({ token_id: tokenId, allowed_origins: [SITE], template_id: template })
     expect(text).not.toContain(token)
   })
+
+  test('is shown again by itself, to people who may see it', async () => {
+    const one = `/api/templates/${template}/embed-tokens/${tokenId}`
+    expect((await world.member.call('GET', one)).body).toMatchObject({ token_id: tokenId, token })
+    expect((await world.stranger.call('GET', one)).status).toBe(404)
+  })
 })
 
 describe('the origin of a page', () => {

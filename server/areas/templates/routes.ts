@@ -1,4 +1,11 @@
-import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken, tokenList } from '#areas/workflows/schema'
+import {
+  EmbedToken,
+  EmbedTokenMade,
+  EmbedTokenPatch,
+  EmbedTokenShown,
+  NewEmbedToken,
+  tokenList,
+} from '#areas/workflows/schema'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
 import { editor, member, owner, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
@@ -78,7 +85,7 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
       createTemplateToken: {
         summary: 'Create an embed token for a template',
         description:
-          'The secret is shown once, in `token`. Without `allowed_origins` the list of the template is taken.',
+          'The answer holds the token in `token`. Lists leave it out. Without `allowed_origins` the list of the template is taken.',
         extension: true,
         body: NewEmbedToken,
         answer: EmbedTokenMade,
@@ -87,16 +94,16 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
         run: tokens.createEmbedToken,
       },
       getTemplateToken: {
-        summary: 'One embed token of a template, without its secret',
+        summary: 'One embed token of a template, with the token itself',
         extension: true,
-        answer: EmbedToken,
+        answer: EmbedTokenShown,
         run: tokens.getEmbedToken,
       },
       updateTemplateToken: {
         summary: 'Change, enable or disable an embed token of a template',
         extension: true,
         body: EmbedTokenPatch,
-        answer: EmbedToken,
+        answer: EmbedTokenShown,
         current: tokens.getEmbedToken,
         run: tokens.updateEmbedToken,
       },

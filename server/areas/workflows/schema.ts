@@ -321,11 +321,6 @@ export const EmbedToken = z
     template_id: id('tmpl').nullable(),
     name: z.string().nullable(),
     prefix: z.string(),
-    token: z
-      .string()
-      .nullable()
-      .describe('It stands in public pages, so it is shown again; null where it was made by an older release')
-      .meta({ 'x-heddle-extension': true }),
     allowed_origins: z.array(z.string()),
     require_origin: z.boolean(),
     enabled: z.boolean(),
@@ -334,6 +329,15 @@ export const EmbedToken = z
   })
   .meta({ id: 'EmbedToken' })
 export type EmbedToken = z.input<typeof EmbedToken>
+/** One by itself shows its token again. */
+export const EmbedTokenShown = EmbedToken.extend({
+  token: z
+    .string()
+    .nullable()
+    .describe('It stands in public pages, so it is shown again; null where an older release made it')
+    .meta({ 'x-heddle-extension': true }),
+}).meta({ id: 'EmbedTokenShown' })
+export type EmbedTokenShown = z.input<typeof EmbedTokenShown>
 export const EmbedTokenMade = EmbedToken.extend({ token: z.string() }).meta({ id: 'EmbedTokenMade' })
 
 /** `https://shop.example`, with a port where it is not the usual one; never a path, never a wildcard. */

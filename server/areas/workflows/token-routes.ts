@@ -3,7 +3,7 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
-import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, NewEmbedToken, tokenList } from './schema.ts'
+import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, EmbedTokenShown, NewEmbedToken, tokenList } from './schema.ts'
 import type { makeEmbedTokens } from './tokens.ts'
 import {
   type NewWebhookToken as NewToken,
@@ -90,15 +90,15 @@ export const tokenRoutes = ({ vault, embedTokens }: TokenParts): AnyRoute[] =>
         run: embedTokens.createEmbedToken,
       },
       getEmbedToken: {
-        summary: 'One embed token, without its secret',
+        summary: 'One embed token, with the token itself',
         extension: true,
-        answer: EmbedToken,
+        answer: EmbedTokenShown,
         run: embedTokens.getEmbedToken,
       },
       updateEmbedToken: {
         summary: 'Change name, origins or state of an embed token',
         body: EmbedTokenPatch,
-        answer: EmbedToken,
+        answer: EmbedTokenShown,
         current: embedTokens.getEmbedToken,
         run: embedTokens.updateEmbedToken,
       },

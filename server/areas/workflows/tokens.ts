@@ -4,14 +4,16 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import { type EmbedToken, type EmbedTokenPatch, type NewEmbedToken, tokenList } from './schema.ts'
+import { type EmbedToken, type EmbedTokenPatch, type EmbedTokenShown, type NewEmbedToken, tokenList } from './schema.ts'
 
 // Embed tokens: they let a page of a listed origin use one workflow, or one chat template.
 
 export type EmbedOwner = { workflow_id: string } | { template_id: string }
 
 const embedColumns =
-  'token_id, workflow_id, template_id, name, prefix, public_token as token, allowed_origins, require_origin, enabled, last_used_at, created_at'
+  'token_id, workflow_id, template_id, name, prefix, allowed_origins, require_origin, enabled, last_used_at, created_at'
+/** Lists never hold the token itself; one by itself does, because it stands in public pages anyway. */
+const shownColumns = `${embedColumns}, public_token as token`
 const ownerColumn = (owner: EmbedOwner): ['workflow_id' | 'template_id', string] =>
   'workflow_id' in owner ? ['workflow_id', owner.workflow_id] : ['template_id', owner.template_id]
 
@@ -52,10 +54,10 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
       return { ...token, token: secret }
     },
 
-    async getEmbedToken(ctx: Context, { token_id, ...owner }: Owner & { token_id: string }): Promise<EmbedToken> {
+    async getEmbedToken(ctx: Context, { token_id, ...owner }: Owner & { token_id: string }): Promise<EmbedTokenShown> {
       const [column, id] = ownerColumn(owner as unknown as Owner)
-      const token = await ctx.tx.maybe<EmbedToken>(
-        `select ${embedColumns} from embed_tokens where workspace_id = $1 and ${column} = $2 and token_id = $3`,
+      const token = await ctx.tx.maybe<EmbedTokenShown>(
+        `select ${shownColumns} from embed_tokens where workspace_id = $1 and ${column} = $2 and token_id = $3`,
         [ctx.workspace.workspace_id, id, token_id],
       )
       if (!token) throw problem('not_found')
@@ -72,13 +74,13 @@ export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
         enabled,
         ...owner
       }: Owner & { token_id: string } & EmbedTokenPatch,
-    ): Promise<EmbedToken> {
+    ): Promise<EmbedTokenShown> {
       const [column, id] = ownerColumn(owner as unknown as Owner)
-      const token = await ctx.tx.maybe<EmbedToken>(
+      const token = await ctx.tx.maybe<EmbedTokenShown>(
         `update embed_tokens set name = case when $4::boolean then $5 else name end,
            allowed_origins = case when $6::boolean then coalesce($7::text[], '{}') else allowed_origins end,
            require_origin = coalesce($8, require_origin), enabled = coalesce($9, enabled)
-         where workspace_id = $1 and ${column} = $2 and token_id = $3 returning ${embedColumns}`,
+         where workspace_id = $1 and ${column} = $2 and token_id = $3 returning ${shownColumns}`,
         [
           ctx.workspace.workspace_id,
           id,

@@ -1,7 +1,7 @@
 import { Code, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { EmbedToken, EmbedTokenMade, Template } from '#sdk/types.generated'
-import { useChange, useList } from '#web/api.ts'
+import { useApi, useChange, useList } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
@@ -76,14 +76,12 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
                 align: 'right',
                 cell: (row) => (
                   <>
-                    {row.token !== null && (
-                      <IconButton
-                        size="small"
-                        icon={Code}
-                        label={`Show the line for ${row.name ?? row.prefix}`}
-                        onClick={() => setShown(row)}
-                      />
-                    )}
+                    <IconButton
+                      size="small"
+                      icon={Code}
+                      label={`Show the line for ${row.name ?? row.prefix}`}
+                      onClick={() => setShown(row)}
+                    />
                     {mayChange && (
                       <IconButton
                         size="small"
@@ -100,12 +98,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
         )}
       </Loaded>
       <Dialog open={shown !== null} onClose={() => setShown(null)} size="medium" title="Add the chat to a page">
-        {shown?.token != null && (
-          <div className="flex flex-col gap-4">
-            <CopyField label="Add this line to the page" text={snippet(template_id, shown.token)} />
-            <CopyField label="The token only" text={shown.token} />
-          </div>
-        )}
+        {shown && <Line template_id={template_id} token_id={shown.token_id} />}
       </Dialog>
       <NewToken open={making} onClose={() => setMaking(false)} template={template} />
       <ConfirmDialog
@@ -121,6 +114,25 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
 }
 
 type Values = { name: string; origins: string }
+
+/** Lists leave the token out: it is read when somebody asks for its line. */
+function Line(which: { template_id: string; token_id: string }) {
+  const shown = useApi('getTemplateToken', which)
+  return (
+    <Loaded of={shown} what="the token">
+      {({ token }) =>
+        token === null ? (
+          <p>An older release made this token, and only its hash is stored. Create a new one for the page.</p>
+        ) : (
+          <div className="flex flex-col gap-4">
+            <CopyField label="Add this line to the page" text={snippet(which.template_id, token)} />
+            <CopyField label="The token only" text={token} />
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}
 
 function NewToken({ open, onClose, template }: { open: boolean; onClose(): void; template: Template }) {
   const [made, setMade] = useState<EmbedTokenMade | null>(null)

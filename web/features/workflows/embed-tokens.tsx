@@ -1,7 +1,7 @@
 import { AppWindow } from 'lucide-react'
 import { useState } from 'react'
 import type { EmbedToken, Workflow } from '#sdk/types.generated'
-import { useChange, useList } from '#web/api.ts'
+import { useApi, useChange, useList } from '#web/api.ts'
 import { CopyButton } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
@@ -35,7 +35,7 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
           header: 'Token',
           width: '7rem',
           secondary: true,
-          cell: (row) => row.token && <CopyButton text={row.token} />,
+          cell: ({ token_id }) => <CopyToken workflow_id={workflow_id} token_id={token_id} />,
         },
         lastUsed,
       ]}
@@ -45,6 +45,12 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
       consequence="Pages that use it stop working at once, and their conversations end."
     />
   )
+}
+
+/** Lists leave the token out. Null: an older release made it, and only its hash is stored. */
+function CopyToken(which: { workflow_id: string; token_id: string }) {
+  const { data } = useApi('getEmbedToken', which)
+  return data?.token ? <CopyButton text={data.token} /> : null
 }
 
 function NewEmbedToken({ workflow_id, onClose }: { workflow_id: string; onClose(): void }) {
