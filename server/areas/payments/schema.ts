@@ -113,7 +113,9 @@ export const couponCode = () =>
     .regex(/^[A-Z0-9_-]{3,40}$/, 'must be 3 to 40 letters, digits, hyphens and underscores')
 
 const Coupon = z.strictObject({
-  code: couponCode().describe('What people type when they subscribe; letters are read as capitals'),
+  code: couponCode()
+    .describe('What people type when they subscribe; letters are read as capitals')
+    .meta({ examples: ['SPRING10'] }),
   percent_off: z.int().min(1).max(100).describe('Of the price, before tax'),
   duration: z
     .enum(['once', 'forever'])
