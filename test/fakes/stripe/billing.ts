@@ -89,8 +89,7 @@ function usageLine(state: State, customer: string, price: Price, start: number, 
   const meter = state.meters.get(price.recurring.meter!)!
   const used = [...state.meterEvents.values()]
     .filter((event) => event.event_name === meter.event_name && event.customer === customer)
-    // The clocks of the program and of the fake differ by up to a minute.
-    .filter(({ timestamp }) => timestamp >= start - 60 && timestamp < end)
+    .filter(({ timestamp }) => timestamp >= start && timestamp < end)
     .reduce((sum, { value }) => sum + value, 0)
   const free = price.tiers ? Number(price.tiers[0]!.up_to) : 0
   const each = Number(price.tiers ? price.tiers[1]!.unit_amount_decimal : price.unit_amount_decimal)
