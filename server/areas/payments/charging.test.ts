@@ -5,7 +5,6 @@ import { usageAmount } from '#providers/billing/usage'
 import { say } from '#test/fakes/llm/answers'
 import { type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { type Billing, cards, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
-import { slow } from '#test/harness/slow'
 import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
@@ -224,53 +223,49 @@ describe('Stripe', () => {
   }
   const events = () => [...billing.fake.state.meterEvents.values()]
 
-  // Failed in one of three runs beside the other tests of this file; the cause is not known yet.
-  slow(
-    'gets meters, prices by meter and what was used, each report once, and its invoice leads to the runs',
-    async () => {
-      const owner = await owning(billing, plan)
-      const { meters, prices, subscriptions } = billing.fake.state
-      expect([...meters.values()].map(({ event_name }) => event_name).sort()).toEqual([
-        'heddle_model_cost',
-        'heddle_model_tokens',
-      ])
-      const metered = [...prices.values()].filter(({ recurring }) => recurring.usage_type === 'metered')
-      expect(
-        metered.map(({ unit_amount_decimal, tiers }) => unit_amount_decimal ?? tiers?.[1]?.unit_amount_decimal),
-      ).toEqual(['0.2', '0.00015'])
-      expect([...subscriptions.values()].at(-1)!.items.data).toHaveLength(3)
+  test('gets meters, prices by meter and what was used, each report once, and its invoice leads to the runs', async () => {
+    const owner = await owning(billing, plan)
+    const { meters, prices, subscriptions } = billing.fake.state
+    expect([...meters.values()].map(({ event_name }) => event_name).sort()).toEqual([
+      'heddle_model_cost',
+      'heddle_model_tokens',
+    ])
+    const metered = [...prices.values()].filter(({ recurring }) => recurring.usage_type === 'metered')
+    expect(
+      metered.map(({ unit_amount_decimal, tiers }) => unit_amount_decimal ?? tiers?.[1]?.unit_amount_decimal),
+    ).toEqual(['0.2', '0.00015'])
+    expect([...subscriptions.values()].at(-1)!.items.data).toHaveLength(3)
 
-      const execution = await ask(owner, 2_000)
-      // The answer to the first report is lost: it is sent again and counted once.
-      billing.fake.fail({ match: /meter_events/, when: 'after', what: { status: 500 }, times: 9 })
-      await report()
-      billing.fake.heal()
-      await report()
-      await report()
-      expect(
-        events()
-          .map(({ event_name, value }) => [event_name, value])
-          .sort(),
-      ).toEqual([
-        ['heddle_model_cost', 2_000_000],
-        ['heddle_model_tokens', 2_000],
-      ])
-      const [row] = await billing.service.sql<{ ref: string }>(
-        'select provider_ref as ref from billing_customers where workspace_id = $1',
-        [owner.workspace.uuid],
-      )
-      billing.fake.passPeriod(row!.ref)
-      await billing.deliver()
-      const [invoice] = await invoicesOf(owner)
-      expect(usageLines(invoice)).toEqual([
-        expect.objectContaining({ meter: 'model_tokens', amount: 200 }),
-        expect.objectContaining({ meter: 'model_cost', amount: 300 }),
-      ])
-      const charged = await chargesOf(owner, `invoice_id=${invoice.invoice_id}`)
-      expect(charged.map(({ execution_id }: { execution_id: string }) => execution_id)).toEqual([execution, execution])
-      expect((await owner.call('GET', ME)).body.plan_id).toBe(plan.plan_id)
-    },
-  )
+    const execution = await ask(owner, 2_000)
+    // The answer to the first report is lost: it is sent again and counted once.
+    billing.fake.fail({ match: /meter_events/, when: 'after', what: { status: 500 }, times: 9 })
+    await report()
+    billing.fake.heal()
+    await report()
+    await report()
+    expect(
+      events()
+        .map(({ event_name, value }) => [event_name, value])
+        .sort(),
+    ).toEqual([
+      ['heddle_model_cost', 2_000_000],
+      ['heddle_model_tokens', 2_000],
+    ])
+    const [row] = await billing.service.sql<{ ref: string }>(
+      'select provider_ref as ref from billing_customers where workspace_id = $1',
+      [owner.workspace.uuid],
+    )
+    billing.fake.passPeriod(row!.ref)
+    await billing.deliver()
+    const [invoice] = await invoicesOf(owner)
+    expect(usageLines(invoice)).toEqual([
+      expect.objectContaining({ meter: 'model_tokens', amount: 200 }),
+      expect.objectContaining({ meter: 'model_cost', amount: 300 }),
+    ])
+    const charged = await chargesOf(owner, `invoice_id=${invoice.invoice_id}`)
+    expect(charged.map(({ execution_id }: { execution_id: string }) => execution_id)).toEqual([execution, execution])
+    expect((await owner.call('GET', ME)).body.plan_id).toBe(plan.plan_id)
+  })
 
   test('gets other prices when the plan changes', async () => {
     const owner = await owning(billing, plan)

@@ -56,13 +56,17 @@ const recipientsOf = async ({ workspace }: Home): Promise<number> =>
 describe('mails', () => {
   test('a thousand to strangers leave nothing but what a minute allows, and the run says which quota it was', async () => {
     const home = await makeHome()
+    const minuteNow = (): number => Math.floor(Date.now() / 60_000)
+    const began = minuteNow()
     const nodes = await runNodes(
       home,
       Array.from({ length: 20 }, (_, at) => mailTo(`m${at}`, strangers(50, at * 50))),
     )
-    expect(await recipientsOf(home)).toBe(50)
+    const minutes = minuteNow() - began + 1
     const refused = nodes.filter(({ status }) => status === 'failed')
-    expect(refused).toHaveLength(19)
+    expect(refused.length).toBeGreaterThanOrEqual(20 - minutes)
+    expect(refused.length).toBeLessThan(20)
+    expect(await recipientsOf(home)).toBe((20 - refused.length) * 50)
     for (const { error } of refused) expect(error).toMatchObject({ code: 'quota_exceeded' })
     expect(refused[0]!.error!.message).toMatch(/mails_per_minute|outside_recipients_per_day/)
   })
@@ -157,8 +161,10 @@ describe('processor time of code', () => {
       return rows.length > 0 && Number(rows[0]!.used) > 0 ? true : undefined
     }, 'the time to be written')
     await service.sql(
-      `update usage_counters set period = to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI'), used = 1500
-       where workspace_id = $1 and quota = 'cpu_ms_per_minute'`,
+      `with gone as (delete from usage_counters where workspace_id = $1 and quota = 'cpu_ms_per_minute' returning quota)
+       insert into usage_counters (workspace_id, quota, period, used)
+       select distinct $1::uuid, quota, to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI'), 1500 from gone
+       on conflict (workspace_id, quota, period) do update set used = excluded.used`,
       [home.workspace.uuid],
     )
     await setPlan({ cpu_s_per_minute: 5 })
