@@ -15,9 +15,11 @@ let superuser: pg.Client
 
 beforeAll(async () => {
   database = await makeTestDatabase()
+  superuser = await database.superuser()
+  // As in earnest: databases of tests answer before anything is on disk.
+  await superuser.query(`alter database ${database.name} set synchronous_commit = on`)
   // Short ticks: what a worker does not know of goes back to the queue after sixteen of them.
   bench = await startTestEngine(database.urls, { engine: { tickMs: 40 } })
-  superuser = await database.superuser()
 })
 afterAll(async () => {
   await bench?.stop()
@@ -87,6 +89,21 @@ test('it is running when the message is committed, goes on once, and stays as it
   expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'q' })
   expect(await countOf(id, 'execution.resumed')).toBe(1)
   expect(await countOf(id, 'clarification.answered')).toBe(1)
+})
+
+test('the sender hears of it only when it is on disk, although the execution goes on before that', async () => {
+  const id = await parked()
+  const handedOver = await inTenant(async (tx) => {
+    answer(tx, id)
+    await rowOf(tx, id)
+    return tx.row<{ lsn: string; waits: string }>(
+      `select pg_current_wal_insert_lsn() as lsn, current_setting('synchronous_commit') as waits`,
+    )
+  })
+  const { rows } = await superuser.query('select pg_current_wal_flush_lsn() >= $1::pg_lsn as flushed', [handedOver.lsn])
+  expect(handedOver.waits).toBe('off')
+  expect(rows).toEqual([{ flushed: true }])
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'q' })
 })
 
 test('earlier messages of the transaction go with it, and those of the same key change nothing', async () => {

@@ -7,8 +7,12 @@ import { type ClaimedJson, claimedOf } from './store.ts'
 // worker, which goes on with it in the moment of the commit. That saves the round trip of a claim, and NOTIFY in the
 // transaction. If the process dies first, the execution is released with the others of its worker; if it cannot know whether
 // the transaction was committed, as one that says it is this worker's and is not (tick.ts).
+//
+// It goes on before the message is on disk: nothing it does has an effect before its own append is, and that is written behind the
+// message. If the database loses the message, it loses the append as well, and the sender is not told that it was taken.
 
-const SIGNAL_AND_CLAIM = 'select engine.signal_and_claim($1, $2, $3, $4, $5::json) as claimed'
+const SIGNAL_AND_CLAIM = `select engine.signal_and_claim($1, $2, $3, $4, $5::json) as claimed,
+  set_config('synchronous_commit', 'off', true)`
 
 export function handOver(db: Database, tx: Tx, { workerId, take }: HandOver, values: string[]): void {
   const [, executionId] = values as [string, string]
@@ -16,6 +20,7 @@ export function handOver(db: Database, tx: Tx, { workerId, take }: HandOver, val
   tx.send<{ claimed: ClaimedJson | null }>(SIGNAL_AND_CLAIM, [workerId, ...values], ([found]) => {
     claimed = found?.claimed ?? null
   })
+  tx.settleBehind()
   tx.after(() => {
     if (claimed) take(claimedOf(claimed))
     else nudge(db, executionId)

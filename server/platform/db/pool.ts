@@ -25,6 +25,11 @@ export type Tx = {
   hint(channel: string, payload: string): void
   /** Called once this is committed. It is not where the process ends before that, or where it cannot know. */
   after(work: () => void): void
+  /**
+   * What is done after the commit need not wait for the disk, because what it writes reaches the disk after this or not at all. The
+   * statement that asks for it has turned `synchronous_commit` off. The caller hears of the end only when it is on disk.
+   */
+  settleBehind(): void
 }
 
 /** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
@@ -87,6 +92,7 @@ export function txOf(
   hints: Hint[] = [],
   sent: Promise<unknown>[] = [],
   after: (() => void)[] = [],
+  settle: { behind: boolean } = { behind: false },
 ): Tx {
   const run = <Row>(sql: string, values: Values = []): Promise<pg.QueryResult<Row & pg.QueryResultRow>> =>
     client.query<Row & pg.QueryResultRow>({ name: nameOf(sql), text: sql, values: values as unknown[] })
@@ -108,6 +114,9 @@ export function txOf(
     },
     hint: (channel, payload) => void hints.push([channel, payload]),
     after: (work) => void after.push(work),
+    settleBehind: () => {
+      settle.behind = true
+    },
   }
 }
 
@@ -115,6 +124,9 @@ export function txOf(
 const QUOTA_EXCEEDED = 'HQ001'
 
 const ignored = (): void => {}
+
+/** Its commit waits until everything before it is on disk, and at the standbys that are waited for. */
+const ON_DISK = `select pg_logical_emit_message(true, 'heddle', '')`
 
 async function transaction<T>(
   pool: pg.Pool,
@@ -144,15 +156,19 @@ async function transaction<T>(
     const hints: Hint[] = []
     const sent: Promise<unknown>[] = []
     const after: (() => void)[] = []
-    const tx = txOf(client, hints, sent, after)
+    const settle = { behind: false }
+    const tx = txOf(client, hints, sent, after, settle)
     const result = await work(tx)
     takenAlong = hinting.takeAlong(tx, hints)
     const commit = client.query('commit')
     commit.catch(ignored)
+    const onDisk = settle.behind ? client.query({ name: 'on-disk', text: ON_DISK }) : undefined
+    onDisk?.catch(ignored)
     await Promise.all([opening, ...sent])
     // That is how PostgreSQL commits what has failed.
     if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
     for (const work of after) work()
+    await onDisk
     hinting.give(hints, { othersKnow: takenAlong })
     return result
   } catch (error) {
