@@ -987,7 +987,7 @@ export type Operations = {
   /** How many runs ended how, how long they took, and how long they waited for people */
   getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string; include_jobs?: "true" | "false" }; answer: RunReport; required: false }
   /** The slowest steps of workflows */
-  getStepInsights: { input: { from?: string; to?: string; workflow_id?: string; sort?: "mean" | "total" | "max" | "failed"; limit?: number }; answer: StepReport; required: false }
+  getStepInsights: { input: { from?: string; to?: string; workflow_id?: string; include_jobs?: "true" | "false"; sort?: "mean" | "total" | "max" | "failed"; limit?: number }; answer: StepReport; required: false }
   /** Tokens, cost and calls of language models */
   getUsageInsights: { input: { group_by?: "workflow" | "model" | "person" | "day" | "credential"; from?: string; to?: string; workflow_id?: string }; answer: UsageReport; required: false }
   /** What a million tokens of each language model cost */
@@ -1400,7 +1400,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
   callMcp: ["POST", "/mcp", [], true],
   getRunInsights: ["GET", "/api/insights/executions", ["from","to","bucket","group_by","workflow_id","include_jobs"]],
-  getStepInsights: ["GET", "/api/insights/steps", ["from","to","workflow_id","sort","limit"]],
+  getStepInsights: ["GET", "/api/insights/steps", ["from","to","workflow_id","include_jobs","sort","limit"]],
   getUsageInsights: ["GET", "/api/insights/usage", ["group_by","from","to","workflow_id"]],
   getModelPrices: ["GET", "/api/operations/prices"],
   putModelPrices: ["PUT", "/api/operations/prices"],

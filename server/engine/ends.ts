@@ -8,7 +8,7 @@ import { initiatorsOfRow } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
 import type { ChildEnd, EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
-import type { Store } from './worker/store.ts'
+import { IS_PERMANENT, type Store } from './worker/store.ts'
 
 // Anyone who must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
 // carries the duty (`tell_end`) from the statement that ended it until everybody was told, so a crash delays it and no more.
@@ -24,6 +24,7 @@ type Row = {
   results: Json
   results_blob: { key: string; sha256: string; bytes: number } | null
   error: ExecutionError | null
+  permanent: boolean | null
   trigger_kind: TriggerKind
   trigger_id: string | null
   started_by: string | null
@@ -38,7 +39,7 @@ const PORTION = 100
 const AGAIN_AFTER = 5 * SECOND
 
 const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, input, results, results_blob,
-    error, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
+    error, ${IS_PERMANENT}, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
   from executions where tell_end and finished_at is not null and execution_id <> all ($1::uuid[])
   order by finished_at limit ${PORTION}`
 
@@ -57,13 +58,14 @@ const CHILDREN = `select execution_id from executions
 /** What a parent is told of its child. */
 export const childEnd = async (
   blobs: Blobs,
-  child: Pick<Row, 'status' | 'results' | 'results_blob' | 'error'>,
+  child: Pick<Row, 'status' | 'results' | 'results_blob' | 'error' | 'permanent'>,
 ): Promise<ChildEnd> => {
   const { status, error } = child
   if (status !== 'succeeded')
     return {
       results: child.results,
       error: error ?? { code: status, message: `the sub-workflow was ${status.replace('_', ' ')}` },
+      ...(child.permanent && { isPermanent: true }),
     }
   return { results: child.results_blob ? await readBlob(blobs, child.results_blob) : child.results, error: null }
 }

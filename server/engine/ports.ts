@@ -195,14 +195,14 @@ export type Signal =
       /** A rule of the workflow sends it away; `other` is the execution that stands in its place. */
       rule?: { code: 'duplicate' | 'debounced' | 'skipped' | 'replaced'; message: string; other: string | null }
     }
-  | { type: 'child.ended'; nodePath: string; childId: string; results: Json; error: ExecutionError | null }
+  | ({ type: 'child.ended'; nodePath: string; childId: string } & ChildEnd)
   /** What the node waits for may be over, or gone: it is asked for again. */
   | { type: 'check'; nodePath: string }
   /** The worker that owned the execution at this epoch recorded the start of this node, at most, and did not begin its effect. */
   | { type: 'not_begun'; nodePath: string; attempt: number; epoch: number }
 
-/** How a sub-workflow ended. */
-export type ChildEnd = { results: Json; error: ExecutionError | null }
+/** How a sub-workflow ended. `isPermanent`: the same run would fail in the same way. */
+export type ChildEnd = { results: Json; error: ExecutionError | null; isPermanent?: boolean }
 
 /** How a gate or question ended. */
 export type Settled = Extract<

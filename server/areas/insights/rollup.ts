@@ -33,6 +33,7 @@ type StepRow = Pick<Count, 'workspace_id' | 'at' | 'runs' | 'duration_ms'> & {
   workflow_id: string
   node_id: string
   type: string
+  of_jobs: boolean
   failed: number
   max_ms: number
 }
@@ -120,17 +121,19 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
   }
 
   function addSteps(run: FinishedRun, workflow_id: string, at: number): void {
+    const ofJobs = run.trigger.kind === 'job'
     for (const node of run.nodes.slice(0, MAX_STEPS)) {
       if (node.startedAt === null) continue
       const ms = Math.max(0, (node.finishedAt ?? run.finishedAt) - node.startedAt)
       steps.add(
-        `${run.workspaceId} ${at} ${workflow_id} ${node.type} ${node.id}`,
+        `${run.workspaceId} ${at} ${workflow_id} ${ofJobs} ${node.type} ${node.id}`,
         () => ({
           workspace_id: run.workspaceId,
           at,
           workflow_id,
           node_id: node.id,
           type: node.type,
+          of_jobs: ofJobs,
           runs: 0,
           failed: 0,
           duration_ms: 0,

@@ -48,6 +48,9 @@ describe('figures of runs', () => {
       { trigger: 'job', total: 5 },
       { trigger: 'user', total: 1 },
     ])
+    const steps = async (query: string) => (await owner.call('GET', `/api/insights/steps?${query}`)).body.items
+    expect(await steps('')).toMatchObject([{ workflow_id: id, node_id: 'set', runs: 1 }])
+    expect(await steps('include_jobs=true')).toMatchObject([{ workflow_id: id, node_id: 'set', runs: 6 }])
     const times = await service().sql(
       `select measure, sum(runs)::integer as runs from run_times where workspace_id = $1 and span = 'd' group by 1 order by 1`,
       [world.workspace.uuid],

@@ -200,6 +200,7 @@ export async function getStepInsights(ctx: Context, query: StepsQuery): Promise<
          (sum(f.duration_ms) / sum(f.runs))::double precision as mean_ms, max(f.max_ms)::bigint as max_ms,
          sum(f.duration_ms)::bigint as total_ms
        from step_days f where f.workspace_id = $1 and f.at >= $4 and f.at < $5 and ($6::uuid is null or f.workflow_id = $6)
+         and ($8 or not f.of_jobs)
          and ($3 or f.workflow_id in (select workflow_id from mine))
        group by 1, 2, 3)
      select s.*, (select w.name from workflows w where w.workspace_id = $1 and w.workflow_id = s.workflow_id) as name
@@ -212,6 +213,7 @@ export async function getStepInsights(ctx: Context, query: StepsQuery): Promise<
       to,
       query.workflow_id ?? null,
       query.limit,
+      query.include_jobs === true,
     ],
   )
   return { from, to, items }

@@ -113,6 +113,7 @@ export const stepsQuery = z.strictObject({
   from: timestampIn().optional().describe('7 days ago where absent'),
   to: timestampIn().optional().describe('Now where absent'),
   workflow_id: reference('wf').optional(),
+  include_jobs: flag.optional().describe('Also steps of runs for records of jobs, which would crowd out all others'),
   sort: z.enum(['mean', 'total', 'max', 'failed']).default('mean').describe('What the first one has most of'),
   limit: z.coerce.number().int().min(1).max(200).default(20),
 })

@@ -138,6 +138,48 @@ describe('a run', () => {
     expect(events.body.items.at(-1)).toMatchObject({ type: 'execution.failed', data: { permanent: true } })
   }, 60_000)
 
+  test.each(['a workflow that it calls', 'an item of a map', 'a turn of a loop'])(
+    'tries nothing again that a node inside %s calls permanent, and what may pass it does',
+    async (where) => {
+      const { member } = world
+      const inner = {
+        nodes: [
+          { id: 'look', type: 'branch', args: { cases: [{ port: 'bad', when: { $cel: 'input.says == 0' } }] } },
+          { id: 'boom', type: 'fail', args: { code: 'spoiled', message: 'This one is bad' } },
+          asking.nodes[0]!,
+        ],
+        edges: [
+          { from: { node: 'look', port: 'bad' }, to: 'boom' },
+          { from: { node: 'look', port: 'default' }, to: 'ask' },
+        ],
+        output: null,
+      }
+      const around: Record<string, object> = {
+        'a workflow that it calls': {
+          type: 'subworkflow',
+          args: { workflow_id: await makeWorkflow(member, { definition: inner }), input: { $ref: 'input' } },
+        },
+        'an item of a map': { type: 'map', args: { items: [1], body: inner } },
+        'a turn of a loop': { type: 'loop', args: { until: { $cel: 'true' }, max_iterations: 2, body: inner } },
+      }
+      const definition = { nodes: [{ id: 'around', ...around[where] }], edges: [], output: null }
+      const records = [{ says: 0 }, { says: 503 }]
+      const job = await makeJob(member, {
+        definition,
+        dataset_id: await makeDataset(member, records),
+        retry: { max_attempts: 2 },
+        stop_on_error_rate: null,
+      })
+      await runJob(member, job, {}, () => hurryRetries(service()))
+      const { body } = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=failed`)
+      expect(body.items).toMatchObject([
+        { attempt: 1, error: { code: 'spoiled' }, record: records[0] },
+        { attempt: 2, error: { code: 'http_status' }, record: records[1] },
+      ])
+    },
+    60_000,
+  )
+
   test('filters what only_if does not want, and fails what cannot be mapped without trying it', async () => {
     const { member } = world
     const definition = {

@@ -38,6 +38,8 @@ export type Happening =
       retryable: boolean
       nothingDone?: boolean
       retryAfterS?: number
+      /** What failed inside it called that permanent. */
+      isPermanent?: boolean
     }
   /** The attempt goes on when what it waits for is over. */
   | { kind: 'suspended'; node: string; attempt: number; on: SuspendedOn }
@@ -55,7 +57,15 @@ export type Happening =
   | { kind: 'refused'; node: string; error: Failure }
   /** An execution that a node started while it ran. */
   | { kind: 'ended'; node: string; execution: string }
-  | { kind: 'child'; node: string; attempt: number; results: Json; blob?: BlobRef; error: ExecutionError | null }
+  | {
+      kind: 'child'
+      node: string
+      attempt: number
+      results: Json
+      blob?: BlobRef
+      error: ExecutionError | null
+      isPermanent?: boolean
+    }
   /** What it waits for may be over, or gone. */
   | { kind: 'check'; node: string }
   | { kind: 'time' }
@@ -217,6 +227,7 @@ const absorb = (pass: Pass, happening: Happening) => {
       return failed(pass, id, node.attempt, happening.error, happening.retryable, {
         nothingDone: happening.nothingDone,
         retryAfterS: happening.retryAfterS,
+        isPermanent: happening.isPermanent,
       })
     case 'suspended':
       if (node?.status !== 'running' || node.attempt !== happening.attempt) return
@@ -296,7 +307,10 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'child': {
       const parent = waitsOn(pass, id, 'execution')
       if (parent?.attempt !== happening.attempt) return
-      if (happening.error) return failed(pass, id, parent.attempt, happening.error, true)
+      if (happening.error) {
+        const { error, isPermanent } = happening
+        return failed(pass, id, parent.attempt, error, true, { isPermanent })
+      }
       const blob: JsonObject = happening.blob ? { blob: happening.blob } : {}
       return succeed(pass, id, parent.attempt, { output: happening.results, ...blob })
     }

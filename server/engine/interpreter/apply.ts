@@ -179,6 +179,7 @@ export const apply = (state: GraphState, fact: Fact): void => {
       state.nodes = closed(state, fact.at)
       state.status = status
       if (data.error) state.error = data.error as unknown as ExecutionError
+      if (data.permanent === true) state.permanent = true
       return
     }
   }

@@ -31,6 +31,8 @@ export type AttemptEnd = {
   retryAfterS?: number | undefined
   /** It is an answer or a decision and no failed attempt: a rejected approval, the condition of an edge. */
   isFinal?: boolean | undefined
+  /** What ran inside it called its failure permanent. The node is tried again all the same, and the run that fails with it says so. */
+  isPermanent?: boolean | undefined
 }
 
 /**

@@ -16,7 +16,7 @@ export const failed = (
   attempt: number,
   cause: unknown,
   retryable: boolean,
-  more: Pick<AttemptEnd, 'nothingDone' | 'retryAfterS' | 'isFinal'> = {},
+  more: Pick<AttemptEnd, 'nothingDone' | 'retryAfterS' | 'isFinal' | 'isPermanent'> = {},
 ) => {
   const node = pass.compiled.nodes.get(id)
   if (!node) return
@@ -46,5 +46,5 @@ export const failed = (
   }
   record(pass, 'node.failed', facts)
   // Whoever may start the run again learns that it would fail in the same way.
-  conclude(pass, 'failed', { error, ...(!retryable && { permanent: true }) })
+  conclude(pass, 'failed', { error, ...((!retryable || more.isPermanent) && { permanent: true }) })
 }

@@ -73,6 +73,8 @@ export type GraphState = {
   vars?: JsonObject
   results?: Json
   error?: ExecutionError
+  /** It failed so that the same run would fail in the same way. */
+  permanent?: true
   ending?: Ending
 }
 

@@ -120,7 +120,7 @@ function attemptTo(loop: Loop, work: Work, step: () => void): void {
 function settle(loop: Loop, work: Work, turn: Frame) {
   loop.current = undefined
   const { status, results, error } = turn.state
-  if (status !== 'succeeded') return failTurn(loop, work, loop.turns, error)
+  if (status !== 'succeeded') return failTurn(loop, work, loop.turns, error, turn.state.permanent)
   loop.turns += 1
   if (loop.command.args.body.output !== undefined) loop.state = results ?? null
   keep(loop, work, turn.prefix)
@@ -212,13 +212,13 @@ function stop(loop: Loop): void {
   loop.current = undefined
 }
 
-function fail(loop: Loop, work: Work, error: Failure, retryable: boolean): void {
+function fail(loop: Loop, work: Work, error: Failure, retryable: boolean, isPermanent = false): void {
   const { node, attempt } = loop.command
-  loop.live.step(work, loop.frame, [{ kind: 'error', node, attempt, error, retryable }])
+  loop.live.step(work, loop.frame, [{ kind: 'error', node, attempt, error, retryable, isPermanent }])
   stop(loop)
 }
 
-function failTurn(loop: Loop, work: Work, turn: number, error: GraphState['error']): void {
+function failTurn(loop: Loop, work: Work, turn: number, error: GraphState['error'], isPermanent?: boolean): void {
   const { code, message } = error ?? { code: 'failed', message: 'a turn failed' }
-  fail(loop, work, { code, message, details: { turn, error: (error ?? null) as Json } }, true)
+  fail(loop, work, { code, message, details: { turn, error: (error ?? null) as Json } }, true, isPermanent)
 }

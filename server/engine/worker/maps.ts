@@ -215,7 +215,8 @@ function drain(map: Mapping, work: Work) {
     const { status, results, error } = ended.state
     if (status !== 'succeeded' && command.args.onItemError === 'fail') {
       const { code, message } = error ?? { code: 'failed', message: 'an item failed' }
-      return end(map, work, { code, message, details: { index, error: (error ?? null) as Json } }, true)
+      const details = { index, error: (error ?? null) as Json }
+      return end(map, work, { code, message, details }, true, ended.state.permanent)
     }
     if (!keep(map, index, status === 'succeeded' ? (results ?? null) : failed(error)))
       return end(map, work, TOO_LARGE, false)
@@ -246,9 +247,9 @@ function chunkDone({ total, chunkSize, settled }: Mapping, index: number): { fro
   return { from, to }
 }
 
-function end(map: Mapping, work: Work, error: Failure, retryable: boolean): void {
+function end(map: Mapping, work: Work, error: Failure, retryable: boolean, isPermanent = false): void {
   const { node, attempt } = map.command
-  map.live.step(work, map.frame, [{ kind: 'error', node, attempt, error, retryable }])
+  map.live.step(work, map.frame, [{ kind: 'error', node, attempt, error, retryable, isPermanent }])
   stop(map)
 }
 

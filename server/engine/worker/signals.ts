@@ -44,7 +44,14 @@ export const happeningOf = (signal: Signal, node: string, attempt: number): Happ
     case 'check':
       return { kind: 'check', node }
     case 'child.ended':
-      return { kind: 'child', node, attempt, results: signal.results, error: signal.error }
+      return {
+        kind: 'child',
+        node,
+        attempt,
+        results: signal.results,
+        error: signal.error,
+        ...(signal.isPermanent && { isPermanent: true }),
+      }
     default:
       return undefined
   }

@@ -172,6 +172,11 @@ const grouped = <Row extends { execution_id: string }, Item>(
   return groups
 }
 
+/** Whether the last fact of one that failed says so; only of one whose parent asks. */
+export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
+    select (v.data ->> 'permanent')::boolean from events v where v.execution_id = executions.execution_id
+    order by v.seq desc limit 1) end as permanent`
+
 export const makeStore = (db: Database) => {
   const pool = db.enginePool
   const query = async <Row>(name: string, text: string, values: unknown[], on = pool): Promise<Row[]> =>
@@ -371,9 +376,10 @@ export const makeStore = (db: Database) => {
           results: Json
           results_blob: BlobRef | null
           error: ExecutionError | null
+          permanent: boolean | null
         }>(
           'child',
-          'select status, results, results_blob, error from executions where workspace_id = $1 and execution_id = $2',
+          `select status, results, results_blob, error, ${IS_PERMANENT} from executions where workspace_id = $1 and execution_id = $2`,
           [workspaceId, executionId],
         )
       )[0],

@@ -130,11 +130,15 @@ export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms:
 
 export type Over = Ending & { execution_id: string }
 
+/** What the item of a map or the turn of a loop said that failed it. */
+const INSIDE = `coalesce(error #> '{details,error,details,error,details}', error #> '{details,error,details}')`
+
 /** Which of these executions are over, and how; one that killed its workers again and again was parked by the engine, and counts. */
 export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<Over[]> =>
   tx.rows<Over>(
     `select execution_id, status, finished_at is null as poison, error ->> 'code' as code, error ->> 'node_id' as node_id,
-       error #>> '{details,status}' as http_status, error #>> '{details,step}' as step,
+       coalesce(error #>> '{details,status}', ${INSIDE} ->> 'status') as http_status,
+       coalesce(error #>> '{details,step}', ${INSIDE} ->> 'step') as step,
        case when status = 'failed' then (select (v.data ->> 'permanent')::boolean from events v
          where v.workspace_id = $1 and v.execution_id = e.execution_id and v.type = 'execution.failed' limit 1) end as permanent
      from executions e where workspace_id = $1 and execution_id = any ($2)

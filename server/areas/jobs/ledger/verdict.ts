@@ -20,7 +20,7 @@ export type Ending = {
   node_id: string | null
   http_status: string | null
   step: string | null
-  /** The node that failed it said that the same attempt fails in the same way; null where a release before that said nothing. */
+  /** The node that failed it, or the one inside a sub-workflow or map, said that the same attempt fails in the same way; else null. */
   permanent: boolean | null
 }
 
@@ -28,7 +28,7 @@ export type Ending = {
 const PASSING_STATUSES = new Set(['408', '425', '429', '500', '502', '503', '504'])
 const PASSING_STEPS = new Set(['resolve', 'connect'])
 
-/** Codes that mean the same, for failures inside sub-workflows and for runs of releases that did not say `permanent`. */
+/** Codes that mean the same, for runs of releases that did not say `permanent`, and for failures of a record that its node would try again. */
 const PERMANENT: ReadonlySet<string> = new Set([
   'activation_required',
   'approval_rejected',
