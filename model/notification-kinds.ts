@@ -18,6 +18,7 @@ export const notificationKinds: readonly NotificationKind[] = [
   { kind: 'clarification.escalated', title: 'A question was escalated to you', asks: true },
   { kind: 'thread.handover', title: 'A visitor wants to talk to a person', asks: false },
   { kind: 'thread.visitor_wrote', title: 'A visitor wrote in a conversation of yours', asks: false },
+  { kind: 'thread.assigned', title: 'A conversation was assigned to you', asks: false },
   { kind: 'execution.failed', title: 'A run failed', asks: false },
   { kind: 'job.failed', title: 'A job failed', asks: false },
   { kind: 'job.paused', title: 'A job was paused', asks: false },

@@ -21,6 +21,8 @@ import type {
   BillingSubscription,
   Budgets,
   CallbackTaken,
+  CannedAnswer,
+  CannedAnswerPatch,
   Capture,
   ChannelConfig,
   ChannelTestOutcome,
@@ -36,6 +38,10 @@ import type {
   ConnectionList,
   ConnectionPatch,
   ConnectionTables,
+  Conversation,
+  ConversationNote,
+  ConversationNoteInput,
+  ConversationPatch,
   CreatedApiKey,
   CreatedEventDestination,
   Credential,
@@ -97,6 +103,7 @@ import type {
   ModelPrices,
   NewAlertRule,
   NewBudgets,
+  NewCannedAnswer,
   NewConnection,
   NewCredential,
   NewDataset,
@@ -117,6 +124,8 @@ import type {
   NotificationsChanged,
   OddsOfDay,
   OidcProviders,
+  OpeningHours,
+  OpeningHoursInput,
   Palette,
   PaymentMethod,
   PaymentToConfirm,
@@ -830,6 +839,42 @@ export type Operations = {
   transcribeInThread: { input: { thread_id: string } & { body?: unknown }; answer: Transcript; required: true }
   /** The bytes of a clip, by its signed address; takes Range */
   playAudio: { input: { audio_id: string; grant: string }; answer: Blob; required: true }
+  /** The inbox: conversations with visitors and channels that the caller may read, last changed first */
+  listConversations: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "waiting_since" | "-waiting_since"; created_after?: string; created_before?: string; kind?: string; state?: string; template_id?: string; assignee_id?: string; assigned?: "true" | "false"; waiting?: "true" | "false"; unread?: "true" | "false" }; answer: { items: Array<Conversation>; next_cursor: string | null }; required: false }
+  /** One conversation of the inbox */
+  getConversation: { input: { thread_id: string }; answer: Conversation; required: true }
+  /** Close a conversation or open it again, and say who takes care of it */
+  updateConversation: { input: { thread_id: string } & ConversationPatch; answer: Conversation; required: true }
+  /** Mark a conversation as read by the caller, up to a message */
+  markConversationRead: { input: { thread_id: string } & { message_id?: string }; answer: Conversation; required: true }
+  /** What colleagues noted about a conversation, oldest first */
+  listConversationNotes: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string }; answer: { items: Array<ConversationNote>; next_cursor: string | null }; required: true }
+  /** Write a note for colleagues */
+  createConversationNote: { input: { thread_id: string } & ConversationNoteInput; answer: ConversationNote; required: true }
+  /** One note */
+  getConversationNote: { input: { thread_id: string; note_id: string }; answer: ConversationNote; required: true }
+  /** Change the words of a note: its author */
+  updateConversationNote: { input: { thread_id: string; note_id: string } & ConversationNoteInput; answer: ConversationNote; required: true }
+  /** Delete a note: its author, or an owner of the workspace */
+  deleteConversationNote: { input: { thread_id: string; note_id: string }; answer: undefined; required: true }
+  /** Canned answers of the workspace, by name */
+  listCannedAnswers: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<CannedAnswer>; next_cursor: string | null }; required: false }
+  /** Add a canned answer */
+  createCannedAnswer: { input: NewCannedAnswer; answer: CannedAnswer; required: true }
+  /** One canned answer */
+  getCannedAnswer: { input: { answer_id: string }; answer: CannedAnswer; required: true }
+  /** Change a canned answer */
+  updateCannedAnswer: { input: { answer_id: string } & CannedAnswerPatch; answer: CannedAnswer; required: true }
+  /** Delete a canned answer */
+  deleteCannedAnswer: { input: { answer_id: string }; answer: undefined; required: true }
+  /** When people of the workspace answer */
+  getOpeningHours: { input: Record<string, never>; answer: OpeningHours; required: false }
+  /** Set the opening hours of the workspace, or remove them */
+  putOpeningHours: { input: OpeningHoursInput; answer: OpeningHours; required: true }
+  /** Opening hours of a template; null where it has those of the workspace */
+  getTemplateHours: { input: { template_id: string }; answer: OpeningHours; required: true }
+  /** Give a template opening hours of its own, or remove them */
+  putTemplateHours: { input: { template_id: string } & OpeningHoursInput; answer: OpeningHours; required: true }
   /** Channel configs of the workspace */
   listChannelConfigs: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; channel?: string; enabled?: "true" | "false" }; answer: { items: Array<ChannelConfig>; next_cursor: string | null }; required: false }
   /** Create a channel config, or update the one with this channel and external_id */
@@ -1322,6 +1367,24 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   speakInThread: ["POST", "/api/chat-thread/{thread_id}/speech"],
   transcribeInThread: ["POST", "/api/chat-thread/{thread_id}/transcribe", [], true],
   playAudio: ["GET", "/audio/{audio_id}/{grant}"],
+  listConversations: ["GET", "/api/conversations", ["limit","cursor","q","sort","created_after","created_before","kind","state","template_id","assignee_id","assigned","waiting","unread"]],
+  getConversation: ["GET", "/api/conversations/{thread_id}"],
+  updateConversation: ["PATCH", "/api/conversations/{thread_id}"],
+  markConversationRead: ["POST", "/api/conversations/{thread_id}/read"],
+  listConversationNotes: ["GET", "/api/conversations/{thread_id}/notes", ["limit","cursor","q","sort","created_after","created_before"]],
+  createConversationNote: ["POST", "/api/conversations/{thread_id}/notes"],
+  getConversationNote: ["GET", "/api/conversations/{thread_id}/notes/{note_id}"],
+  updateConversationNote: ["PATCH", "/api/conversations/{thread_id}/notes/{note_id}"],
+  deleteConversationNote: ["DELETE", "/api/conversations/{thread_id}/notes/{note_id}"],
+  listCannedAnswers: ["GET", "/api/canned-answers", ["limit","cursor","q","sort","created_after","created_before"]],
+  createCannedAnswer: ["POST", "/api/canned-answers"],
+  getCannedAnswer: ["GET", "/api/canned-answers/{answer_id}"],
+  updateCannedAnswer: ["PATCH", "/api/canned-answers/{answer_id}"],
+  deleteCannedAnswer: ["DELETE", "/api/canned-answers/{answer_id}"],
+  getOpeningHours: ["GET", "/api/opening-hours"],
+  putOpeningHours: ["PUT", "/api/opening-hours"],
+  getTemplateHours: ["GET", "/api/templates/{template_id}/opening-hours"],
+  putTemplateHours: ["PUT", "/api/templates/{template_id}/opening-hours"],
   listChannelConfigs: ["GET", "/api/gateway/channels", ["limit","cursor","q","sort","created_after","created_before","channel","enabled"]],
   putChannelConfig: ["POST", "/api/gateway/channels"],
   listChannelConfigsOfTemplate: ["GET", "/api/gateway/channels/by-template/{template_id}", ["limit","cursor","q","sort","created_after","created_before","channel","enabled"]],

@@ -204,9 +204,9 @@ export type AgentAgreement = { agent: string; workflow_id: string; node_id: stri
 
 export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
 
-export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified" }
+export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified" }
 
-export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean }> }
+export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean }> }
 
 export type Interaction = { kind: "approval" | "clarification"; title: string; workspace: string; payload: unknown; payload_sha256: string; schema: unknown; status: "open" | "approved" | "rejected" | "expired" | "cancelled" | "answered"; outcome: string | null; own_answer: string | null; refusal: string | null; person: { name: string; reached_at: string }; proof: "given" | "code" | "sign_in"; due_at: string | null; expires_at: string }
 
@@ -359,6 +359,24 @@ export type ThreadMember = { user_id: string; name: string; email: string; role:
 export type Playback = { url: string; expires_at: string }
 
 export type Transcript = { text: string; language: string; duration_s: number }
+
+export type Conversation = { thread_id: string; kind: "embed" | "channel" | "gather"; title: string; channel: string | null; template_id: string | null; role: "member" | "viewer"; state: "open" | "closed"; assignee: { user_id: string; name: string } | null; taken_over_by: { user_id: string; name: string } | null; handover_at: string | null; handover_reason: string | null; waiting_since: string | null; unread_count: number; last_message: { message_id: string; role: "user" | "assistant" | "visitor" | "system"; author_name: string | null; text: string; created_at: string } | null; visit: { page?: { url: string; title?: string }; locale?: string; time_zone?: string } | null; created_at: string; updated_at: string }
+
+export type ConversationPatch = { state?: "open" | "closed"; assignee_id?: string | null }
+
+export type ConversationNote = { note_id: string; thread_id: string; author_id: string | null; text: string; created_at: string; updated_at: string }
+
+export type ConversationNoteInput = { text: string }
+
+export type CannedAnswer = { answer_id: string; name: string; text: string; created_by: string | null; created_at: string; updated_at: string }
+
+export type NewCannedAnswer = { name: string; text: string }
+
+export type CannedAnswerPatch = { name?: string; text?: string }
+
+export type OpeningHours = { hours: { time_zone: string; days: { mon?: Array<{ from: string; to: string }>; tue?: Array<{ from: string; to: string }>; wed?: Array<{ from: string; to: string }>; thu?: Array<{ from: string; to: string }>; fri?: Array<{ from: string; to: string }>; sat?: Array<{ from: string; to: string }>; sun?: Array<{ from: string; to: string }> }; closed_on?: Array<string> } | null; updated_at: string | null }
+
+export type OpeningHoursInput = { hours: { time_zone: string; days: { mon?: Array<{ from: string; to: string }>; tue?: Array<{ from: string; to: string }>; wed?: Array<{ from: string; to: string }>; thu?: Array<{ from: string; to: string }>; fri?: Array<{ from: string; to: string }>; sat?: Array<{ from: string; to: string }>; sun?: Array<{ from: string; to: string }> }; closed_on?: Array<string> } | null }
 
 export type ChannelConfig = { config_id: string; channel: "slack" | "telegram" | "whatsapp" | "discord" | "email" | "webhook"; external_id: string; template_id: string | null; name: string | null; enabled: boolean; credentials_set: Array<string>; problem: string | null; inbound_url: string; created_at: string; updated_at: string }
 

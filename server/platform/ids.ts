@@ -61,6 +61,8 @@ export const prefixes = [
   'bulk',
   'svc',
   'cmt',
+  'note',
+  'can',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -9,6 +9,8 @@ import { CHANNEL_HINTS } from '#areas/gateway/outbox-store'
 import { gatewayRoutes } from '#areas/gateway/routes'
 import { makeGateway, standingInChannel } from '#areas/gateway/service'
 import { makeTryOut } from '#areas/gateway/try-out'
+import { inboxRoutes } from '#areas/inbox/routes'
+import { makeInbox as makeTeamInbox } from '#areas/inbox/service'
 import type { Allowances } from '#areas/payments/allowances'
 import { makeClips } from '#areas/threads/clips'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
@@ -87,6 +89,7 @@ export function wireThreads(options: ThreadWiringOptions) {
   const standings: Standings = { thread: standingInThread, channel: standingInChannel }
   const routes: AnyRoute[] = [
     ...threadRoutes(threads, makeThreadMembers(identity), clips),
+    ...inboxRoutes(makeTeamInbox({ conversations })),
     ...gatewayRoutes(
       makeGateway({ channels, box }),
       makeInbound({ db, channels, box, maxBytes: options.maxBytes, keepFile: files.keep }),

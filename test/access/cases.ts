@@ -7,6 +7,7 @@ import { destinationCases } from './destinations.ts'
 import { fileCases } from './files.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
+import { inboxCases } from './inbox.ts'
 import { jobCases } from './jobs.ts'
 import { knowledgeCases } from './knowledge.ts'
 import type { Cases } from './matrix.ts'
@@ -37,6 +38,7 @@ export const cases: Cases = {
   ...jobCases,
   ...conversationCases,
   ...threadCases,
+  ...inboxCases,
   ...gatewayCases,
   ...credentialCases,
   ...destinationCases,

@@ -58,13 +58,13 @@ async function signedAddress(cast: Cast): Promise<Prepared> {
 }
 
 /** A visitor of the author's template wrote; others with a role elsewhere have none here. */
-async function visited({ author, service }: Cast): Promise<Prepared> {
+export async function visited({ author, service }: Cast): Promise<Prepared> {
   const template = await makeTemplate(author, [])
   const { token } = await makeToken(author, `/api/templates/${template}`)
   const { body } = await (await visit(service, template, token)).chat('Hello')
   return { params: { thread_id: body.thread_id } }
 }
-const answeredFor: Expected = withChanges(rows.ownOnly, { workspaceOwner: 'ok' })
+export const answeredFor: Expected = withChanges(rows.ownOnly, { workspaceOwner: 'ok' })
 
 export const threadCases: Cases = {
   // Guests too: they see the threads they were invited to.

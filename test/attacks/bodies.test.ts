@@ -502,6 +502,8 @@ const elsewhere: Record<string, string> = {
     'see the tests of widgets',
   'POST /api/embed/template/{template_id}/thread/{thread_id}/action /form_id': 'see the tests of conversations',
   'POST /api/chat-thread/{thread_id}/action /form_id': 'see the tests of conversations',
+  'PATCH /api/conversations/{thread_id} /assignee_id': 'see the tests of the inbox',
+  'POST /api/conversations/{thread_id}/read /message_id': 'see the tests of the inbox',
   'POST /api/services/{service}/test /credential_id':
     'only for services with code of their own: see the tests of pieces',
 }

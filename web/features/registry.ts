@@ -11,6 +11,7 @@ import { datasets } from './datasets/feature.ts'
 import { destinations } from './destinations/feature.ts'
 import type { Feature } from './feature.ts'
 import { home } from './home/feature.ts'
+import { inbox } from './inbox/feature.ts'
 import { insights } from './insights/feature.ts'
 import { jobs } from './jobs/feature.ts'
 import { keys } from './keys/feature.ts'
@@ -48,6 +49,7 @@ export const features: Feature[] = [
   jobs,
   suites,
   replays,
+  inbox,
   threads,
   templates,
   channels,

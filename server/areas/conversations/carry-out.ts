@@ -270,8 +270,8 @@ export function makeCarryOut({ questions, checkQuota, takeFiles }: CarryOutDepen
         return
       }
       case 'hand_over': {
-        const fresh = await askForPerson(tx, thread, decision.reason)
-        say(pending, fresh ? texts.HANDED_OVER : texts.HANDED_OVER_BEFORE)
+        const { fresh, closed } = await askForPerson(tx, thread, decision.reason)
+        say(pending, texts.handedOver(fresh, closed))
         return
       }
       case 'start':

@@ -1,6 +1,9 @@
+import { systemClock } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
+import { closedText } from './hours.ts'
+import { findHours } from './hours-store.ts'
 import { lastMessages } from './message-store.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Thread } from './types.ts'
@@ -17,12 +20,26 @@ export const mayAskForPerson = ({ kind }: Pick<Thread, 'kind'>): boolean => kind
 
 const SPEAKERS: Record<string, string> = { visitor: 'Visitor', assistant: 'Assistant', user: 'Colleague' }
 
-/** Returns false where people were told before and nobody has come yet. */
-export async function askForPerson(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
+/**
+ * `fresh` is false where people were told before and nobody has come yet. `closed`: outside the opening hours, when somebody
+ * answers.
+ */
+export type Asked = { fresh: boolean; closed: string | null }
+
+export async function askForPerson(tx: Tx, thread: LockedThread, reason: string): Promise<Asked> {
+  const fresh = await tellColleagues(tx, thread, reason)
+  return { fresh, closed: await whenClosed(tx, thread) }
+}
+
+/** What the person outside is told while nobody is there; null within the opening hours. */
+export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: LockedThread): Promise<string | null> =>
+  closedText(await findHours(tx, workspace_id, template_id), systemClock.now(), state.visit?.time_zone)
+
+async function tellColleagues(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
   const { workspace_id: workspaceId, thread_id: threadId } = thread
   const given = reason.slice(0, MAX_REASON).replaceAll('\0', '').toWellFormed()
   const marked = await tx.count(
-    `update threads set handover_at = now(), handover_reason = $3
+    `update threads set handover_at = now(), handover_reason = $3, waiting_since = coalesce(waiting_since, now()), closed_at = null
      where workspace_id = $1 and thread_id = $2 and handover_at is null`,
     [workspaceId, threadId, given],
   )
@@ -38,18 +55,25 @@ export async function askForPerson(tx: Tx, thread: LockedThread, reason: string)
     title: 'A visitor asks for a person',
     body: [given, ...words].filter(Boolean).join('\n'),
     data: { thread_id },
-    link: `/threads/${thread_id}`,
+    link: `/conversations/${thread_id}`,
     to: await listColleagues(tx, thread),
   })
   return true
 }
 
-/** The owner of the template, the members of the teams it is shared with, and who made the channel; else the owners. */
-async function listColleagues(tx: Tx, { workspace_id, template_id, config_id }: LockedThread): Promise<string[]> {
+/**
+ * The owner of the template, the members of the teams it is shared with, who made the channel, and the person it is assigned to; else
+ * the owners.
+ */
+async function listColleagues(
+  tx: Tx,
+  { workspace_id, thread_id, template_id, config_id }: LockedThread,
+): Promise<string[]> {
   const named = await tx.rows<{ user_id: string }>(
     `select user_id from template_colleagues($1, $2)
-     union select created_by from gateway_channels where workspace_id = $1 and config_id = $3 and created_by is not null`,
-    [workspace_id, template_id, config_id],
+     union select created_by from gateway_channels where workspace_id = $1 and config_id = $3 and created_by is not null
+     union select assigned_to from threads where workspace_id = $1 and thread_id = $4 and assigned_to is not null`,
+    [workspace_id, template_id, config_id, thread_id],
   )
   const rows =
     named.length > 0

@@ -65,8 +65,20 @@ const insertion = `insert into messages (workspace_id, thread_id, turn, message_
   from json_to_recordset($3) as m (turn integer, message_id uuid, seq integer, role text, author_id uuid, author_name text,
     external_author text, text text, audio_id uuid, execution_id uuid, citations json, request_key text)
   returning seq, created_at`
+/**
+ * The person outside waits for a person from their first message that no assistant will answer until a colleague's message, or the
+ * assistant's where it has the conversation again. What they write opens a closed conversation.
+ */
+const waiting = `case when $8 then null
+    when $9 and handover_at is null and (taken_over_by is null or taken_over_until <= now()) then null
+    when $7 > last_visitor_seq and kind in ('embed', 'channel')
+      and (handover_at is not null or template_id is null or (taken_over_by is not null and taken_over_until > now()))
+      then coalesce(waiting_since, now())
+    else waiting_since end`
 const saving = `with saved as (
-  update threads set state = $4, turn = $5, last_seq = $6, updated_at = now() where workspace_id = $1 and thread_id = $2)
+  update threads set state = $4, turn = $5, last_seq = $6, last_visitor_seq = $7, waiting_since = ${waiting},
+    closed_at = case when $7 > last_visitor_seq then null else closed_at end, updated_at = now()
+  where workspace_id = $1 and thread_id = $2)
   ${insertion}`
 
 /** Saves a whole turn: its messages and the state of the conversation after it. `fresh`: the thread begins with it. */
@@ -84,12 +96,25 @@ export async function saveTurn(
     request_key: message.request_key?.toString('hex') ?? null,
   }))
   thread.last_seq += rows.length
+  thread.last_visitor_seq = rows.findLast(({ role }) => role === 'visitor')?.seq ?? thread.last_visitor_seq
+  const spoke = (role: MessageRole): boolean => rows.some((row) => row.role === role)
   const place = [thread.workspace_id, thread.thread_id, JSON.stringify(rows)]
   type Saved = { seq: number; created_at: Date }
   // Sent together: the second statement does not wait for the first.
   const [, saved] = await (fresh
     ? Promise.all([insertThread(tx, thread), tx.rows<Saved>(insertion, place)])
-    : Promise.all([1, tx.rows<Saved>(saving, [...place, JSON.stringify(thread.state), thread.turn, thread.last_seq])]))
+    : Promise.all([
+        1,
+        tx.rows<Saved>(saving, [
+          ...place,
+          JSON.stringify(thread.state),
+          thread.turn,
+          thread.last_seq,
+          thread.last_visitor_seq,
+          spoke('user'),
+          spoke('assistant'),
+        ]),
+      ]))
   const times = new Map(saved.map(({ seq, created_at }) => [seq, created_at]))
   return rows.map((row) => ({
     message_id: row.message_id,

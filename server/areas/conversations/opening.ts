@@ -25,6 +25,7 @@ export const threadOf = (wanted: NewThread): LockedThread => ({
   state: emptyState,
   turn: 0,
   last_seq: 0,
+  last_visitor_seq: 0,
 })
 
 /** No greeting in a channel: the other side wrote first. */

@@ -102,7 +102,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
       deps.carrying.closeStale(pending)
       await deps.carrying.carryOut(tx, pending, decision, incoming, situation.offers)
       keepFiles(pending.thread, decision, statement.files)
-      tellHolder(pending)
+      await tellHolder(tx, pending)
       return finish(tx, pending, situation.offers)
     })
     if (turn) return turn
@@ -129,11 +129,14 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     const decision = await think(situation, statementOf(first), deps.rules)
     noteVisit(thread, first)
     const { files = [] } = first
+    // People are told of a conversation that is there.
+    const isStored = decision.kind === 'hand_over'
+    if (isStored) await saveTurn(tx, thread, greeting, true)
     const pending = begin(situation, { ...byline(first), text: withFileNames(first.text, files) })
     pendingTurns.push(pending)
     await deps.carrying.carryOut(tx, pending, decision, first, around.offers)
     keepFiles(pending.thread, decision, files)
-    return finish(tx, pending, around.offers, greeting)
+    return finish(tx, pending, around.offers, isStored ? undefined : greeting)
   })
   return typeof begun === 'string' ? takeMessage(deps, { ...first, threadId: begun }) : begun
 }

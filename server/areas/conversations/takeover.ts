@@ -3,12 +3,13 @@ import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 import { asideOf, type CarryOut, type PendingTurn } from './carry-out.ts'
+import { whenClosed } from './handover.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
 import { askedNow } from './state.ts'
 import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
-import { type LockedThread, lockThread, setTakenOver } from './thread-store.ts'
+import { type LockedThread, lockThread, noteRead, setTakenOver } from './thread-store.ts'
 import type { Message, SpeakUp, TakeOver } from './types.ts'
 import type { Updates } from './updates.ts'
 
@@ -73,6 +74,7 @@ export function makeTakeover({
       pending.messages.push({ role: 'user', author_id, author_name, text, request_key: requestKey ?? null })
       const saved = await finish(tx, pending, around)
       await setTakenOver(tx, thread, thread.taken_over_by ?? person.user_id)
+      await noteRead(tx, thread, person.user_id)
       return saved.at(-1)!
     },
 
@@ -109,11 +111,16 @@ const aside = (text: string): NewMessage => ({ role: 'system', text, turn: 0 })
 const signed = (message: Message, names: boolean): Message =>
   names && message.role === 'user' ? { ...message, text: `${message.author_name}: ${message.text}` } : message
 
-/** Notifies the colleague who took over when the visitor begins to wait, not for every message. */
-export function tellHolder({ thread, writes }: PendingTurn): void {
+/**
+ * Notifies the colleague who took over when the visitor begins to wait, not for every message. Outside the opening hours the
+ * visitor is told when somebody answers.
+ */
+export async function tellHolder(tx: Tx, { thread, writes, messages }: PendingTurn): Promise<void> {
   const { taken_over_by: holder, workspace_id: workspaceId, thread_id } = thread
   if (holder === null || thread.state.awaiting) return
   thread.state = { ...thread.state, awaiting: true }
+  const closed = await whenClosed(tx, thread)
+  if (closed !== null) messages.push({ role: 'system', text: closed })
   writes.push((tx) =>
     deliverEvent(tx, {
       workspaceId,
@@ -121,7 +128,7 @@ export function tellHolder({ thread, writes }: PendingTurn): void {
       title: 'A visitor waits for your answer',
       body: 'You have taken over the conversation; the assistant is silent until you hand it back.',
       data: { thread_id: toWire('thr', thread_id) },
-      link: `/threads/${toWire('thr', thread_id)}`,
+      link: `/conversations/${toWire('thr', thread_id)}`,
       to: [holder],
     }),
   )

@@ -15,7 +15,7 @@ const columns = [
   'created_by',
 ]
 const threadColumns = columns.join(', ')
-const standing = `${[...columns, 'state', 'turn', 'last_seq'].map((column) => `t.${column}`).join(', ')},
+const standing = `${[...columns, 'state', 'turn', 'last_seq', 'last_visitor_seq'].map((column) => `t.${column}`).join(', ')},
   case when t.taken_over_until > now() then t.taken_over_by end as taken_over_by`
 
 export const findThread = (tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined> =>
@@ -53,13 +53,15 @@ export type LockedThread = Thread & {
   state: State
   turn: number
   last_seq: number
+  /** The last message of the person outside. */
+  last_visitor_seq: number
 }
 
 /** Returns 0 where another request opened the channel's conversation meanwhile. */
 export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> =>
   tx.count(
-    `insert into threads (${threadColumns}, state, turn, last_seq)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    `insert into threads (${threadColumns}, state, turn, last_seq, last_visitor_seq)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      on conflict (workspace_id, config_id, external_id) where kind = 'channel' do nothing`,
     [
       thread.workspace_id,
@@ -75,6 +77,7 @@ export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> =>
       JSON.stringify(thread.state),
       thread.turn,
       thread.last_seq,
+      thread.last_visitor_seq,
     ],
   )
 
@@ -122,13 +125,26 @@ export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> =>
     [thread.workspace_id, thread.thread_id, JSON.stringify(thread.state), thread.turn, thread.last_seq],
   )
 
-/** The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. */
+/**
+ * The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. Anyone who
+ * takes over takes care of it where nobody does. Who hands back leaves nobody waiting for a person.
+ */
 export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> =>
   tx.count(
     `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours',
-       handover_at = case when $3::uuid is null then handover_at end, handover_reason = case when $3::uuid is null then handover_reason end
+       handover_at = case when $3::uuid is null then handover_at end, handover_reason = case when $3::uuid is null then handover_reason end,
+       waiting_since = case when $3::uuid is not null or handover_at is not null then waiting_since end,
+       assigned_to = coalesce(assigned_to, $3), closed_at = case when $3::uuid is null then closed_at end
      where workspace_id = $1 and thread_id = $2`,
     [thread.workspace_id, thread.thread_id, userId],
+  )
+
+/** A colleague who writes has read what stands above. */
+export const noteRead = (tx: Tx, { workspace_id, thread_id, last_seq }: LockedThread, userId: string) =>
+  tx.count(
+    `insert into conversation_reads (workspace_id, thread_id, user_id, seq) values ($1, $2, $3, $4)
+     on conflict (workspace_id, thread_id, user_id) do update set seq = greatest(conversation_reads.seq, excluded.seq)`,
+    [workspace_id, thread_id, userId, last_seq],
   )
 
 /** The colleague a visitor talks with, and whether visitors see names. */

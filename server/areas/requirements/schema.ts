@@ -8,7 +8,7 @@ const Requirement = z.strictObject({
   required: z.boolean().optional(),
 })
 
-const isTimeZone = (text: string): boolean => {
+export const isTimeZone = (text: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: text })
     return true

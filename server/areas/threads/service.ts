@@ -18,6 +18,7 @@ import type { ListInput } from '#platform/http/list'
 import type { Exchange } from '#platform/http/route'
 import { toWire } from '#platform/ids'
 import type { Clips } from './clips.ts'
+import type { Reader } from './outside.ts'
 import type { Playback } from './playback.ts'
 import {
   type FormAction,
@@ -43,7 +44,7 @@ type Said = {
 /** Throws `unknown_reference` for a file that the person has not uploaded. */
 export type FilesGiven = (tx: Tx, workspaceId: string, ids: string[], giver: { userId: string }) => Promise<FileValue[]>
 
-const readerOf = (ctx: Context): store.Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
+const readerOf = (ctx: Context): Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
 
 /** Colleagues outside a thread do not know that it exists. */
 export const standingInThread: StandingIn = async (ctx, threadId) => {

@@ -1,36 +1,16 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
+import { commonColumns, outsideColumns, outsideTables, type Reader, readableOutside } from './outside.ts'
 import { type Thread, type ThreadMember, type ThreadRole, threadList, threadMemberList } from './schema.ts'
 
-/** The caller, and what they are in the workspace. */
-export type Reader = { user_id: string; role: string }
-
-const common = 't.thread_id, t.kind, t.template_id, t.created_by, t.created_at, t.updated_at'
-const columns = `${common}, t.title, null as channel, m.role, null as taken_over_by,
+const columns = `${commonColumns}, t.title, null as channel, m.role, null as taken_over_by,
   null::timestamptz as handover_at, null as handover_reason`
-/** The widget of a workflow is a guided form: nobody can talk in between. */
-const outsideColumns = `${common}, g.channel, case when t.kind = 'gather' then 'viewer' else 'member' end as role,
-  case when t.taken_over_until > now() then (select json_build_object('user_id', u.user_id, 'name', u.name)
-    from users u where u.user_id = t.taken_over_by) end as taken_over_by,
-  t.handover_at, t.handover_reason,
-  coalesce(t.title, 'Visitor of ' || coalesce(p.name, w.name), 'Visitor') as title`
 
 /** Threads of people, by membership. */
 const mine = `from threads t join thread_members m on m.workspace_id = t.workspace_id and m.thread_id = t.thread_id and m.user_id = $2
   where t.workspace_id = $1 and t.kind = 'thread'`
 
-/**
- * Conversations with people outside have no members. They are read by those who answer for them, who may also take them over:
- * the owners of the workspace, the person who made the template or the channel, the members of the template's teams; and read by the owner and members of the workflow of
- * a widget.
- */
-const outside = `from threads t
-  left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
-  left join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
-  left join gateway_channels g on g.workspace_id = t.workspace_id and g.config_id = t.config_id
-  where t.workspace_id = $1 and t.kind <> 'thread' and ($3 = 'owner' or $3 <> 'guest' and (
-    p.owner_id = $2 or edits_template(t.workspace_id, t.template_id, $2) or g.created_by = $2 or w.owner_id = $2 or exists (select from workflow_people s
-      where s.workspace_id = t.workspace_id and s.workflow_id = t.workflow_id and s.user_id = $2)))`
+const outside = `from ${outsideTables} where ${readableOutside}`
 
 /** Of threads of people alone: conversations with people outside have no members to change. */
 export const findRole = async (

@@ -112,7 +112,7 @@ describe('a colleague who takes over', () => {
     const { items } = (await maker.call('GET', '/api/notifications?limit=200')).body
     const waiting = items.filter(
       (item: { kind: string; link: string }) =>
-        item.kind === 'thread.visitor_wrote' && item.link === `/threads/${talk.thread}`,
+        item.kind === 'thread.visitor_wrote' && item.link === `/conversations/${talk.thread}`,
     )
     expect(waiting).toHaveLength(2)
   })

@@ -73,6 +73,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'deleteNotifications',
       'readNotifications',
       'updateNotification',
+      'markConversationRead',
       'selectWorkspace',
     ],
   ],

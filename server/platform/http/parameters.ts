@@ -18,6 +18,8 @@ const prefixOf: Record<string, Prefix> = {
   version_id: 'wfv',
   trigger_id: 'trg',
   comment_id: 'cmt',
+  note_id: 'note',
+  answer_id: 'can',
   execution_id: 'exe',
   request_id: 'apr',
   clarification_id: 'clr',

@@ -7,6 +7,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { TemplateHours } from '../inbox/template-hours.tsx'
 import { PersonName } from '../people/names.tsx'
 import { TeamShares } from '../teams/team-shares.tsx'
 import { TemplateForm } from './form.tsx'
@@ -19,6 +20,7 @@ export const TemplatePage = () => (
         <>
           <Change key={template.template_id} template={template} />
           <Teams template={template} mayManage={mayManage} />
+          <TemplateHours templateId={template.template_id} />
           {mayManage && <Delete template={template} />}
         </>
       ) : (

@@ -1,5 +1,5 @@
 import { FileText, Mic, SendHorizontal, Square, X } from 'lucide-react'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { api, newKey } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
 import { inputClass } from '#web/ui/field.tsx'
@@ -16,6 +16,7 @@ export function Composer({
   onSaid,
   onDraft,
   textOnly = false,
+  tools,
 }: {
   threadId: string
   onSaid(): Promise<unknown>
@@ -23,6 +24,7 @@ export function Composer({
   onDraft(text: string | null): void
   /** People outside get no recordings. */
   textOnly?: boolean
+  tools?: ((insert: (text: string) => void) => ReactNode) | undefined
 }) {
   const [text, setText] = useState('')
   const [pending, setPending] = useState<'sending' | 'hearing' | null>(null)
@@ -83,6 +85,7 @@ export function Composer({
           <IconButton size="small" icon={X} label="Discard the recording" onClick={discard} />
         </div>
       )}
+      {tools?.((added) => setText(text.trim() === '' ? added : `${text.trimEnd()}\n${added}`))}
       <div className="flex items-end gap-2">
         <label className="min-w-0 flex-1">
           <span className="sr-only">Message</span>

@@ -4,7 +4,6 @@ import type { Feature } from '../feature.ts'
 export const threads: Feature = {
   pages: [
     { path: '/threads', page: [() => import('./list.tsx'), 'ThreadsPage'] },
-    { path: '/threads/outside', page: [() => import('./outside.tsx'), 'OutsidePage'] },
     { path: '/threads/$thread_id', page: [() => import('./thread.tsx'), 'ThreadPage'] },
     { path: '/threads/$thread_id/members', page: [() => import('./members.tsx'), 'ThreadMembersPage'] },
   ],

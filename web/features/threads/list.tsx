@@ -14,7 +14,6 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
 import { roleLabel } from '../people/roles.ts'
-import { ThreadSections } from './outside.tsx'
 
 export function ThreadsPage() {
   const { canWrite, isGuest } = useRole()
@@ -35,7 +34,6 @@ export function ThreadsPage() {
       description="Conversations with colleagues. With a template, an assistant answers too."
       actions={make}
     >
-      <ThreadSections />
       <SearchBar search={search} rows={threads.data} />
       <Loaded of={threads} what="the threads">
         {(rows) => (

@@ -6,7 +6,13 @@ import { Button } from '#web/ui/button.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
 /** Who answers the person outside: the assistant, or a colleague in its place. */
-export function Takeover({ thread }: { thread: ChatThread }) {
+export function Takeover({
+  thread,
+  onChange,
+}: {
+  thread: ChatThread
+  onChange?: (() => Promise<unknown>) | undefined
+}) {
   const { userId } = useRole()
   const [pending, setPending] = useState(false)
   const { thread_id, taken_over_by: holder } = thread
@@ -16,6 +22,7 @@ export function Takeover({ thread }: { thread: ChatThread }) {
     try {
       await call({ thread_id })
       await invalidate('getThread', 'listThreads', 'listThreadMessages')
+      await onChange?.()
     } catch (error) {
       toast.failed('Could not change this', error)
     } finally {

@@ -19,8 +19,9 @@ export function ThreadShell({ section, children }: { section: string; children(t
       title={thread.data ? `${thread.data.title} · ${section}` : section}
       heading={thread.data?.title ?? 'Thread'}
       crumbs={[
-        { label: 'Threads', to: '/threads' },
-        ...(isOutside(thread.data) ? [{ label: 'Visitors and channels', to: '/threads/outside' }] : []),
+        isOutside(thread.data)
+          ? { label: 'Conversations', to: '/conversations' }
+          : { label: 'Threads', to: '/threads' },
       ]}
     >
       <Loaded of={thread} what="the thread">

@@ -96,8 +96,9 @@ async function apologize(
   }
   for (const end of (scene?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
     if (end.told) pending.messages.push(toldEnd(end))
-  const fresh = mayAskForPerson(thread) && (await askForPerson(tx, thread, 'The assistant could not answer.'))
-  carrying.say(pending, fresh || mayAskForPerson(thread) ? texts.NO_ANSWER : texts.NO_ANSWER_ALONE)
+  if (!mayAskForPerson(thread)) return carrying.say(pending, texts.NO_ANSWER_ALONE)
+  const { closed } = await askForPerson(tx, thread, 'The assistant could not answer.')
+  carrying.say(pending, texts.noAnswer(closed))
 }
 
 const toldEnd = ({ title, status, results, error, execution_id }: ToolEnd): NewMessage => ({

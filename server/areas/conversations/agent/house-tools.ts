@@ -51,8 +51,9 @@ const handoverTool = ({ turn, journal }: Scene): AgentTool =>
       journal.stepInTransaction(`handover:${effectKey}`, async (tx) => {
         const thread = await lockThread(tx, turn.workspace_id, turn.thread_id)
         if (!thread) throw new NodeFailure('not_found', 'the conversation is gone')
-        const fresh = await askForPerson(tx, thread, String(args.reason))
-        return { asked: true, note: fresh ? 'Colleagues were told.' : 'Colleagues had been told already.' }
+        const { fresh, closed } = await askForPerson(tx, thread, String(args.reason))
+        const told = fresh ? 'Colleagues were told.' : 'Colleagues had been told already.'
+        return { asked: true, note: closed === null ? told : `${told} ${closed} Tell the person so.` }
       }),
   )
 

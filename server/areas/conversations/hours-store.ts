@@ -1,0 +1,12 @@
+import type { Tx } from '#platform/db/pool'
+import type { Hours } from './hours.ts'
+
+/** Those of the template, else those of the workspace; null where people may answer at any time. */
+export const findHours = async (tx: Tx, workspaceId: string, templateId: string | null): Promise<Hours | null> =>
+  (
+    await tx.maybe<{ hours: Hours }>(
+      `select hours from opening_hours where workspace_id = $1 and (template_id is null or template_id = $2)
+       order by template_id nulls last limit 1`,
+      [workspaceId, templateId],
+    )
+  )?.hours ?? null

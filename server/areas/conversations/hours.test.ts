@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { closedText, type Hours, standingAt } from './hours.ts'
+
+const weekdays = [
+  { from: '13:00', to: '17:00' },
+  { from: '09:00', to: '12:00' },
+]
+const hours: Hours = {
+  time_zone: 'Europe/Berlin',
+  days: { mon: weekdays, tue: weekdays, fri: [{ from: '22:00', to: '24:00' }], sun: [{ from: '02:30', to: '04:00' }] },
+  closed_on: ['2026-11-24'],
+}
+const at = (text: string) => standingAt(hours, new Date(text))
+
+describe('opening hours', () => {
+  test.each([
+    ['within a time of the day', '2026-11-17T10:00:00Z', true, null],
+    ['at its begin', '2026-11-17T08:00:00Z', true, null],
+    ['at its end', '2026-11-17T11:00:00Z', false, '2026-11-17T12:00:00Z'],
+    ['before the first of the day', '2026-11-17T07:59:00Z', false, '2026-11-17T08:00:00Z'],
+    ['after the last of the week', '2026-11-17T16:00:00Z', false, '2026-11-20T21:00:00Z'],
+    ['up to midnight', '2026-11-20T22:59:00Z', true, null],
+    ['before a day that is left out', '2026-11-23T16:00:00Z', false, '2026-11-27T21:00:00Z'],
+    ['in summer time', '2026-07-13T15:00:00Z', false, '2026-07-14T07:00:00Z'],
+    ['across a clock change', '2026-10-24T10:00:00Z', false, '2026-10-25T01:30:00Z'],
+  ])('%s', (_what, now, open, opens) => {
+    expect(at(now)).toEqual({ open, opens_at: opens === null ? null : new Date(opens) })
+  })
+
+  test('that never come are said without a day', () => {
+    expect(closedText({ time_zone: 'UTC', days: {} }, new Date())).toBe('Nobody is there at the moment.')
+    expect(closedText(null, new Date())).toBeNull()
+  })
+
+  test('are said on the clock of the person where it is known', () => {
+    const now = new Date('2026-11-16T17:00:00Z')
+    expect(closedText(hours, now)).toContain('Tuesday 17 November at 09:00 (Europe/Berlin)')
+    expect(closedText(hours, now, 'America/New_York')).toContain('Tuesday 17 November at 03:00 (America/New_York)')
+  })
+})

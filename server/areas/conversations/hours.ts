@@ -1,0 +1,61 @@
+import { offsetAt, plusDays, showDay, wallClock, weekdayOf } from '#providers/extraction/calendar'
+
+// When people answer. Times are those of the clocks in the zone of the hours.
+
+const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+type Weekday = (typeof WEEKDAYS)[number]
+
+/** `from` and `to` as `HH:MM`; `24:00` is the end of the day. */
+type Span = { from: string; to: string }
+export type Hours = {
+  time_zone: string
+  days: { [Day in Weekday]?: Span[] | undefined }
+  /** Days on which nobody answers, such as 2026-12-25. */
+  closed_on?: string[] | undefined
+}
+
+/** Holidays may follow each other; nobody is told of an opening further ahead. */
+const DAYS_AHEAD = 60
+const MINUTE = 60_000
+
+export const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
+
+/** `open`: somebody answers now. Otherwise `opens_at` says when; null where no day is near. */
+export function standingAt(hours: Hours, now: Date): { open: boolean; opens_at: Date | null } {
+  const { day: today, minutes } = wallClock(hours.time_zone, now)
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+    const day = plusDays(today, ahead)
+    if (hours.closed_on?.includes(showDay(day))) continue
+    const spans = (hours.days[WEEKDAYS[weekdayOf(day)]!] ?? [])
+      .map(({ from, to }) => ({ from: minutesOf(from), to: minutesOf(to) }))
+      .sort((a, b) => a.from - b.from)
+    for (const { from, to } of spans) {
+      if (ahead === 0 && minutes >= to) continue
+      if (ahead === 0 && minutes >= from) return { open: true, opens_at: null }
+      const wall = Date.parse(`${showDay(day)}T00:00:00Z`) + from * MINUTE
+      return { open: false, opens_at: new Date(wall - offsetAt(hours.time_zone, day, from) * MINUTE) }
+    }
+  }
+  return { open: false, opens_at: null }
+}
+
+const formatIn = (timeZone: string, at: Date): string =>
+  new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(at)
+
+/** What somebody outside is told while nobody is there, on their own clock where that is known; null within the hours. */
+export function closedText(hours: Hours | null, now: Date, timeZone?: string): string | null {
+  if (hours === null) return null
+  const { open, opens_at } = standingAt(hours, now)
+  if (open) return null
+  if (opens_at === null) return 'Nobody is there at the moment.'
+  const zone = timeZone ?? hours.time_zone
+  return `Nobody is there at the moment. They answer from ${formatIn(zone, opens_at)} (${zone}).`
+}
