@@ -13,9 +13,10 @@ function madeConnection({ author, workspace }: Cast, purpose: string): Promise<s
   const key = `${workspace.id} ${purpose}`
   let connection = made.get(key)
   if (connection === undefined) {
-    connection = author
-      .call('POST', '/api/connections', { body: newConnection })
-      .then(({ body }) => body.connection_id as string)
+    connection = author.call('POST', '/api/connections', { body: newConnection }).then(({ body, text }) => {
+      if (!body?.connection_id) throw new Error(text)
+      return body.connection_id as string
+    })
     made.set(key, connection)
   }
   return connection
@@ -23,9 +24,10 @@ function madeConnection({ author, workspace }: Cast, purpose: string): Promise<s
 
 export async function madeSource(cast: Cast, purpose: string): Promise<string> {
   const connectionId = await madeConnection(cast, purpose)
-  const { body } = await cast.author.call('POST', `/api/connections/${connectionId}/sources`, {
+  const { body, text } = await cast.author.call('POST', `/api/connections/${connectionId}/sources`, {
     body: { name: 'Case', query: 'select 1 as a' },
   })
+  if (!body?.source_id) throw new Error(text)
   return body.source_id as string
 }
 
@@ -35,7 +37,11 @@ const connection = (purpose: string) => async (cast: Cast) => ({
 
 export const connectionCases: Cases = {
   listConnections: { expect: rows.selectedRead },
-  createConnection: { expect: rows.selectedWrite, prepare: async () => ({ body: newConnection }) },
+  createConnection: {
+    expect: rows.selectedWrite,
+    prepare: async () => ({ body: newConnection }),
+    afterFirst: { body: { ...newConnection, name: '' } },
+  },
   getConnection: { expect: reading, prepare: connection('read') },
   updateConnection: {
     expect: changing,
@@ -46,11 +52,13 @@ export const connectionCases: Cases = {
   rearmConnection: {
     expect: changing,
     prepare: async (cast) => ({ ...(await connection('rearm')(cast)), body: { secrets: {} } }),
+    afterFirst: { body: { secrets: 1 } },
   },
   browseTables: { expect: changing, prepare: connection('tables') },
   previewTable: {
     expect: changing,
     prepare: async (cast) => ({ ...(await connection('preview')(cast)), query: '?table=information_schema.tables' }),
+    afterFirst: { query: '' },
   },
   listSources: { expect: reading, prepare: connection('sources') },
   createSource: {

@@ -4,6 +4,7 @@ import { newId, prefixes, toWire } from '#platform/ids'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { cases } from './cases.ts'
+import { type Fixtures, makeFixtures } from './fixtures.ts'
 import { type Case, type Cast, type Kind, makeCast, type Prepared, pathOf } from './matrix.ts'
 
 // What holds for every operation there is, seen on those that the access matrix makes.
@@ -11,19 +12,20 @@ import { type Case, type Cast, type Kind, makeCast, type Prepared, pathOf } from
 const OPERATOR = 'operator@example.com'
 let service: Service
 let cast: Cast
+/** Nobody changes what these are asked for: each call is refused. */
+let fixtures: Fixtures
 let routes: AnyRoute[]
 
 beforeAll(async () => {
   service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
+  fixtures = makeFixtures(cast)
 })
 afterAll(() => service.stop())
 
 const able = ({ expect }: Case): Exclude<Kind, 'nobody' | 'wrongToken'> | undefined =>
   (['author', 'workspaceOwner', 'operator'] as const).find((kind) => expect[kind] === 'ok')
-
-const prepare = async (one: Case): Promise<Prepared> => (await one.prepare?.(cast)) ?? {}
 
 function callAs(
   kind: Exclude<Kind, 'nobody' | 'wrongToken'>,
@@ -65,7 +67,7 @@ describe('If-Match', () => {
         nobodys.push(route.operation)
         continue
       }
-      const { status } = await callAs(kind, route, await prepare(one), { 'if-match': '"of-another"' })
+      const { status } = await callAs(kind, route, await fixtures.give(one), { 'if-match': '"of-another"' })
       seen[route.operation] = status
     }
     expect(nobodys).toEqual(['unlinkOidc'])
@@ -87,7 +89,7 @@ describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
         (kind) => kind !== 'service' && kind !== 'workspace' && [403, 404].includes(one.expect[kind] as number),
       ) as Exclude<Kind, 'nobody' | 'wrongToken'>[]
       if (refused.length === 0) continue
-      const { params, query } = await prepare(one)
+      const { params, query } = await fixtures.give(one)
       /** One of those who are told that they may not, and one of those to whom it is not there. */
       const few = [403, 404].flatMap((status) => refused.find((kind) => one.expect[kind] === status) ?? [])
       for (const kind of isWhole ? refused : few) {
@@ -104,7 +106,7 @@ describe('what is refused is refused in the order 401, 404 or 403, 422', () => {
       const one = cases[route.operation]!
       const kind = able(one)
       if (kind === undefined || !route.path.includes(':')) continue
-      const { params, query } = await prepare(one)
+      const { params, query } = await fixtures.give(one)
       for (const [name, id] of Object.entries(params ?? {})) {
         if (one.plainParameters?.includes(name)) continue
         const prefix = prefixes.find((candidate) => id.startsWith(`${candidate}_`))!
@@ -128,7 +130,7 @@ describe('what was made', () => {
       const one = cases[route.operation]!
       const kind = able(one)
       if (kind === undefined) throw new Error(`nobody may call ${route.operation}`)
-      const prepared = await prepare(one)
+      const prepared = await fixtures.make(one)
       // Recorded again it is not made.
       if (route.operation === 'recordPresence') await service.sql('delete from presence')
       const made = await callAs(kind, route, prepared)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { until } from '#test/harness/until'
 import { type Cases, type Cast, type Prepared, rows, withChanges } from './matrix.ts'
 import { makeWorkflow } from './workflows.ts'
 
@@ -69,13 +70,8 @@ async function history(cast: Cast): Promise<Prepared> {
   return prepared
 }
 
-async function waitForQuestion(look: () => Promise<{ body: { question: unknown } }>): Promise<void> {
-  for (let at = 0; at < 500; at++) {
-    if ((await look()).body.question) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('no question was asked')
-}
+const waitForQuestion = (look: () => Promise<{ body: { question: unknown } }>): Promise<unknown> =>
+  until(async () => (await look()).body.question, 'the question')
 
 async function started(cast: Cast): Promise<Prepared> {
   const { params, token: given, headers, call, thread, form: form_id } = await talking(cast)
@@ -151,10 +147,15 @@ export const conversationCases: Cases = {
   getWidgetHistory: { expect: rows.byToken, prepare: history },
   getWidgetMemory: { expect: rows.byToken, prepare: inWidget() },
   forgetWidgetVisitor: { expect: rows.byToken, prepare: inWidget() },
-  speakThroughWidget: { expect: rows.byToken, prepare: inWidget({ body: { text: 'Hello.' } }) },
+  speakThroughWidget: {
+    expect: rows.byToken,
+    prepare: inWidget({ body: { text: 'Hello.' } }),
+    afterFirst: { body: { text: '' } },
+  },
   transcribeThroughWidget: {
     expect: rows.byToken,
     prepare: inWidget({ raw: clip, headers: { 'content-type': 'audio/ogg' } }),
+    afterFirst: { raw: 'no sound' },
   },
   uploadThroughWidget: { expect: rows.byToken, prepare: inWidget(aFile) },
   uploadForWorkflow: { expect: rows.byToken, prepare: filing },

@@ -25,6 +25,7 @@ export const datasetCases: Cases = {
     // Who works in another workspace names a source that is not there.
     expect: withChanges(rows.selectedWrite, { stranger: 422, operator: 422 }),
     prepare: async (cast) => ({ body: { source_id: await madeSource(cast, 'capture') } }),
+    afterFirst: { body: {} },
   },
   getDataset: { expect: reading, prepare: dataset },
   updateDataset: {

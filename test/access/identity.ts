@@ -33,7 +33,7 @@ const invitation = async ({ workspace, workspaceOwner }: Cast) => {
 const unknownProvider = async () => ({ params: { provider: 'none' } })
 
 export const identityCases: Cases = {
-  signUp: { expect: rows.anyone, prepare: account },
+  signUp: { expect: rows.anyone, prepare: account, afterFirst: { body: {} } },
   signIn: {
     expect: everybody(401),
     prepare: async () => ({ body: { email: freshEmail(), password: 'not a password' } }),

@@ -46,11 +46,11 @@ async function running(cast: Cast): Promise<Prepared> {
 /** With a run, which has begun. */
 async function ran(cast: Cast): Promise<Prepared> {
   const { params } = await running(cast)
-  for (;;) {
+  const run = await until(async () => {
     const { body } = await cast.author.call('GET', `/api/enrichment-jobs/${params!.job_id}`)
-    if (body.last_run !== null) return { params: { ...params, run_id: body.last_run.run_id } }
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    return body.last_run
+  }, 'the run')
+  return { params: { ...params, run_id: run.run_id } }
 }
 
 const membership =

@@ -5,13 +5,25 @@ import { makeRecorder } from '#test/harness/examples'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
 import { cases } from './cases.ts'
-import { type Cast, castOfStranger, type Kind, kinds, makeCast, type Prepared, pathOf } from './matrix.ts'
+import { type Fixtures, makeFixtures } from './fixtures.ts'
+import {
+  type Case,
+  type Cast,
+  castOfStranger,
+  type Expected,
+  type Kind,
+  kinds,
+  makeCast,
+  type Prepared,
+  pathOf,
+} from './matrix.ts'
 
 const OPERATOR = 'operator@example.com'
 const examples = makeRecorder(process.env.HEDDLE_RECORD_EXAMPLES)
 let service: Service
 let cast: Cast
-let foreign: Cast
+let own: Fixtures
+let foreign: Fixtures
 let routes: AnyRoute[]
 
 beforeAll(async () => {
@@ -19,7 +31,8 @@ beforeAll(async () => {
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
   const elsewhere: TestWorkspace = await makeWorkspace(service, cast.stranger, 'Second tenant')
-  foreign = castOfStranger({ ...cast, stranger: cast.stranger }, elsewhere)
+  own = makeFixtures(cast)
+  foreign = makeFixtures(castOfStranger(cast, elsewhere))
   await service.sql(`delete from memberships where user_id = $1 and workspace_id <> $2`, [
     cast.stranger.uuid,
     elsewhere.uuid,
@@ -51,8 +64,10 @@ function callAs(
   })
 }
 
-/** What the last caller of an operation was refused is still there. */
-const unused = new Map<string, Prepared>()
+const isRefusedInput = (status: number): boolean => [400, 415, 422].includes(status)
+
+const idsOf = (route: AnyRoute, { plainParameters = [] }: Case): string[] =>
+  [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!).filter((name) => !plainParameters.includes(name))
 
 describe('the access matrix', () => {
   test('covers every operation there is, and no other', () => {
@@ -60,35 +75,31 @@ describe('the access matrix', () => {
   })
 
   for (const [operation, one] of Object.entries(cases)) {
-    test(`${operation}: each kind of caller gets what the table says`, async () => {
-      const route = routes.find((candidate) => candidate.operation === operation)!
-      const seen: Record<string, number | 'ok'> = {}
-      let prepared: Prepared | undefined
-      for (const kind of kinds) {
-        prepared ??= (await one.prepare?.(cast)) ?? {}
-        const { status, body } = await callAs(kind, route, prepared)
-        if (status < 300) examples.keep(operation, prepared.body, body)
-        // Anyone who is refused changes nothing: what they were refused is there for the next.
-        if (status < 400) prepared = undefined
-        seen[kind] = one.expect[kind] === 'ok' && status < 400 ? 'ok' : status
-      }
-      if (prepared) unused.set(operation, prepared)
-      expect(seen).toEqual(one.expect)
+    const routeOf = (): AnyRoute => routes.find((candidate) => candidate.operation === operation)!
+    const refused = kinds.filter((kind) => one.expect[kind] !== 'ok')
+    const letIn = kinds.filter((kind) => one.expect[kind] === 'ok')
+
+    test(`${operation}: anyone who may not call it gets what the table says`, async () => {
+      const route = routeOf()
+      const prepared = await own.give(one)
+      const seen: Partial<Expected> = {}
+      for (const kind of refused) seen[kind] = (await callAs(kind, route, prepared)).status
+      expect(seen).toEqual(Object.fromEntries(refused.map((kind) => [kind, one.expect[kind]])))
     })
 
     test(`${operation}: an id of another workspace is answered as a random one`, async () => {
-      const route = routes.find((candidate) => candidate.operation === operation)!
-      const ids = [...route.path.matchAll(/:(\w+)/g)]
-        .map(([, name]) => name!)
-        .filter((name) => !one.plainParameters?.includes(name))
+      const route = routeOf()
+      const ids = idsOf(route, one)
       if (ids.length === 0 || route.access.word === 'token' || route.access.word === 'anyone') return
-      const own = unused.get(operation) ?? (await one.prepare?.(cast)) ?? {}
-      const theirs = (await one.prepare?.(foreign)) ?? {}
+      const prepared = await own.give(one)
+      const theirs = await foreign.give(one)
       for (const name of ids) {
         const prefix = prefixes.find((candidate) => theirs.params![name]!.startsWith(`${candidate}_`))
         if (prefix === undefined) throw new Error(`${operation}: ${name} is not an id; list it in plainParameters`)
-        const as = (value: string): Promise<Answer> =>
-          callAs('author', route, { ...own, params: { ...own.params, [name]: value } }, { 'x-request-id': 'the-same' })
+        const as = (value: string): Promise<Answer> => {
+          const params = { ...prepared.params, [name]: value }
+          return callAs('author', route, { ...prepared, params }, { 'x-request-id': 'the-same' })
+        }
         const [withForeign, withRandom, illFormed] = [
           await as(theirs.params![name]!),
           await as(toWire(prefix, newId())),
@@ -101,6 +112,29 @@ describe('the access matrix', () => {
         })
         expect(illFormed.text).toBe(withRandom.text)
       }
+    })
+
+    // They come last, because they change what was prepared. It serves until one of them has used it up.
+    test(`${operation}: anyone who may call it is let in`, async () => {
+      const route = routeOf()
+      const seen: Partial<Expected> = {}
+      let prepared = await own.give(one)
+      for (const [at, kind] of letIn.entries()) {
+        if (at > 0 && one.afterFirst) {
+          const { status } = await callAs(kind, route, { ...prepared, ...one.afterFirst })
+          seen[kind] = isRefusedInput(status) ? 'ok' : status
+          continue
+        }
+        let answer = await callAs(kind, route, prepared)
+        if (answer.status >= 400 && at > 0) {
+          prepared = await own.make(one)
+          answer = await callAs(kind, route, prepared)
+        }
+        if (answer.status < 300) examples.keep(operation, prepared.body, answer.body)
+        if (route.method !== 'GET') own.drop(one)
+        seen[kind] = answer.status < 400 ? 'ok' : answer.status
+      }
+      expect(seen).toEqual(Object.fromEntries(letIn.map((kind) => [kind, 'ok'])))
     })
   }
 })

@@ -52,8 +52,13 @@ export type Expected = Record<Kind, number | 'ok'>
 
 export type Case = {
   expect: Expected
-  /** Makes what the path and the body name; called anew after every caller who was let in. */
+  /** Makes what the path and the body name; called anew where a caller has used it up. */
   prepare?(cast: Cast): Promise<Prepared>
+  /**
+   * What all but the first of those who are let in send, where the work itself starts a process or a model: the input is refused,
+   * which happens only once access was granted.
+   */
+  afterFirst?: Partial<Prepared>
   /** Path parameters that are not ids of the workspace (slugs, provider names, secrets): left out of the foreign-id check. */
   plainParameters?: string[]
 }

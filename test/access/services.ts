@@ -47,8 +47,8 @@ export const serviceCases: Cases = {
     prepare: async () => ({ params: { hook: 'nothing' } }),
     plainParameters: ['hook'],
   },
-  importService: { expect: rows.selectedWrite, prepare: newImport },
-  previewServiceImport: { expect: rows.selectedWrite, prepare: newImport },
+  importService: { expect: rows.selectedWrite, prepare: newImport, afterFirst: { body: { name: 'shop' } } },
+  previewServiceImport: { expect: rows.selectedWrite, prepare: newImport, afterFirst: { body: { name: 'shop' } } },
   // Everybody in the workspace may call it; it is changed by who made it and by owners.
   deleteService: {
     expect: withChanges(rows.workspaceWrite, { member: 403, resourceViewer: 403, resourceMember: 403 }),

@@ -89,13 +89,18 @@ export const threadCases: Cases = {
   // The viewer leaves.
   removeThreadMember: { expect: withChanges(rows.hiddenOwnerOnly, { resourceViewer: 'ok' }), prepare: viewerOf },
   getThreadAudio: { expect: rows.hiddenAnyMember, prepare: clip },
-  speakInThread: { expect: rows.hiddenAnyMember, prepare: withBody(() => ({ text: 'Yes.', format: 'wav' })) },
+  speakInThread: {
+    expect: rows.hiddenAnyMember,
+    prepare: withBody(() => ({ text: 'Yes.', format: 'wav' })),
+    afterFirst: { body: { text: '' } },
+  },
   transcribeInThread: {
     expect: rows.hiddenAnyMember,
     prepare: async (cast) => {
       const { params } = await thread(cast)
       return { params: params!, raw: await speech(cast, params!.thread_id!) }
     },
+    afterFirst: { raw: 'no sound' },
   },
   playAudio: { expect: rows.anyone, prepare: signedAddress },
 }

@@ -122,7 +122,10 @@ async function replayed(cast: Cast): Promise<Prepared> {
 
 /** An earlier replay that is not over would count against the next. */
 async function runOfVersion(cast: Cast): Promise<Prepared> {
-  await cast.service.sql(`update replays set status = 'cancelled', finished_at = now() where finished_at is null`)
+  await cast.service.sql(
+    `update replays set status = 'cancelled', finished_at = now() where finished_at is null and workspace_id = $1`,
+    [cast.workspace.uuid],
+  )
   const prepared = await version(cast)
   await cast.author.call('POST', `/api/workflows/${prepared.params!.workflow_id}/run?wait_s=30`, { body: {} })
   return { ...prepared, body: {} }
@@ -145,12 +148,10 @@ async function waiting(cast: Cast, graph: unknown = asking): Promise<Prepared> {
 }
 
 async function untilWaiting(cast: Cast, executionId: string): Promise<void> {
-  for (let look = 0; look < 500; look++) {
+  await until(async () => {
     const { body } = await cast.author.call('GET', `/api/workflows/executions/${executionId}`)
-    if (body.status === 'waiting') return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`${executionId} does not wait`)
+    return body.status === 'waiting'
+  }, `the wait of ${executionId}`)
 }
 
 async function poison(cast: Cast): Promise<Prepared> {
@@ -307,7 +308,6 @@ const commented =
 const newAlertRule = (workflow_id: string) => ({ name: 'Fails', kind: 'failure_rate', workflow_id, threshold: 0.5 })
 
 async function alertRule(cast: Cast): Promise<Prepared> {
-  await cast.service.sql('delete from alert_rules where workspace_id = $1', [cast.workspace.uuid])
   const { params } = await workflow(cast)
   const { body } = await cast.author.call('POST', '/api/alert-rules', { body: newAlertRule(params!.workflow_id!) })
   return { params: { rule_id: body.rule_id } }

@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await page.getByTestId('saved-state').textContent()).toBe('Version 1')
   })
 
-  it('says what is wrong as one types, at the node, in the list and at the field', async () => {
+  slow('says what is wrong as one types, at the node, in the list and at the field', async () => {
     const { page } = await openEditor(site(), 'Problems', greeting)
     await node(page, 'greet').click()
     await writeCode(inspector(page).getByLabel('text, CEL'), 'input.name + ')
@@ -177,7 +177,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => page.getByRole('button', { name: 'No problems' }).count()).toBe(1)
   })
 
-  it('loses nothing: a reload brings the draft back, and it can be discarded', async () => {
+  slow('loses nothing: a reload brings the draft back, and it can be discarded', async () => {
     const { page, id } = await openEditor(site(), 'Drafts', greeting)
     await node(page, 'greet').click()
     await page.keyboard.press('Delete')
@@ -193,7 +193,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await page.getByText('Your unsaved changes were restored.').count()).toBe(0)
   })
 
-  it('undoes, redoes, copies and pastes', async () => {
+  slow('undoes, redoes, copies and pastes', async () => {
     const { page, visitor } = await openEditor(site(), 'Steps', greeting)
     await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await node(page, 'greet').click()
@@ -220,7 +220,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => inspector(page).getByText('1 node').count()).toBe(1)
   })
 
-  it('saves versions, shows their difference on the canvas and goes back to an older one', async () => {
+  slow('saves versions, shows their difference on the canvas and goes back to an older one', async () => {
     const { page, id, visitor } = await openEditor(site(), 'Versions', greeting)
     await node(page, 'shout').click()
     await page.keyboard.press('Delete')
@@ -295,7 +295,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => ada.page.getByText('Max Member has this workflow open too').count()).toBe(1)
   })
 
-  it('keeps what tenants write as text, and its own policy', async () => {
+  slow('keeps what tenants write as text, and its own policy', async () => {
     const evil = '<img src=x onerror="document.title=\'owned\'">'
     const { page } = await openEditor(site(), evil, {
       ...greeting,

@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     expect(await page.getByRole('heading', { name: 'Run your first workflow' }).count()).toBe(0)
   })
 
-  it('runs a built-in workflow, whose form says what it takes', async () => {
+  slow('runs a built-in workflow, whose form says what it takes', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     await page.goto('/workflows')
@@ -96,7 +96,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await page.getByRole('alert').waitFor()
   })
 
-  it('comes back to the page they asked for after signing in', async () => {
+  slow('comes back to the page they asked for after signing in', async () => {
     const ada = await site().signUp('Ada')
     await ada.context.clearCookies()
     await ada.page.goto('/runs?status=failed,timed_out')
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     expect(await ada.page.getByLabel('State').inputValue()).toBe('failed,timed_out')
   })
 
-  it('whose session ends signs in where they are and loses nothing they typed', async () => {
+  slow('whose session ends signs in where they are and loses nothing they typed', async () => {
     const ada = await site().signUp('Ada')
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Mine' })
     await ada.page.goto(`/workflows/${workflow_id}/settings`)

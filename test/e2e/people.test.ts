@@ -59,7 +59,7 @@ const status = (visitor: Visitor): Promise<string | null> =>
 describe.skipIf(noBrowser)('people in a workflow', () => {
   const site = useSite()
 
-  it('a question is answered in the console and the run goes on', async () => {
+  slow('a question is answered in the console and the run goes on', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)
     await ada.page.goto('/')
@@ -134,7 +134,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await page.getByText('Nothing else to approve').waitFor()
   })
 
-  it('a run goes on to be seen after the connection was lost and restored', async () => {
+  slow('a run goes on to be seen after the connection was lost and restored', async () => {
     const line = await makeLine(() => site().service.base)
     try {
       const ada = await site().signUp('Ada', { base: line.base })

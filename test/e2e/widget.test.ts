@@ -196,7 +196,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     await page.close()
   })
 
-  test('what was said in words stands in the form; every text is shown as text, and runs nothing', async () => {
+  slow('what was said in words stands in the form; every text is shown as text, and runs nothing', async () => {
     const evil = '<img src=x onerror="document.title=`hacked`"><script>document.title="hacked"</script>'
     const definition = {
       inputs: {
@@ -336,7 +336,7 @@ describe.skipIf(!executable)('the widget on another site', () => {
     )
   })
 
-  test('a page whose origin is not listed is told so', async () => {
+  slow('a page whose origin is not listed is told so', async () => {
     const workflow = await makeWorkflow()
     const { token } = (
       await world.owner.call('POST', `/api/workflows/${workflow}/embed-tokens`, {

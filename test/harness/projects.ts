@@ -64,11 +64,11 @@ const SLOW = new RegExp(
 )
 
 /**
- * The journeys that everybody makes in the console, and what holds for all its pages. The other files of test/e2e, and the slow parts
- * of these, are the project `journeys` of `npm run test:slow`.
+ * One journey through each main surface: the first workflow, the editor, an approval, the widget; and what the service says about
+ * the files of the console. The other files of test/e2e, and the slow parts of these, are the project `journeys` of
+ * `npm run test:slow`.
  */
-const BROWSER =
-  /^test\/e2e\/(administration|conversations|editor|first-workflow|home|narrow|pages|people|shell|widget)\.test\.ts$/
+const BROWSER = /^test\/e2e\/(editor|first-workflow|pages|people|widget)\.test\.ts$/
 
 function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
