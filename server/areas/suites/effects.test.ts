@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire, newId } from '#platform/ids'
 import { say } from '#test/fakes/llm/answers'
 import { type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
@@ -131,6 +132,44 @@ describe('the run of a suite', () => {
     expect(moved.items[0].mocked).toEqual([{ node_id: 'post', type: 'http.request', reason: 'arguments_differ' }])
     expect(outcomes(await run(suite, { version_id, effects: 'pinned' }))).toEqual(['error', 'error', 'error'])
     expect(vendor.seen).toEqual([])
+  })
+
+  test('recordings count as storage; without room for them the run succeeds and nothing is kept', async () => {
+    const usedBytes = async (): Promise<number> => {
+      const { body } = await world.owner.call('GET', '/api/payments/usage')
+      return body.quotas.find(({ quota }: { quota: string }) => quota === 'storage_bytes').used
+    }
+    const recordings = (suite: string) =>
+      service.sql<{ bytes: number }>(
+        `select octet_length(coalesce(output, error)::text)::int as bytes from suite_recordings where suite_id = $1`,
+        [fromWire('suite', suite)],
+      )
+    const { suite } = await makeSuite(posting(), [answered])
+    const before = await usedBytes()
+    await run(suite, { effects: 'live' })
+    const kept = await recordings(suite)
+    expect(kept).not.toHaveLength(0)
+    await until(
+      async () => (await usedBytes()) - before === kept.reduce((sum, { bytes }) => sum + bytes, 0) || undefined,
+      'the bytes to be counted',
+    )
+    // The same answers again take no more room, and the end of the suite gives it back.
+    await run(suite, { effects: 'live' })
+    expect((await world.member.call('DELETE', `/api/suites/${suite}`)).status).toBe(204)
+    await until(async () => (await usedBytes()) === before || undefined, 'the room to be given back')
+
+    const full = await makeSuite(posting(), [answered])
+    await service.sql(
+      `insert into plans (plan_id, org_id, name, amount, currency, "interval", quotas)
+       select $1, org_id, 'Free', 0, 'eur', 'month', jsonb_build_object('storage_bytes', $2::bigint) from orgs limit 1`,
+      [newId(), before],
+    )
+    try {
+      expect(await run(full.suite, { effects: 'live' })).toMatchObject({ passed: 3 })
+      expect(await recordings(full.suite)).toEqual([])
+    } finally {
+      await service.sql('delete from plans')
+    }
   })
 
   test('counts what models cost, now and when it was recorded, and asks them live where only they are', async () => {

@@ -12,6 +12,7 @@ import { withoutDeferred } from '#model/expressions'
 import { jsonSize } from '#model/size'
 import { isActing } from '#model/touch'
 import type { Database } from '#platform/db/pool'
+import { isProblem } from '#platform/errors'
 import { fromWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import * as store from './recording-store.ts'
@@ -136,9 +137,15 @@ export const makeRecordPeople =
           whole,
         )
         const kept = calls.flatMap((call) => (isJournalled(deps.nodes, call.type) ? recordingOf(call) : []))
-        await deps.db.tenant(scope, async (tx) => {
-          for (const one of kept) await store.putRecording(tx, workspaceId, suiteId, one)
-        })
+        try {
+          await deps.db.tenant(scope, async (tx) => {
+            for (const one of kept) await store.putRecording(tx, workspaceId, suiteId, one)
+          })
+        } catch (error) {
+          // Storage is used up: the report is written all the same, and later runs find fewer answers.
+          if (!isProblem(error, 'quota_exceeded')) throw error
+          return
+        }
       }
     }
   }
