@@ -7,10 +7,10 @@ import type { ExecutionSummary } from './schema.ts'
 import type { Filter } from './search.ts'
 import { searchByTerms } from './search-terms.ts'
 import { summaryColumns } from './store.ts'
-import { wantedTerms } from './terms.ts'
+import { isOpen, OPEN, wantedTerms } from './terms.ts'
 
 // Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. Words, fields of the
-// input and versions are found by the index of ended runs (indexing.ts). What neither knows is looked for in the runs themselves, a
+// input and versions are found by the index of runs (indexing.ts, sweeping.ts). What neither knows is looked for in the runs themselves, a
 // few thousand for each page.
 
 /** Runs that a page looks into. */
@@ -114,7 +114,7 @@ export async function searchByContent(
   const { content } = filter
   const direction: Direction = listing.oldestFirst ? 'asc' : 'desc'
   const triggers: TriggerKind[] | null = filter.trigger
-  const valuesIn = (from: string, to: string, wanted: number): unknown[] => [
+  const valuesIn = (from: string, to: string, wanted: number, status = filter.status): unknown[] => [
     workspaceId,
     userId,
     from,
@@ -125,7 +125,7 @@ export async function searchByContent(
     filter.systemSlug,
     wanted,
     triggers,
-    filter.status,
+    status,
     content.versionId,
     content.q,
     JSON.stringify(content.input),
@@ -145,7 +145,10 @@ export async function searchByContent(
     tx.rows<ExecutionSummary>(byIds(direction), [...valuesIn(from, to, ids.length), ids])
   const lookAtNewest = ({ from, to, wanted }: Range, most: number): Promise<ExecutionSummary[]> =>
     tx.rows<ExecutionSummary>(byNewest(direction), [...valuesIn(from, to, wanted), most])
-  return searchByTerms(tx, { workspaceId, terms, range, look, lookAtNewest, among })
+  const open = filter.status?.filter(isOpen) ?? OPEN
+  const lookAtOpen = async ({ from, to, wanted }: Range, most: number): Promise<ExecutionSummary[]> =>
+    open.length === 0 ? [] : tx.rows<ExecutionSummary>(byNewest(direction), [...valuesIn(from, to, wanted, open), most])
+  return searchByTerms(tx, { workspaceId, terms, range, look, lookAtNewest, lookAtOpen, among })
 }
 
 type Values = (from: string, to: string, wanted: number) => unknown[]

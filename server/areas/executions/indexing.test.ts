@@ -7,7 +7,8 @@ import { idAt } from './block.ts'
 import { addBlocks } from './block-store.ts'
 import { blocksOf } from './indexing.ts'
 import { mergeSmallBlocks } from './merging.ts'
-import { sweepBack, sweepOpen, sweepRuns } from './sweeping.ts'
+import { indexOpen, sweepBack, sweepOpen, sweepRuns } from './sweeping.ts'
+import { termsOf, wantedTerms } from './terms.ts'
 
 const service = useService()
 let world: World
@@ -185,5 +186,55 @@ describe('the index of runs', () => {
     await seed([{ note: 'later' }], [], now)
     await sweepRuns(service().db, now + 3_600_000)
     expect(await indexedIds()).toHaveLength(2)
+  })
+
+  test('finds runs that are still at work, with whatever status, and once when they have ended', async () => {
+    const put = (id: string, status: string, results: object | null = null) =>
+      service().sql(
+        `update executions set status = $2, results = $3, finished_at = case when $2 = 'succeeded' then now() - interval '1 minute' end
+         where execution_id = $1`,
+        [fromWire('exe', id), status, results && JSON.stringify(results)],
+      )
+    const now = Date.now()
+    const [young] = await seed([{ note: 'young plum' }], [], now - 60_000)
+    await put(young!, 'waiting')
+    expect(idsIn(await search('q=young'))).toEqual([young])
+    expect(idsIn(await search('q=young&status=waiting,succeeded'))).toEqual([young])
+    expect(idsIn(await search('q=young&status=running'))).toEqual([])
+    expect(idsIn(await search('q=young&status=failed'))).toEqual([])
+
+    const [old] = await seed([{ note: 'patient plum' }], [])
+    await put(old!, 'waiting')
+    expect(idsIn(await search('q=patient'))).toEqual([])
+    await service().sql('update run_index_state set covered_to = $1', [firstIdAt(HOUR_AGO - 1_000)])
+    await sweepRuns(service().db, now)
+    await indexOpen(service().db)
+    const indexed = await blocks()
+    await indexOpen(service().db)
+    expect(await blocks()).toEqual(indexed)
+    for (const query of ['q=patient', 'q=patient&status=waiting', 'input.note=patient plum'])
+      expect(idsIn(await search(query)), query).toEqual([old])
+    expect(idsIn(await search('q=patient&status=running'))).toEqual([])
+    // Whatever it does by the time somebody looks for it.
+    const patient = { workflowId: null, versionId: null, input: { note: 'patient plum' }, results: null, error: null }
+    for (const [then, wanted, isNamed] of [
+      ['waiting', 'running', true],
+      ['running', 'queued', true],
+      ['waiting', 'failed', false],
+      ['failed', 'failed', true],
+      ['failed', 'waiting', false],
+    ] as const) {
+      const terms = wantedTerms({ q: 'patient', input: [], versionId: null, workflowId: null, status: [wanted] })
+      const held = termsOf({ ...patient, status: then })
+      expect(
+        terms.every((term) => held.has(term)),
+        `${then} ${wanted}`,
+      ).toBe(isNamed)
+    }
+
+    await put(old!, 'succeeded', { verdict: 'ripe' })
+    await sweepOpen(service().db)
+    expect(idsIn(await search('q=ripe&status=succeeded'))).toEqual([old])
+    expect(idsIn(await search('q=patient'))).toEqual([old])
   })
 })

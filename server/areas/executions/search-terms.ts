@@ -1,4 +1,4 @@
-import { SECOND } from '#platform/clock'
+import { MINUTE, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { FIRST_ID, firstIdAt, LAST_ID } from '#platform/ids'
 import { listBlocks } from './block-store.ts'
@@ -11,6 +11,8 @@ import type { ExecutionSummary } from './schema.ts'
 
 /** Not in the index yet: runs that have just begun or ended are looked into. */
 const RECENT = 15 * SECOND
+/** A run that is still at work is in the index by then (sweeping.ts). */
+const OPEN_INDEXED_AFTER = 3 * MINUTE
 const MAX_RECENT = 1_000
 /** Runs that a page looks into, and how many of them at once at most. */
 const MAX_LOOKED = 5_000
@@ -31,6 +33,8 @@ export type TermSearch = {
   look(range: Range): Promise<Found>
   /** The same, of the newest ones only. */
   lookAtNewest(range: Range, most: number): Promise<ExecutionSummary[]>
+  /** The same, of those that have not ended. */
+  lookAtOpen(range: Range, most: number): Promise<ExecutionSummary[]>
   /** Those of these runs, in the order of the page, that are found. */
   among(ids: readonly string[], from: string, to: string): Promise<ExecutionSummary[]>
 }
@@ -52,6 +56,8 @@ async function searchOnce(tx: Tx, search: TermSearch, now: number): Promise<Foun
   const recent = max(firstIdAt(now - RECENT), FIRST_ID)
   const older: Range = { ...range, to: min(range.to, start) }
   const newer: Range = { ...range, from: max(range.from, max(recent, start)) }
+  const opened = max(firstIdAt(now - OPEN_INDEXED_AFTER), FIRST_ID)
+  const open: Range = { ...range, from: max(range.from, max(opened, start)), to: min(range.to, recent) }
   const indexed: Range = { ...range, from: max(range.from, start) }
   const rows = new Map<string, ExecutionSummary>()
   const add = (more: ExecutionSummary[]): void => {
@@ -67,6 +73,7 @@ async function searchOnce(tx: Tx, search: TermSearch, now: number): Promise<Foun
     add(before.rows)
   }
   if (!isEmpty(newer)) add(await search.lookAtNewest(newer, MAX_RECENT))
+  if (!isEmpty(open)) add(await search.lookAtOpen(open, MAX_RECENT))
   if (!isEmpty(indexed)) {
     const candidates = candidatesOf(tx, { ...search, range: indexed, oldestFirst, heads })
     const read = await readCandidates(search, candidates)

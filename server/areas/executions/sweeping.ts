@@ -10,7 +10,8 @@ import { mergeSmallBlocks } from './merging.ts'
 import { nextId } from './newest.ts'
 
 // Compares runs with the index and adds what is missing: what a process that was killed did not write, and runs from before there was an
-// index. Runs that are still at work are noted, and looked at again. Everything can be done twice: a run that stands in two
+// index. Runs that are still at work are noted, added with
+// what they were given, and looked at again. Everything can be done twice: a run that stands in two
 // blocks is found once.
 
 const EVERY = 30 * SECOND
@@ -58,14 +59,31 @@ export async function sweepOpen(db: Database, now = Date.now()): Promise<void> {
     )
     found = rows.length
     for (const [workspaceId, members] of byWorkspace(rows))
-      await indexRuns(
-        db,
-        workspaceId,
-        members.map(({ execution_id }) => execution_id),
-        now,
-      )
+      await indexRuns(db, workspaceId, idsOf(members), (runs) => closeOpen(db, runs, now))
   }
 }
+
+/** What is still at work is found by what it was given. */
+export async function indexOpen(db: Database): Promise<void> {
+  for (let found = AT_ONCE; found === AT_ONCE; ) {
+    const rows = await db.maintain<{ workspace_id: string; execution_id: string }>(
+      'select workspace_id, execution_id from open_runs_to_index($1)',
+      [AT_ONCE],
+    )
+    found = rows.length
+    for (const [workspaceId, members] of byWorkspace(rows)) {
+      await indexRuns(db, workspaceId, idsOf(members), async () => {})
+      await db.tenant({ workspaceId, userId: null }, (tx) =>
+        tx.count('update run_index_open set indexed = true where workspace_id = $1 and execution_id = any ($2)', [
+          workspaceId,
+          idsOf(members),
+        ]),
+      )
+    }
+  }
+}
+
+const idsOf = (rows: readonly { execution_id: string }[]): string[] => rows.map(({ execution_id }) => execution_id)
 
 async function compare(db: Database, from: string, to: string, now: number): Promise<void> {
   let after = { workspace_id: NOBODY, execution_id: FIRST_ID }
@@ -98,13 +116,8 @@ async function compareOf(db: Database, workspaceId: string, rows: readonly Row[]
   const missing = rows.filter(({ execution_id }) => !indexed.has(execution_id))
   if (missing.length === 0) return
   const isWritten = ({ finished_at }: Row): boolean => finished_at !== null && finished_at.getTime() < now - WRITTEN
-  await indexRuns(
-    db,
-    workspaceId,
-    missing.filter(isWritten).map(({ execution_id }) => execution_id),
-    now,
-  )
-  const open = missing.filter((row) => !isWritten(row)).map(({ execution_id }) => execution_id)
+  await indexRuns(db, workspaceId, idsOf(missing.filter(isWritten)), (runs) => closeOpen(db, runs, now))
+  const open = idsOf(missing.filter((row) => !isWritten(row)))
   await db.tenant({ workspaceId, userId: null }, (tx) =>
     tx.count(
       `insert into run_index_open (workspace_id, execution_id) select $1, id from unnest($2::uuid[]) as id on conflict do nothing`,
@@ -120,13 +133,18 @@ const CONTENT = `select workspace_id as "workspaceId", execution_id as "executio
 // A larger value is not looked into, so it need not be read (content.ts).
 const READ_AT_ONCE = 100
 
-async function indexRuns(db: Database, workspaceId: string, ids: readonly string[], now: number): Promise<void> {
+async function indexRuns(
+  db: Database,
+  workspaceId: string,
+  ids: readonly string[],
+  written: (runs: readonly Ended[]) => Promise<void>,
+): Promise<void> {
   const sorted = ids.toSorted()
   const runs: Ended[] = []
   const write = async (): Promise<void> => {
     if (runs.length === 0) return
     await addBlocks(db, await blocksOf(runs))
-    await closeOpen(db, runs, now)
+    await written(runs)
     runs.length = 0
   }
   for (let at = 0; at < sorted.length; at += READ_AT_ONCE) {
@@ -157,6 +175,7 @@ export function startSweeping({ db, log }: { db: Database; log: Logger }) {
   let openAt = 0
   const turn = async (): Promise<void> => {
     await sweepRuns(db)
+    await indexOpen(db)
     if (Date.now() >= openAt) {
       await sweepOpen(db)
       openAt = Date.now() + OPEN_EVERY

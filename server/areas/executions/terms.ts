@@ -1,4 +1,4 @@
-import type { Json } from '#model/definition'
+import type { ExecutionStatus, Json } from '#model/definition'
 import { isObject } from '#model/json'
 
 // Runs are found by the words in their input, results and error, and by fields of their input. What is indexed are hashes of these: a
@@ -104,10 +104,15 @@ function visit(room: Room, value: Json | undefined, path: number | null): void {
   }
 }
 
+export const OPEN: string[] = ['queued', 'running', 'waiting'] satisfies ExecutionStatus[]
+export const isOpen = (status: string): boolean => OPEN.includes(status)
+/** A run that has not ended may have another status when it is looked for. */
+const statusTerm = (status: string): number => spread(addText(STATUSES, isOpen(status) ? 'open' : status))
+
 /** What a run is found by. */
 export function termsOf({ workflowId, versionId, status, input, results, error }: Indexed): Set<number> {
   const terms = new Set<number>()
-  terms.add(spread(addText(STATUSES, status)))
+  terms.add(statusTerm(status))
   if (workflowId !== null) terms.add(spread(addText(WORKFLOWS, workflowId)))
   if (versionId !== null) terms.add(spread(addText(VERSIONS, versionId)))
   const room = { terms, words: MAX_TERMS, text: MAX_TEXT }
@@ -134,6 +139,6 @@ export function wantedTerms({ q, input, versionId, workflowId, status }: Wanted)
   ])
   if (terms.size === 0) return []
   if (workflowId !== null) terms.add(spread(addText(WORKFLOWS, workflowId)))
-  if (status?.length === 1) terms.add(spread(addText(STATUSES, status[0]!)))
+  if (status?.length === 1) terms.add(statusTerm(status[0]!))
   return [...terms]
 }
