@@ -508,7 +508,7 @@ export type Operations = {
   /** Status and results of an execution, with its nodes */
   getExecution: { input: { execution_id: string }; answer: Execution; required: true }
   /** What a node of an execution was given, and what came of each attempt */
-  getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string }; answer: ExecutionNodeDetail; required: true }
+  getExecutionNode: { input: { execution_id: string; path: string; limit?: number; cursor?: string; item?: number }; answer: ExecutionNodeDetail; required: true }
   /** The caller's own executions of a system workflow */
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time, what began them and what they hold */
@@ -1201,7 +1201,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   retryExecution: ["POST", "/api/workflows/executions/{execution_id}/retry"],
   listExecutions: ["GET", "/api/workflows/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before","include_jobs","include_trials"]],
   getExecution: ["GET", "/api/workflows/executions/{execution_id}"],
-  getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor"]],
+  getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor","item"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before"]],
   searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","q","error_code","node_id","tag","version_id","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
   startBulk: ["POST", "/api/executions/bulk"],

@@ -34,9 +34,21 @@ export type OneNodeView = {
   attempts: AttemptView[]
   /** Of a map or loop: what became of its items or turns after `after`. */
   items: ItemView[]
+  /** Of a map or loop: its body for one item or turn, where that was asked for and is kept. */
+  body: { index: number; last: number; nodes: BodyNodeView[] } | null
+}
+
+export type BodyNodeView = {
+  node_id: string
+  status: NodeStatus
+  attempt: number
+  started_at: string | null
+  finished_at: string | null
+  error?: ExecutionError
+  port?: string
 }
 
 export type ReadNode = (
   at: { workspaceId: string; executionId: string; path: string },
-  page: { after: number; limit: number },
+  page: { after: number; limit: number; item?: number },
 ) => Promise<OneNodeView | undefined>

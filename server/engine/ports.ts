@@ -119,6 +119,8 @@ export type NodeView = {
   /** Stands in for `output` when it is over 32 KiB. */
   blob?: BlobRef
   error?: ExecutionError
+  /** The way out; absent means `out`, or that it is not over. */
+  port?: string
 }
 
 /** What language models counted for a node; of a map or loop, for everything in it. */

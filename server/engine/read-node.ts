@@ -1,8 +1,9 @@
 import type { Graph, Json, JsonObject, Node } from '#model/definition'
 import { ExpressionFailure } from '#model/expressions'
 import { isObject } from '#model/json'
+import { type BodyStep, parsePath, rowsOf } from '#model/node-path'
 import { jsonSize, MAX_SHOWN_SIZE } from '#model/size'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
 import { MASK } from '#platform/outgoing/mask'
 import type { Blobs } from '#providers/blobs/index'
@@ -17,10 +18,9 @@ import { scopeAt } from './interpreter/scope.ts'
 import type { GraphState, NodeState } from './interpreter/state.ts'
 import { NodeFailure } from './node.ts'
 import { attemptsOf, lastAttempt, type NodeEvent } from './node-attempts.ts'
-import { type BodyStep, parsePath, rowsOf } from './node-path.ts'
-import type { ItemView, OneNodeView, ReadNode } from './node-view.ts'
+import type { BodyNodeView, ItemView, OneNodeView, ReadNode } from './node-view.ts'
 import { hydrate } from './outputs.ts'
-import { readState } from './read.ts'
+import { nodeViews, readState } from './read.ts'
 import { callbacksIn } from './worker/callbacks.ts'
 import type { TurnOutput } from './worker/loop-state.ts'
 import { contextOf } from './worker/owned.ts'
@@ -44,7 +44,9 @@ const EVENTS = `select type, at, data from events where workspace_id = $1 and ex
 const ITEMS = `select index, status, output, error, usage from map_items
   where workspace_id = $1 and execution_id = $2 and path = $3 and index > $4 order by index limit $5`
 
-const ITEM = `select state, output from map_items where workspace_id = $1 and execution_id = $2 and path = $3 and index = $4`
+const ITEM = `select state, status, output from map_items where workspace_id = $1 and execution_id = $2 and path = $3 and index = $4`
+
+const LAST = `select max(index) as last from map_items where workspace_id = $1 and execution_id = $2 and path = $3`
 
 /** Why the arguments of a node cannot be shown. */
 class NotShown extends Error {}
@@ -155,6 +157,36 @@ const shownItem = (item: ItemView): ItemView => {
   return { ...item, output, ...(collected !== undefined && { collected }) }
 }
 
+/** How far the nodes of a body came for one item or turn. What never began was skipped once the item was over. */
+const bodyNodes = (
+  body: Graph,
+  { state, status }: { state: GraphState; status: ItemView['status'] },
+): BodyNodeView[] => {
+  const known = nodeViews(state).map(({ output: _output, blob: _blob, ...node }) => node)
+  const isOver = status === 'succeeded' || status === 'failed'
+  const untouched = body.nodes.filter(({ id }) => !Object.hasOwn(state.nodes, id))
+  return [
+    ...known,
+    ...untouched.map(({ id }): BodyNodeView => {
+      const kept = { attempt: 0, started_at: null, finished_at: null }
+      return { node_id: id, status: isOver ? 'skipped' : 'pending', ...kept }
+    }),
+  ]
+}
+
+const readBody = async (
+  tx: Tx,
+  key: [string, string, string],
+  node: Node,
+  index: number,
+): Promise<OneNodeView['body']> => {
+  const row = await tx.maybe<{ state: GraphState | null; status: ItemView['status'] }>(ITEM, [...key, index])
+  if (!row?.state) return null
+  const { last } = await tx.row<{ last: number }>(LAST, key)
+  const body = node.args?.body as unknown as Graph
+  return { index, last, nodes: bodyNodes(body, { state: row.state, status: row.status }) }
+}
+
 const inputOf = async (deps: Deps, level: Level, node: Node): Promise<Pick<OneNodeView, 'input' | 'input_error'>> => {
   try {
     if (level.notShown) throw new NotShown(level.notShown)
@@ -205,17 +237,11 @@ export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTu
     if (!level || !node) return undefined
     const here = level
     const known = here.state.nodes[node.id]
+    const rows: [string, string, string] = [workspaceId, executionId, rowsOf(here.prefix, node.id, known?.attempt ?? 1)]
     const read = await deps.db.tenant({ workspaceId, userId: null }, async (tx) => ({
       events: here.prefix ? [] : await tx.rows<NodeEvent>(EVENTS, [workspaceId, executionId, node.id]),
-      items: hasBody(node)
-        ? await pageRows<ItemView>(tx, ITEMS, [
-            workspaceId,
-            executionId,
-            rowsOf(here.prefix, node.id, known?.attempt ?? 1),
-            page.after,
-            page.limit,
-          ])
-        : [],
+      items: hasBody(node) ? await pageRows<ItemView>(tx, ITEMS, [...rows, page.after, page.limit]) : [],
+      body: hasBody(node) && page.item !== undefined ? await readBody(tx, rows, node, page.item) : null,
     }))
     const isUntouched = !known || known.status === 'skipped'
     return {
@@ -224,6 +250,7 @@ export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTu
       status: known?.status ?? 'pending',
       attempts: here.prefix && known ? lastAttempt(known) : attemptsOf(read.events),
       items: node.type === 'loop' ? read.items.map(shownItem) : read.items,
+      body: read.body,
       ...(isUntouched
         ? { input: null, input_error: null }
         : await resolving(workspaceId, () => inputOf(deps, here, node))),

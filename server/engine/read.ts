@@ -61,7 +61,7 @@ type EventRow = { seq: number; type: ExecutionEventType; at: Date; data: Executi
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
-const nodeViews = (state: GraphState): NodeView[] =>
+export const nodeViews = (state: GraphState): NodeView[] =>
   Object.entries(state.nodes).map(([node_id, node]) => ({
     node_id,
     status: node.status,
@@ -71,6 +71,7 @@ const nodeViews = (state: GraphState): NodeView[] =>
     ...(node.output !== undefined && { output: node.output }),
     ...(node.blob && { blob: node.blob }),
     ...(node.error && { error: node.error }),
+    ...(node.port !== undefined && { port: node.port }),
   }))
 
 /** Nodes that the execution may still reach; once it has ended, those that it never did. */

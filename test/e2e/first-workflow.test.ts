@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
       'total: 515.5',
     )
     await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
-    await eventually(() => page.getByRole('button', { name: /^A large order Set values · succeeded/ }).count()).toBe(1)
+    await eventually(() => page.getByRole('button', { name: /^A large order, Set values, succeeded/ }).count()).toBe(1)
   })
 
   slow('who comes into a workspace where nothing has run yet is offered what is there to run', async () => {
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)('a person who has never seen it', () => {
     await eventually(() => dialog.getByRole('spinbutton', { name: 'days' }).inputValue()).toBe('30')
     await dialog.getByRole('button', { name: 'Run', exact: true }).click()
     await eventually(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Succeeded')
-    await page.getByRole('button', { name: /^usage Workspace usage/ }).waitFor()
+    await page.getByRole('button', { name: /^usage, Workspace usage/ }).waitFor()
   })
 
   slow('fills the form of a run from what somebody wrote', async () => {

@@ -25,7 +25,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
 
     const rules = page.locator('section', { hasText: 'When runs start' })
     await rules.getByLabel('Runs at once').fill('1')
-    await rules.getByLabel('For each', { exact: true }).fill('input.customer')
+    await rules.getByLabel('For each value of').fill('input.customer')
     await rules.getByLabel('A run that waits').selectOption('live')
     await rules.getByRole('button', { name: 'Save' }).click()
     await eventually(async () => (await workflow()).settings).toEqual({

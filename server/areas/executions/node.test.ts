@@ -94,6 +94,45 @@ describe('a node of an execution', () => {
     ])
   })
 
+  test('shows how far the nodes of a body came for one item, and by which output they left', async () => {
+    const body = {
+      nodes: [
+        { id: 'way', type: 'branch', args: { cases: [{ port: 'big', when: { $cel: 'item > 1.0' } }] } },
+        { id: 'big', type: 'set', args: { values: { secret: 'large' } } },
+      ],
+      edges: [{ from: { node: 'way', port: 'big' }, to: 'big' }],
+      output: null,
+    }
+    const execution = await run({
+      nodes: [
+        { id: 'm', type: 'map', args: { items: [1, 2], body } },
+        { id: 'b', type: 'branch', args: { cases: [{ port: 'yes', when: { $cel: 'true' } }] } },
+      ],
+      edges: [],
+    })
+    const whole = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+    const ports = whole.body.nodes.map(({ node_id, port }: { node_id: string; port?: string }) => [node_id, port])
+    expect(Object.fromEntries(ports)).toEqual({ m: undefined, b: 'yes' })
+    expect((await node(execution, 'm')).body.body).toBeNull()
+    expect((await node(execution, 'm', '?item=0')).body.body).toMatchObject({
+      index: 0,
+      last: 1,
+      nodes: [
+        { node_id: 'way', status: 'succeeded', port: 'default' },
+        { node_id: 'big', status: 'skipped' },
+      ],
+    })
+    const second = (await node(execution, 'm', '?item=1')).body.body
+    expect(second.nodes).toMatchObject([
+      { node_id: 'way', port: 'big' },
+      { node_id: 'big', status: 'succeeded' },
+    ])
+    expect(second.nodes[1]).not.toHaveProperty('output')
+    expect((await node(execution, 'm', '?item=2')).body.body).toBeNull()
+    expect((await node(execution, 'b', '?item=0')).body.body).toBeNull()
+    expect((await node(execution, 'm', '?item=-1')).status).toBe(422)
+  })
+
   test('inside an item or turn that is over is shown with what it was given', async () => {
     const sum = {
       nodes: [

@@ -24,12 +24,12 @@ export function masked(value: Json, key = ''): Json {
 export async function getExecutionNode(
   { engine }: { engine: Pick<Engine, 'readNode'> },
   ctx: Context,
-  { execution_id, path, cursor, limit }: { execution_id: string; path: string } & ListQuery,
+  { execution_id, path, cursor, limit, item }: { execution_id: string; path: string; item?: number } & ListQuery,
 ): Promise<ExecutionNodeDetail> {
   const key = decodeCursor(cursor, 1)
   const after = typeof key?.[0] === 'number' ? key[0] : -1
   const at = { workspaceId: ctx.workspace.workspace_id, executionId: execution_id, path }
-  const node = await engine.readNode(at, { after, limit: limit + 1 })
+  const node = await engine.readNode(at, { after, limit: limit + 1, ...(item !== undefined && { item }) })
   if (!node) throw problem('not_found', 'There is no such node, or what happened in it is not kept.')
   const { items, attempts, input, ...rest } = node
   const addressOf = (blob: BlobRef): Json => blobAddress(execution_id, blob)

@@ -70,9 +70,17 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       getExecutionNode: {
         summary: 'What a node of an execution was given, and what came of each attempt',
         description:
-          'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn goes on, when it failed, and for the first 1,000. The items of a map and the turns of a loop come page by page.',
+          'The path is the id of the node; inside a map or loop `each[3].line`, which is kept while that item or turn goes on, when it failed, and for the first 1,000. The items of a map and the turns of a loop come page by page; `item` shows how far the nodes came for one of them.',
         extension: true,
-        query: listQuery,
+        query: listQuery.extend({
+          item: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .max(999_999_999)
+            .optional()
+            .describe('The item of a map or the turn of a loop whose `body` is shown, from 0'),
+        }),
         answer: ExecutionNodeDetail,
         transaction: false,
         run: executions.getExecutionNode,

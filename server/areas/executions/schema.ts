@@ -107,6 +107,7 @@ const ExecutionNode = z.looseObject({
   finished_at: z.string().nullable(),
   output: z.unknown().optional(),
   error: ExecutionError.optional(),
+  port: z.string().optional().describe('The output it left by, where that is not `out`'),
   usage: Usage.optional().describe('What language models counted for it; absent where it asked none'),
 })
 
@@ -146,6 +147,16 @@ const NodeItem = z.object({
   usage: z.unknown().describe('What models counted'),
 })
 
+const BodyNode = ExecutionNode.pick({
+  node_id: true,
+  status: true,
+  attempt: true,
+  started_at: true,
+  finished_at: true,
+  error: true,
+  port: true,
+})
+
 export const ExecutionNodeDetail = z
   .object({
     node_id: z.string(),
@@ -159,6 +170,14 @@ export const ExecutionNodeDetail = z
     attempts: z.array(NodeAttempt).describe('Each attempt, the first one first'),
     items: z.array(NodeItem).describe('The items of a map or the turns of a loop, a page of them'),
     next_cursor: z.string().nullable(),
+    body: z
+      .object({
+        index: z.number().int().describe('The item or turn, from 0'),
+        last: z.number().int().describe('The last item or turn that has begun'),
+        nodes: z.array(BodyNode).describe('How far each node of the body came for it'),
+      })
+      .nullable()
+      .describe('With `item`: the body of the map or loop for that one. Null where it is not kept'),
   })
   .meta({ id: 'ExecutionNodeDetail' })
 export type ExecutionNodeDetail = z.input<typeof ExecutionNodeDetail>

@@ -2,13 +2,23 @@ import { Position, type Edge as XEdge, type Node as XNode } from '@xyflow/react'
 import type { Node } from '#model/definition'
 import type { Execution } from '#sdk/types.generated'
 import type { Mark } from '../document/compare.ts'
-import { type DocGraph, type GraphPath, type Point, portOf, positionKey, titleOf } from '../document/document.ts'
+import {
+  type DocGraph,
+  type GraphPath,
+  type KeyedEdge,
+  type Point,
+  portOf,
+  positionKey,
+  titleOf,
+} from '../document/document.ts'
 import type { Problem } from '../document/problems.ts'
 import type { Kind, KindTable } from '../kinds.ts'
 import { HEAD_HEIGHT, namedPorts, PORT_HEIGHT, sizeOfNode } from './size.ts'
+import { type Ways, waysTaken } from './ways-taken.ts'
 
 // The document as the canvas draws it. What has not changed keeps its identity, so that of 500 nodes one is drawn again.
 
+/** What a run made of a node; of one inside a body without its output. */
 export type NodeRun = Execution['nodes'][number]
 export type NodeData = {
   node: Node
@@ -22,14 +32,16 @@ export type NodeData = {
   mark: Mark | undefined
   /** The one node that the Tab key reaches; the arrows go on from there. */
   tabStop: boolean
+  /** Nothing happens when it is pressed. */
+  still: boolean
 }
 export type FlowNode = XNode<NodeData, 'step'>
 export type EdgeData = {
   label: string
   problem: boolean
   mark: Mark | undefined
-  /** Whether the shown run went this way. */
-  taken: boolean
+  /** Whether the shown run went this way; undefined where that is not decided or no run is shown. */
+  taken: boolean | undefined
   name: string
 }
 export type FlowEdge = XEdge<EdgeData, 'way'>
@@ -42,12 +54,15 @@ export type Shown = {
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   runs?: ReadonlyMap<string, NodeRun>
+  /** What a condition came to in the shown run, where that is known. */
+  holds?: (edge: KeyedEdge) => boolean | undefined
   problems?: ReadonlyMap<string, Problem['level']>
   marks?: ReadonlyMap<string, Mark>
   edgeMarks?: ReadonlyMap<string, Mark>
   /** Places of nodes that are being dragged. */
   moving?: Readonly<Record<string, Point>> | null
   draggable: boolean
+  still?: boolean
 }
 
 const DOT = 12
@@ -71,6 +86,7 @@ export function makeFlowItems() {
   let edges = new Map<string, FlowEdge>()
   let nodeList: FlowNode[] = []
   let edgeList: FlowEdge[] = []
+  const waysOf = makeWays()
   return {
     nodes(shown: Shown): FlowNode[] {
       const { selected } = shown
@@ -86,14 +102,26 @@ export function makeFlowItems() {
     edges(shown: Shown): FlowEdge[] {
       const titles = new Map(shown.graph.nodes.map((node) => [node.id, titleOf(node)]))
       const next = new Map<string, FlowEdge>()
+      const ways = waysOf(shown)
       for (const edge of shown.graph.edges) {
         if (!titles.has(edge.from.node) || !titles.has(edge.to)) continue
-        next.set(edge.id, reuse(edges.get(edge.id), drawEdge(edge, shown, titles)))
+        next.set(edge.id, reuse(edges.get(edge.id), drawEdge(edge, shown, titles, ways)))
       }
       edges = next
       edgeList = sameList(edgeList, [...next.values()])
       return edgeList
     },
+  }
+}
+
+/** Counted again when the graph or the run has changed, not while a node is dragged. */
+function makeWays(): (shown: Shown) => Ways | undefined {
+  let known: { from: readonly unknown[]; ways: Ways } | undefined
+  return ({ graph, runs, holds }) => {
+    if (!runs) return undefined
+    const from = [graph.edges, runs, holds]
+    if (!known?.from.every((part, at) => part === from[at])) known = { from, ways: waysTaken(graph, runs, holds) }
+    return known.ways
   }
 }
 
@@ -126,12 +154,19 @@ function drawNode(node: Node, shown: Shown, tabStop: boolean): FlowNode {
       problem: shown.problems?.get(node.id),
       mark: shown.marks?.get(node.id),
       tabStop,
+      still: shown.still ?? false,
     },
   }
 }
 
-function drawEdge(edge: DocGraph['edges'][number], shown: Shown, titles: ReadonlyMap<string, string>): FlowEdge {
-  const [from, to] = [shown.runs?.get(edge.from.node), shown.runs?.get(edge.to)]
+function drawEdge(
+  edge: KeyedEdge,
+  shown: Shown,
+  titles: ReadonlyMap<string, string>,
+  ways: Ways | undefined,
+): FlowEdge {
+  const taken = ways?.taken.has(edge.id) ? true : ways?.left.has(edge.id) ? false : undefined
+  const name = `${titles.get(edge.from.node)} to ${titles.get(edge.to)}`
   return {
     id: edge.id,
     type: 'way',
@@ -144,9 +179,10 @@ function drawEdge(edge: DocGraph['edges'][number], shown: Shown, titles: Readonl
       label: edge.when?.$cel ?? '',
       problem: shown.problems?.has(edge.id) ?? false,
       mark: shown.edgeMarks?.get(edge.id),
-      taken: from?.status === 'succeeded' && to !== undefined && to.status !== 'skipped' && to.status !== 'pending',
-      name: `${titles.get(edge.from.node)} to ${titles.get(edge.to)}`,
+      taken,
+      name,
     },
+    ariaLabel: taken === undefined ? name : taken ? `${name}, taken` : `${name}, not taken`,
   }
 }
 

@@ -48,6 +48,8 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
     /** A connection drawn into the void. */
     onDangling(from: { node: string; port: string }, at: Point): void
   }
+  /** One of several things on a page: the wheel moves the page, and a wide graph is seen from its beginning. */
+  embedded?: boolean
   /** What stands before the first steps and is no part of the graph. */
   lead?: Lead | undefined
   children?: ReactNode
@@ -87,7 +89,7 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
     onInit(instance: Flow): void {
       flow = instance
       // A phone shows too little of the middle of a graph to know where one is.
-      if (isNarrow()) showBeginning(instance)
+      if (isNarrow() || current.props.embedded) showBeginning(instance)
       current.props.onReady?.(instance)
     },
     onNodesChange(changes: NodeChange<FlowNode>[]): void {
@@ -146,7 +148,7 @@ const MAP_SIZE = { width: 160, height: 110 }
 const mapColour = (node: FlowNode): string => colourOf(node.data.kind?.colour)
 
 export function GraphCanvas(props: GraphCanvasProps) {
-  const { label, edit, children } = props
+  const { label, edit, embedded = false, children } = props
   const [moving, setMoving] = useState<Moving>(null)
   const [far, setFar] = useState(false)
   const items = useMemo(makeFlowItems, [])
@@ -191,7 +193,9 @@ export function GraphCanvas(props: GraphCanvasProps) {
         deleteKeyCode={null}
         multiSelectionKeyCode={SEVERAL}
         onlyRenderVisibleElements={nodes.length > KEPT_IN_PAGE}
-        panOnScroll
+        panOnScroll={!embedded}
+        zoomOnScroll={!embedded}
+        preventScrolling={!embedded}
         zoomOnDoubleClick={false}
         minZoom={0.05}
         maxZoom={2}

@@ -3,6 +3,7 @@ import { CircleAlert, CircleCheck, CircleDashed, CircleX, Hourglass, LoaderCircl
 import { type CSSProperties, memo, use } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
 import { summaryOf } from '../document/summary.ts'
@@ -16,27 +17,27 @@ const borders: Record<Mark, string> = {
   changed: 'border-waiting bg-waiting-soft',
 }
 
-const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string; word: string; edge: string }> = {
-  pending: { icon: CircleDashed, tone: 'text-ink-3', word: 'not started', edge: '' },
-  running: { icon: LoaderCircle, tone: 'text-running', word: 'running', edge: 'border-running' },
-  waiting: { icon: Hourglass, tone: 'text-waiting', word: 'waiting', edge: 'border-waiting' },
-  succeeded: { icon: CircleCheck, tone: 'text-success', word: 'succeeded', edge: 'border-success' },
-  failed: { icon: CircleX, tone: 'text-danger', word: 'failed', edge: 'border-danger' },
-  skipped: { icon: CircleDashed, tone: 'text-ink-3', word: 'skipped', edge: 'border-dashed' },
+const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string; shown: string; edge: string }> = {
+  pending: { icon: CircleDashed, tone: 'text-ink-3', shown: 'not started', edge: '' },
+  running: { icon: LoaderCircle, tone: 'text-running', shown: 'running', edge: 'border-running' },
+  waiting: { icon: Hourglass, tone: 'text-waiting', shown: 'is waiting', edge: 'border-waiting' },
+  succeeded: { icon: CircleCheck, tone: 'text-success', shown: 'succeeded', edge: 'border-success' },
+  failed: { icon: CircleX, tone: 'text-danger', shown: 'failed', edge: 'border-danger' },
+  skipped: { icon: CircleDashed, tone: 'text-ink-3', shown: 'skipped', edge: 'border-dashed' },
 }
 
 /** One node. Its size follows from its kind and ports (size.ts); nothing in it may make it larger. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<FlowNode>) {
-  const { node, kind, run, problem, mark, tabStop } = data
+  const { node, kind, run, problem, mark, tabStop, still } = data
   const far = use(Far)
   const state = run && states[run.status]
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a button may not hold the dots that connections are drawn from
+    // A button may not hold the dots that connections are drawn from.
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is pressed only where it is a button
     <div
-      role="button"
-      tabIndex={tabStop ? 0 : -1}
+      role={still ? 'img' : 'button'}
+      {...(!still && { tabIndex: tabStop ? 0 : -1, 'aria-pressed': selected })}
       data-node={node.id}
-      aria-pressed={selected}
       aria-label={spoken(data)}
       className={cx(
         'size-full rounded-lg border text-left outline-offset-2',
@@ -44,6 +45,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Flo
         mark ? borders[mark] : problem === 'error' ? 'border-danger' : (state?.edge ?? '') || 'border-line-strong/50',
         selected && 'ring-2 ring-accent',
         node.disabled && 'border-dashed opacity-55',
+        run?.status === 'skipped' && 'bg-sunken text-ink-2 shadow-none',
       )}
       style={{ '--kind': colourOf(kind?.colour) } as CSSProperties}
     >
@@ -60,7 +62,12 @@ function Inside(data: NodeData) {
     <>
       <Handle id="in" type="target" position={Position.Left} className="way-dot way-in" />
       <div className="flex h-14 items-center gap-2.5 px-2.5">
-        <span className="grid size-8 shrink-0 place-items-center rounded-md bg-(--kind) text-[#fff]">
+        <span
+          className={cx(
+            'grid size-8 shrink-0 place-items-center rounded-md bg-(--kind) text-[#fff]',
+            run?.status === 'skipped' && 'opacity-50 grayscale',
+          )}
+        >
           <Icon aria-hidden className="size-4.5" />
         </span>
         <span className="min-w-0 flex-1">
@@ -94,19 +101,22 @@ function Inside(data: NodeData) {
 
 function subtitle({ node, kind, run }: NodeData): string {
   if (run?.status === 'succeeded' && run.started_at && run.finished_at) {
-    return `${kind?.title ?? node.type} · ${formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))}`
+    const took = formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))
+    return `${kind?.title ?? node.type} · ${took}${again(run)}`
   }
   if (run?.error) return run.error.message
   if (node.disabled) return 'Disabled'
-  if (!kind) return `${node.type} is not available here`
+  if (!kind) return run ? node.type : `${node.type} is not available here`
   return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)
 }
 
+const again = ({ attempt }: NodeRun): string => (attempt > 1 ? `, attempt ${attempt}` : '')
+
 function spoken({ node, kind, run, problem, mark }: NodeData): string {
   const parts = [titleOf(node), kind?.title === titleOf(node) ? node.id : (kind?.title ?? node.type)]
-  if (node.disabled) parts.push('disabled')
-  if (problem) parts.push(problem === 'error' ? 'has a problem' : 'has a warning')
-  if (run) parts.push(states[run.status].word)
+  if (node.disabled) parts.push(t('disabled'))
+  if (problem) parts.push(problem === 'error' ? t('has a problem') : t('has a warning'))
+  if (run) parts.push(`${states[run.status].shown}${again(run)}`)
   if (mark) parts.push(mark)
   return parts.join(', ')
 }

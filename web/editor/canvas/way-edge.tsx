@@ -8,7 +8,8 @@ export const wayClass = ({ mark, problem, taken }: EdgeData, selected: boolean):
     'react-flow__edge-path way-line',
     mark && `way-${mark}`,
     problem && 'way-problem',
-    taken && 'way-taken',
+    taken === true && 'way-taken',
+    taken === false && 'way-left',
     selected && 'way-selected',
   )
 

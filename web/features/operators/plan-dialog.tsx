@@ -2,10 +2,12 @@ import type { Plan } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+import { UsagePriceFields } from './usage-price-fields.tsx'
+import { readUsagePrices, type UsageValues } from './usage-prices.ts'
 
 const GIB = 1024 ** 3
 
-type Values = {
+type Values = UsageValues & {
   name: string
   amount: string
   currency: string
@@ -56,7 +58,9 @@ const bodyOf = (values: Values, old: Plan | null) => ({
   currency: values.currency.toLowerCase(),
   interval: values.interval,
   trial_days: Number(values.trial_days || 0),
+  // Limits that this form does not show stay as they are.
   quotas: {
+    ...old?.quotas,
     runs_per_month: limit(values.runs_per_month),
     members: limit(values.members),
     storage_bytes: limit(values.storage_gib, GIB),
@@ -69,6 +73,7 @@ const bodyOf = (values: Values, old: Plan | null) => ({
     .filter((line) => line !== ''),
   tax:
     values.tax_percent.trim() === '' ? null : { name: values.tax_name || 'VAT', percent: Number(values.tax_percent) },
+  usage_prices: readUsagePrices(values, old?.usage_prices),
   coupons: readCoupons(values.coupons),
 })
 
@@ -134,6 +139,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
             <Input type="number" min={0} step="any" defaultValue={old?.quotas.cpu_s_per_minute ?? ''} />
           </Field>
         </fieldset>
+        <UsagePriceFields plan={old} />
         <div className="grid gap-4 sm:grid-cols-2">
           <Field name="tax_name" label="Tax" hint="As it stands on invoices.">
             <Input maxLength={200} placeholder="VAT" defaultValue={old?.tax?.name ?? ''} />

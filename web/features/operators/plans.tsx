@@ -9,7 +9,8 @@ import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { priceOf, quotaText } from '../billing/words.ts'
+import { exactTime } from '#web/ui/time-words.ts'
+import { priceOf, quotaText, usageLines } from '../billing/words.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 import { PlanDialog } from './plan-dialog.tsx'
 
@@ -57,8 +58,10 @@ function Plans() {
                 secondary: true,
               },
               {
-                header: 'Quotas',
-                cell: (row) => <span className="text-ink-2">{quotaText(row.quotas)}</span>,
+                header: 'Usage and quotas',
+                cell: (row) => (
+                  <span className="text-ink-2">{[...usageLines(row), quotaText(row.quotas)].join(', ')}</span>
+                ),
                 secondary: true,
               },
               {
@@ -100,7 +103,7 @@ function TestClock() {
   const { workspace } = useMe()
   const move = useChange('moveTestClock', {
     stale: ['listInvoices', 'getMyBillingSubscription', 'getUsage'],
-    done: ({ now }) => `The billing clock is at ${new Date(now).toLocaleString('en')}`,
+    done: ({ now }) => `The billing clock is at ${exactTime(now)}`,
   })
   if (workspace?.role !== 'owner') return null
   return (

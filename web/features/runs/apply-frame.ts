@@ -8,6 +8,7 @@ type Data = {
   in_map?: boolean
   until?: string
   output?: unknown
+  port?: string
   error?: Node['error']
 }
 
@@ -77,9 +78,17 @@ function changeNode(node: Node, frame: Frame, data: Data): Node | undefined {
         status: 'succeeded',
         finished_at: frame.at,
         ...(data.output !== undefined && { output: data.output }),
+        ...(data.port !== undefined && { port: data.port }),
       }
     case 'node.failed':
-      return { ...node, attempt, status: 'failed', finished_at: frame.at, ...(data.error && { error: data.error }) }
+      return {
+        ...node,
+        attempt,
+        status: 'failed',
+        finished_at: frame.at,
+        ...(data.error && { error: data.error }),
+        ...(data.port !== undefined && { port: data.port }),
+      }
     case 'node.skipped':
       return { ...node, status: 'skipped', finished_at: frame.at }
     default:

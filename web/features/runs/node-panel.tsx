@@ -6,32 +6,40 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts } from '#web/ui/page.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { firstInside } from './body-steps.ts'
 import { useKindTitles } from './kind-titles.ts'
+import type { NodeRun } from './shown-runs.ts'
 import { StepDetail } from './step-detail.tsx'
 import { isUsage, usageText } from './usage-words.ts'
 
 /** One step of a run: what it was given, what it gave, what went wrong. */
 export function NodePanel({
   execution,
-  nodeId,
+  path,
+  node,
   definition,
   onRetry,
+  onOpen,
   onClose,
 }: {
   execution: Execution
-  nodeId: string
+  /** Its address in the run; inside a map `each[3].line`. */
+  path: string
+  node: NodeRun | undefined
   definition: DefinitionNode | undefined
   /** Absent for anyone who may not retry. */
   onRetry?: (() => void) | undefined
+  /** Shows a node inside the body of this one. */
+  onOpen(path: string): void
   onClose(): void
 }) {
-  const node = execution.nodes.find(({ node_id }) => node_id === nodeId)
   const titleOf = useKindTitles()
+  const title = definition?.name || definition?.id || path
   return (
     <div className="@container flex flex-col gap-4">
       <div className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
-          <h2 className="truncate font-semibold">{definition?.name || nodeId}</h2>
+          <h2 className="truncate font-semibold">{title}</h2>
           <p className="text-xs text-ink-2">{definition ? titleOf(definition.type) : 'step'}</p>
         </div>
         <IconButton icon={X} label="Close the step" size="small" onClick={onClose} />
@@ -50,7 +58,15 @@ export function NodePanel({
             ]}
           />
           {node.error && <Failure error={node.error} />}
-          <StepDetail key={nodeId} execution={execution} path={nodeId} title={definition?.name || nodeId} />
+          <StepDetail
+            key={path}
+            execution={execution}
+            node={node}
+            path={path}
+            title={title}
+            inside={definition && firstInside(definition)}
+            onOpen={onOpen}
+          />
         </>
       )}
       {definition?.args && (

@@ -1,7 +1,9 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ban, RotateCcw, WifiOff } from 'lucide-react'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import type { Definition } from '#model/definition'
+import { bodyOf } from '#model/body'
+import type { Definition, Node as DefinitionNode } from '#model/definition'
+import { type NodePath, parsePath, pathTo } from '#model/node-path'
 import type { Execution, Workflow } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { usePeople } from '#web/people.tsx'
@@ -16,19 +18,20 @@ import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { mayChange, mayUse, roleIn, type WorkflowRole } from '../workflows/role.ts'
 import { definitionOf, useVersion } from '../workflows/versions-of.ts'
 import { DebugButton, ReceiptButton } from './after-run.tsx'
+import { nodeAt } from './body-steps.ts'
 import { ExecutionData } from './execution-data.tsx'
-import type { NodeLook } from './graph-view.tsx'
 import { Journal } from './journal.tsx'
 import { type Connection, useLiveExecution } from './live.ts'
 import { RunLog } from './log.tsx'
 import { Failure, NodePanel } from './node-panel.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
+import { useShownRuns } from './shown-runs.ts'
 import { Timeline } from './timeline.tsx'
 import { isUsage, usageText } from './usage-words.ts'
 import { WaitingFor } from './waiting.tsx'
 import { finished } from './words.ts'
 
-const GraphView = lazy(() => import('./graph-view.tsx').then((module) => ({ default: module.GraphView })))
+const RunSteps = lazy(() => import('./run-steps.tsx').then((module) => ({ default: module.RunSteps })))
 
 export function RunPage() {
   const execution_id = useParams({ strict: false }).execution_id as unknown as string
@@ -194,18 +197,17 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
     [navigate, execution.execution_id],
   )
   const nameOf = useMemo(() => {
-    const names = new Map(definition?.nodes.map((node) => [node.id, node.name || node.id]))
+    const names = namesIn(definition?.nodes ?? [])
     return (id: string): string => names.get(id) ?? id
   }, [definition])
-  const states = useMemo(
-    () =>
-      new Map<string, NodeLook>(execution.nodes.map(({ node_id, status, attempt }) => [node_id, { status, attempt }])),
-    [execution.nodes],
+  const ids = execution.nodes.map(({ node_id }) => node_id).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another graph only where there are other nodes
+  const graph = useMemo(
+    () => definition ?? { nodes: execution.nodes.map(({ node_id }) => ({ id: node_id, type: 'step' })), edges: [] },
+    [definition, ids],
   )
-  const graph = definition ?? {
-    nodes: execution.nodes.map(({ node_id }) => ({ id: node_id, type: 'step' })),
-    edges: [],
-  }
+  const at = useMemo(() => addressIn(graph, selected), [graph, selected])
+  const shown = useShownRuns(execution, at)
   return (
     <>
       <WaitingFor execution={execution} nameOf={nameOf} />
@@ -214,16 +216,9 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
           <Failure error={execution.error} />
         </div>
       )}
-      <Card className="mb-6 p-0">
-        <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-          <GraphView
-            definition={graph}
-            states={states}
-            selected={selected}
-            onSelect={select}
-            label="Steps of the run"
-            className="h-72"
-          />
+      <Card className="mb-6 overflow-hidden p-0">
+        <Suspense fallback={<Skeleton className="h-80 w-full" />}>
+          <RunSteps execution={execution} definition={graph} at={at} shown={shown} nameOf={nameOf} onSelect={select} />
         </Suspense>
       </Card>
       <div className="grid gap-6 xl:grid-cols-[1fr_minmax(26rem,40%)]">
@@ -248,13 +243,15 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
             ]}
           />
         </div>
-        <aside aria-label={selected ? 'Selected step' : 'Input and output'} className="min-w-0">
-          {selected ? (
+        <aside aria-label={at ? 'Selected step' : 'Input and output'} className="min-w-0">
+          {at ? (
             <NodePanel
               execution={execution}
-              nodeId={selected}
-              definition={definition?.nodes.find(({ id }) => id === selected)}
-              onRetry={onRetry && (() => onRetry(selected))}
+              path={pathTo(at)}
+              node={shown.runs.get(at.node)}
+              definition={nodeAt(graph, at)}
+              onRetry={onRetry && at.bodies.length === 0 ? () => onRetry(at.node) : undefined}
+              onOpen={select}
               onClose={() => select(null)}
             />
           ) : (
@@ -264,6 +261,22 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
       </div>
     </>
   )
+}
+
+/** Names of all nodes, those inside maps and loops too. */
+function namesIn(nodes: readonly DefinitionNode[], names = new Map<string, string>()): Map<string, string> {
+  for (const node of nodes) {
+    names.set(node.id, node.name || node.id)
+    const body = bodyOf(node)?.nodes
+    if (Array.isArray(body)) namesIn(body as unknown as DefinitionNode[], names)
+  }
+  return names
+}
+
+/** The node that the address of the page names, where the graph has it. */
+function addressIn(graph: Pick<Definition, 'nodes'>, address: string | null): NodePath | undefined {
+  const path = address === null ? undefined : parsePath(address)
+  return path && nodeAt(graph, path) ? path : undefined
 }
 
 function InputAndResult({ execution }: { execution: Execution }) {

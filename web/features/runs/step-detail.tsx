@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { rowsOf } from '#model/node-path'
 import type { Execution, ExecutionNodeDetail } from '#sdk/types.generated'
 import { query } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
@@ -6,17 +7,32 @@ import { Loading } from '#web/ui/states.tsx'
 import { Duration } from '#web/ui/time.tsx'
 import { AgentTurns } from './agent-turns.tsx'
 import { ExecutionData } from './execution-data.tsx'
+import type { NodeRun } from './shown-runs.ts'
 import { StepItems } from './step-items.tsx'
 import { isUsage, usageText } from './usage-words.ts'
 
 /** What a step was given and what it gave, side by side where there is room; each attempt; items of a map, turns of a loop. */
-export function StepDetail({ execution, path, title }: { execution: Execution; path: string; title: string }) {
+export function StepDetail({
+  execution,
+  node,
+  path,
+  title,
+  inside,
+  onOpen,
+}: {
+  execution: Execution
+  node: NodeRun
+  path: string
+  title: string
+  /** Of a map or loop: the first node of its body. */
+  inside: string | undefined
+  onOpen(path: string): void
+}) {
   const { execution_id } = execution
-  const node = execution.nodes.find(({ node_id }) => node_id === path)
   const detail = useQuery({
     ...query('getExecutionNode', { execution_id, path }),
     // What a step was given and gave changes when it or the run goes on, and then it is read again.
-    queryKey: ['getExecutionNode', { execution_id, path }, node?.status, node?.attempt, execution.status],
+    queryKey: ['getExecutionNode', { execution_id, path }, node.status, node.attempt, execution.status],
     placeholderData: keepPreviousData,
     refetchInterval: execution.finished_at === null ? 3_000 : false,
   })
@@ -25,7 +41,7 @@ export function StepDetail({ execution, path, title }: { execution: Execution; p
     return (
       <>
         <p className="text-ink-2">What this step was given is no longer kept.</p>
-        {node?.output !== undefined && (
+        {node.output !== undefined && (
           <ExecutionData value={node.output} label={`Output of ${title}`} execution_id={execution_id} />
         )}
       </>
@@ -35,7 +51,14 @@ export function StepDetail({ execution, path, title }: { execution: Execution; p
       <InputAndOutput execution_id={execution_id} detail={detail.data} title={title} />
       <AgentTurns detail={detail.data} execution_id={execution_id} />
       {detail.data.attempts.length > 1 && <Attempts detail={detail.data} />}
-      <StepItems execution_id={execution_id} detail={detail.data} path={path} />
+      <StepItems
+        execution_id={execution_id}
+        detail={detail.data}
+        path={path}
+        {...(inside !== undefined && {
+          onOpen: (index: number) => onOpen(`${rowsOf('', path, node.attempt)}[${index}].${inside}`),
+        })}
+      />
     </div>
   )
 }

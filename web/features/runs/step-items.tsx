@@ -1,3 +1,4 @@
+import { Workflow } from 'lucide-react'
 import { useState } from 'react'
 import type { ExecutionNodeDetail } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
@@ -14,10 +15,13 @@ export function StepItems({
   execution_id,
   detail,
   path,
+  onOpen,
 }: {
   execution_id: string
   detail: ExecutionNodeDetail
   path: string
+  /** Shows the steps of one item or turn. */
+  onOpen?: (index: number) => void
 }) {
   const [more, setMore] = useState<More | null>(null)
   const [open, setOpen] = useState<number | null>(null)
@@ -62,6 +66,11 @@ export function StepItems({
                   label={`Output of item ${item.index + 1}`}
                   execution_id={execution_id}
                 />
+                {onOpen && (
+                  <Button size="small" icon={Workflow} className="mt-2" onClick={() => onOpen(item.index)}>
+                    Show its steps
+                  </Button>
+                )}
               </div>
             )}
           </li>

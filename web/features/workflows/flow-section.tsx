@@ -93,7 +93,7 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
             <Field name="limit" label="Runs at once" hint="Cannot be set together with “Max concurrent runs”.">
               <Input type="number" min={1} max={10_000} defaultValue={concurrency?.limit ?? ''} />
             </Field>
-            <Field name="key" label="For each" hint={keyHint}>
+            <Field name="key" label="For each value of" hint={keyHint}>
               <Input className="font-mono" defaultValue={concurrency?.key?.$cel ?? ''} />
             </Field>
             <Field

@@ -16,7 +16,7 @@ import { definitionOf, useVersion } from './versions-of.ts'
 import { WhereUsed } from './where-used.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
-const GraphView = lazy(() => import('../runs/graph-view.tsx').then((module) => ({ default: module.GraphView })))
+const StepsGraph = lazy(() => import('../runs/steps-graph.tsx').then((module) => ({ default: module.StepsGraph })))
 
 export const OverviewPage = () => (
   <WorkflowPage section="Overview">{(workflow, role) => <Overview workflow={workflow} role={role} />}</WorkflowPage>
@@ -31,10 +31,10 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   return (
     <>
       {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
-      <Card className="mb-5 min-h-64 p-0">
+      <Card className="mb-5 min-h-64 overflow-hidden p-0">
         {definition ? (
           <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-            <GraphView definition={definition} className="h-72" label={`Steps of ${workflow.name}`} />
+            <StepsGraph definition={definition} className="h-72" label={`Steps of ${workflow.name}`} />
           </Suspense>
         ) : (
           <NoGraph workflow={workflow} role={role} />

@@ -19,6 +19,9 @@ export function parsePath(path: string): NodePath | undefined {
   return { bodies, node }
 }
 
+export const pathTo = ({ bodies, node }: NodePath): string =>
+  bodies.reduceRight((inside, step) => `${rowsOf('', step.node, step.attempt)}[${step.index}].${inside}`, node)
+
 /** Under which path the items of a map or the turns of a loop are stored. */
 export const rowsOf = (prefix: string, node: string, attempt: number): string =>
   `${prefix}${node}${attempt > 1 ? `#${attempt}` : ''}`

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
+import { eventually, follow, noBrowser, useSite } from '#test/harness/site'
+
+const line = {
+  nodes: [
+    { id: 'line', type: 'set', name: 'Line', args: { values: { n: { $cel: 'item * 10.0' } } } },
+    { id: 'size', type: 'branch', name: 'Size', args: { cases: [{ port: 'big', when: { $cel: 'item > 1.0' } }] } },
+    { id: 'big', type: 'set', name: 'Big', args: { values: { size: 'big' } } },
+  ],
+  edges: [
+    { from: { node: 'line' }, to: 'size' },
+    { from: { node: 'size', port: 'big' }, to: 'big' },
+  ],
+  output: { $ref: 'nodes.line.output' },
+}
+const definition = {
+  nodes: [
+    { id: 'amount', type: 'set', name: 'Amount', args: { values: { sum: 7 } } },
+    {
+      id: 'way',
+      type: 'branch',
+      name: 'Way',
+      args: { cases: [{ port: 'large', when: { $cel: 'nodes.amount.output.sum > 5.0' } }] },
+    },
+    { id: 'ask', type: 'set', name: 'Ask', args: { values: {} } },
+    { id: 'pass', type: 'set', name: 'Pass', args: { values: {} } },
+    { id: 'each', type: 'map', name: 'Each', args: { items: [1, 2], body: line } },
+  ],
+  edges: [
+    { from: { node: 'amount' }, to: 'way' },
+    { from: { node: 'way', port: 'large' }, to: 'ask' },
+    { from: { node: 'way', port: 'default' }, to: 'pass' },
+    { from: { node: 'ask' }, to: 'each' },
+    { from: { node: 'pass' }, to: 'each' },
+    // Two edges into a node that ran: only the condition tells that this one was not taken.
+    { from: { node: 'amount' }, to: 'each', when: { $cel: 'nodes.amount.output.sum > 100.0' } },
+  ],
+}
+
+describe.skipIf(noBrowser)('the graph of a run', () => {
+  const site = useSite()
+
+  it('shows the edges that were taken, and leads into the items of a map', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Ways', definition })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+    await page.goto(`/runs/${execution_id}`)
+    const taken = (from: string, to: string) => page.getByRole('img', { name: `${from} to ${to}, taken` })
+    const left = (from: string, to: string) => page.getByRole('img', { name: `${from} to ${to}, not taken` })
+    await taken('Way', 'Ask').waitFor()
+    expect(await taken('Ask', 'Each').count()).toBe(1)
+    expect(await left('Way', 'Pass').count()).toBe(1)
+    expect(await left('Pass', 'Each').count()).toBe(1)
+    await left('Amount', 'Each').waitFor()
+    await page.getByRole('button', { name: 'Pass, Set values, skipped' }).waitFor()
+    await checkPage(page)
+
+    // Keys go along the edges, and the address names the node.
+    await page.getByRole('button', { name: 'Ask, Set values, succeeded' }).focus()
+    await page.keyboard.press('Enter')
+    const step = page.getByRole('complementary', { name: 'Selected step' })
+    await step.getByRole('heading', { name: 'Ask' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await step.getByRole('heading', { name: 'Each' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('node')).toBe('each')
+
+    const items = step.getByRole('region', { name: 'Items' })
+    await items.getByRole('button').nth(1).click()
+    await items.getByRole('button', { name: 'Show its steps' }).click()
+    await step.getByRole('heading', { name: 'Line' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('node')).toBe('each[1].line')
+    await step.getByRole('region', { name: 'Output of the step' }).getByText('20').first().waitFor()
+    await taken('Size', 'Big').waitFor()
+    await page.getByRole('button', { name: 'Previous item' }).click()
+    await left('Size', 'Big').waitFor()
+    await step.getByRole('region', { name: 'Output of the step' }).getByText('10').first().waitFor()
+
+    // The address alone leads there, and back to the whole run.
+    await follow(page, `/runs/${execution_id}?node=${encodeURIComponent('each[1].big')}`)
+    await step.getByRole('heading', { name: 'Big' }).waitFor()
+    await page.getByRole('navigation', { name: 'Bodies' }).getByRole('button', { name: 'Each' }).click()
+    await taken('Ask', 'Each').waitFor()
+    await eventually(async () => new URL(page.url()).searchParams.get('node')).toBe('each')
+  })
+})

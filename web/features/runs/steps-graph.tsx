@@ -1,0 +1,138 @@
+import { Panel } from '@xyflow/react'
+import { Maximize, ZoomIn, ZoomOut } from 'lucide-react'
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import type { Definition } from '#model/definition'
+import { useApi } from '#web/api.ts'
+import type { NodeRun, Shown } from '#web/editor/canvas/flow-items.ts'
+import { type Flow, GraphCanvas } from '#web/editor/canvas/graph-canvas.tsx'
+import { type Direction, neighbour } from '#web/editor/canvas/navigate.ts'
+import { type Doc, type DocGraph, type GraphPath, graphAt, positionKey, TOP } from '#web/editor/document/document.ts'
+import { openDoc } from '#web/editor/document/open.ts'
+import { type Kinds, readKinds } from '#web/editor/kinds.ts'
+import { IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { Skeleton } from '#web/ui/states.tsx'
+
+// A workflow to look at, drawn as the editor draws it: its nodes and edges, and how far a run has come.
+
+export type StepsGraphProps = {
+  definition: Pick<Definition, 'nodes' | 'edges' | 'layout'>
+  label: string
+  /** The maps and loops whose body is shown, outermost first. */
+  path?: GraphPath
+  /** By node id; without it the graph has no states. */
+  runs?: ReadonlyMap<string, NodeRun>
+  holds?: Shown['holds']
+  /** The id of a node in the shown graph. */
+  selected?: string | null
+  onSelect?: (nodeId: string | null) => void
+  /** A second press, or Enter on the selected node. */
+  onOpen?: (nodeId: string) => void
+  className?: string
+  children?: ReactNode
+}
+
+const NO_KINDS: Kinds = { groups: [], table: new Map() }
+const NOTHING: ReadonlySet<string> = new Set()
+const KEYS: Record<string, Direction> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+}
+
+/** Null while the kinds of nodes are not known: their size follows from their outputs. */
+function useDrawn(definition: StepsGraphProps['definition']): { doc: Doc; kinds: Kinds } | null {
+  const { data, isPending } = useApi('getPalette', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const kinds = useMemo(() => (data ? readKinds(data) : isPending ? null : NO_KINDS), [data, isPending])
+  const [drawn, setDrawn] = useState<{ doc: Doc; kinds: Kinds } | null>(null)
+  useEffect(() => {
+    let current = true
+    if (kinds) void openDoc(definition, kinds.table).then((doc) => current && setDrawn({ doc, kinds }))
+    return () => {
+      current = false
+    }
+  }, [definition, kinds])
+  return drawn
+}
+
+export function StepsGraph(props: StepsGraphProps) {
+  const drawn = useDrawn(props.definition)
+  const graph = drawn && graphAt(drawn.doc, props.path ?? TOP)
+  return (
+    <div className={cx('relative w-full overflow-hidden rounded-[inherit]', props.className)}>
+      {drawn && graph ? (
+        <Drawing key={props.path?.join('/')} {...props} {...drawn} graph={graph} />
+      ) : (
+        <Skeleton className="size-full" />
+      )}
+    </div>
+  )
+}
+
+function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGraph }) {
+  const { doc, kinds, graph, path = TOP, selected = null, onSelect, onOpen, children } = props
+  const flow = useRef<Flow | null>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const chosen = useMemo(() => (selected === null ? NOTHING : new Set([selected])), [selected])
+  const placeOf = (id: string) => doc.layout.positions[positionKey(path, id)] ?? { x: 0, y: 0 }
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const id = (event.target as HTMLElement).closest<HTMLElement>('[data-node]')?.dataset.node
+    if (id === undefined || !onSelect) return
+    const direction = KEYS[event.key]
+    const next = direction && neighbour(graph, placeOf, id, direction)
+    if (next !== undefined) {
+      onSelect(next)
+      box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(next)}"]`)?.focus()
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      if (id === selected) onOpen?.(id)
+      else onSelect(id)
+    } else if (event.key === 'Escape') onSelect(null)
+    else if (!direction) return
+    event.preventDefault()
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the nodes inside, which are buttons
+    <div ref={box} className="size-full" onKeyDown={onKeyDown}>
+      <GraphCanvas
+        embedded
+        still={onSelect === undefined}
+        label={props.label}
+        graph={graph}
+        path={path}
+        positions={doc.layout.positions}
+        kinds={kinds.table}
+        selected={chosen}
+        selectedEdges={NOTHING}
+        {...(props.runs && { runs: props.runs })}
+        {...(props.holds && { holds: props.holds })}
+        {...(onSelect && {
+          onSelect: (nodes) => onSelect([...nodes].findLast((id) => id !== selected) ?? [...nodes][0] ?? null),
+        })}
+        {...(onOpen && { onOpen })}
+        onReady={(instance) => {
+          flow.current = instance
+        }}
+      >
+        <Panel position="bottom-left">
+          <div
+            role="toolbar"
+            aria-label="Graph"
+            className="flex rounded-md border border-line bg-surface p-0.5 shadow-sm"
+          >
+            <IconButton size="small" icon={ZoomIn} label="Zoom in" onClick={() => void flow.current?.zoomIn()} />
+            <IconButton size="small" icon={ZoomOut} label="Zoom out" onClick={() => void flow.current?.zoomOut()} />
+            <IconButton
+              size="small"
+              icon={Maximize}
+              label="Fit to screen"
+              onClick={() => void flow.current?.fitView({ maxZoom: 1, padding: 0.1 })}
+            />
+          </div>
+        </Panel>
+        {children}
+      </GraphCanvas>
+    </div>
+  )
+}
