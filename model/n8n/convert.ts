@@ -1,21 +1,12 @@
 import type { Definition, Json, JsonObject, Node } from '../definition.ts'
 import { validateDefinition } from '../graph.ts'
 import { isObject } from '../json.ts'
-import {
-  areExclusive,
-  chosenOf,
-  commonSame,
-  type Exit,
-  type Flow,
-  flattened,
-  ofOne,
-  orEmpty,
-  outputOf,
-} from './flow.ts'
+import { areExclusive, chosenOf, commonSame, type Exit, type Flow, ofOne, orEmpty, outputOf } from './flow.ts'
 import { NotConvertible, NotFilled } from './js-ast.ts'
+import { convertCircle, convertLoop, type Known, type LoopHost } from './loops.ts'
 import { handlerOf } from './nodes/table.ts'
-import { celOut, isReserved, pathOut, toValue } from './out.ts'
-import { bodyPort, isNote, type Plan, planOf } from './plan.ts'
+import { isReserved, pathOut, toValue } from './out.ts'
+import { isNote, type Plan, planOf } from './plan.ts'
 import { withoutSecrets } from './secrets.ts'
 import { connect, type Sink, Step, type Work } from './step.ts'
 import type { Converted, ConvertOptions, CredentialWanted, N8nNode, N8nWorkflow } from './types.ts'
@@ -28,22 +19,23 @@ export function convertN8n(workflow: N8nWorkflow, options: ConvertOptions): Conv
   return conversion.run()
 }
 
-type Known = { exits: Exit[]; flow: Flow; before: ReadonlySet<string> }
-
-class Conversion {
+class Conversion implements LoopHost {
   private readonly workflow: N8nWorkflow
   private readonly options: ConvertOptions
-  private readonly plan: Plan
-  private readonly known = new Map<string, Known>()
+  readonly plan: Plan
+  readonly known = new Map<string, Known>()
+  readonly earlier = new Map<string, Flow>()
+  private readonly texts: ReadonlyMap<string, string>
   private readonly ids = new Set<string>([START])
   private readonly work: Work
   /** The nodes that are before the one under way. */
-  private before: ReadonlySet<string> = new Set()
+  before: ReadonlySet<string> = new Set()
 
   constructor(workflow: N8nWorkflow, options: ConvertOptions) {
     this.workflow = workflow
     this.options = options
     this.plan = planOf(workflow)
+    this.texts = new Map(workflow.nodes.map(({ name, parameters }) => [name, JSON.stringify(parameters)]))
     this.work = {
       workflowName: workflow.name,
       services: options.services,
@@ -56,7 +48,14 @@ class Conversion {
     }
   }
 
-  private uniqueId(name: string): string {
+  /** Whether an expression or code of another node names it. */
+  isRead(name: string, except: ReadonlySet<string> = new Set()): boolean {
+    const plain = JSON.stringify(name).slice(1, -1)
+    const marks = [`'${plain}'`, `\\"${plain}\\"`, `\`${plain}\``, `$node.${plain}`]
+    return [...this.texts].some(([node, text]) => !except.has(node) && marks.some((mark) => text.includes(mark)))
+  }
+
+  uniqueId(name: string): string {
     const plain = name
       .normalize('NFKD')
       .toLowerCase()
@@ -80,6 +79,8 @@ class Conversion {
   private view(name: string): { exits: Exit[]; flow: Flow } {
     const found = this.known.get(name)
     if (!this.plan.nodes.has(name)) throw new NotConvertible(`there is no node "${name.slice(0, 80)}"`)
+    const earlier = this.earlier.get(name)
+    if (earlier && !this.before.has(name)) return { exits: [], flow: earlier }
     if (!found || !this.before.has(name))
       throw new NotConvertible(`"${name.slice(0, 80)}" has not run before, or runs inside a loop`)
     return found
@@ -144,18 +145,19 @@ class Conversion {
     return `trigger_${this.plan.triggers.indexOf(trigger) + 1}`
   }
 
-  private region(
+  region(
     names: ReadonlySet<string>,
     sink: Sink,
     before: ReadonlySet<string>,
     entries: ReadonlyMap<string, Exit[]> = new Map(),
+    open?: string,
   ): void {
-    for (const name of this.plan.order(names)) {
+    for (const name of this.plan.order(names, open)) {
       const node = this.plan.nodes.get(name)!
       const edges = this.plan.into(name).filter(({ from }) => this.plan.bodies.get(name)?.has(from) !== true)
       const arriving = edges.flatMap(({ from, port, slot }) => {
         const exit = this.known.get(from)?.exits[port]
-        return exit && names.has(from) ? [{ slot, exit }] : []
+        return exit && (names.has(from) || !entries.has(name)) ? [{ slot, exit }] : []
       })
       const given = entries.get(name) ?? []
       const slots = Math.max(0, ...arriving.map(({ slot }) => slot)) + 1
@@ -179,10 +181,16 @@ class Conversion {
       ])
       const seen = this.before
       this.known.set(name, {
-        ...this.convertNode(node, exits, [[...given, ...(inputs[0] ?? [])], ...inputs.slice(1)], sink, isRoot),
+        ...this.convertNode(node, exits, [[...given, ...(inputs[0] ?? [])], ...inputs.slice(1)], sink, isRoot, open),
         before: seen,
+        ...this.ofCircle(name, open),
       })
     }
+  }
+
+  /** A circle has already said what the node by which it is entered gives. */
+  private ofCircle(name: string, open: string | undefined): Partial<Known> {
+    return name !== open && this.plan.circles.has(name) ? this.known.get(name)! : {}
   }
 
   private convertNode(
@@ -191,6 +199,7 @@ class Conversion {
     inputs: Exit[][],
     sink: Sink,
     isRoot: boolean,
+    open: string | undefined,
   ): { exits: Exit[]; flow: Flow } {
     const entries =
       isRoot && this.plan.triggers.length > 1 && this.plan.triggers.includes(node.name)
@@ -199,14 +208,21 @@ class Conversion {
     const isMerge = node.type.endsWith('.merge')
     const joined = isRoot || isMerge || exits.length < 2 ? undefined : this.joined(exits, sink, node)
     const input = joined ?? exits[0] ?? rootFlow()
+    const circle = node.name === open ? undefined : this.plan.circles.get(node.name)
+    if (circle) {
+      const outer = new Step({ ...node, settings: {} }, input, inputs, joined ? [joined] : entries, sink, this.work)
+      convertCircle(outer, circle, this)
+      return { exits: [], flow: input }
+    }
     const step = new Step(node, input, inputs, joined ? [joined] : entries, sink, this.work)
     const found = node.disabled
       ? this.skipped(step)
       : this.plan.bodies.has(node.name)
-        ? this.loop(step, sink)
+        ? convertLoop(step, this)
         : convertWith(step)
     step.finish()
-    return { exits: found, flow: found[0] ?? step.passed() }
+    const flow = found[0] ?? step.passed()
+    return { exits: step.withError(found), flow }
   }
 
   private startExit(name: string): Exit {
@@ -243,68 +259,6 @@ class Conversion {
     step.add('set', { values: flow.one ? { item: step.guarded(flow.one) } : { items: step.guarded(flow.list) } })
     const out = pathOut(['nodes', step.id, 'output', flow.one ? 'item' : 'items'])
     return [step.exit({ ...flow, ...(flow.one ? ofOne(out) : { list: { ...out, type: 'list' } }) })]
-  }
-
-  /** A loop over items: a map with one item, or one batch, at a time. */
-  private loop(step: Step, _sink: Sink): Exit[] {
-    const { node, input } = step
-    const size = Number(node.parameters.batchSize ?? 1) || 1
-    const body = this.plan.bodies.get(node.name)!
-    const inner: Sink = { nodes: [], edges: [] }
-    const current = this.uniqueId(`${step.id}_item`)
-    inner.nodes.push({
-      id: current,
-      type: 'set',
-      name: node.name.slice(0, 200),
-      args: { values: { item: { $ref: 'item' }, index: { $ref: 'index' } } },
-    })
-    const here = pathOut(['nodes', current, 'output', 'item'])
-    const position = pathOut(['nodes', current, 'output', 'index']).cel
-    const aligned = new Map(size > 1 ? [] : [...input.aligned].map(([name, at]) => [name, () => at(position)] as const))
-    for (const name of size > 1 ? [] : input.same) if (!aligned.has(name)) aligned.set(name, () => position)
-    const same = new Set([...(size > 1 ? [] : input.same), node.name])
-    const entry: Exit = {
-      ...(size > 1 ? { list: { ...here, type: 'list' as const } } : ofOne(here)),
-      same,
-      aligned,
-      node: current,
-      chosen: new Map(),
-    }
-    const into = new Map<string, Exit[]>()
-    for (const edge of this.plan.from(node.name))
-      if (edge.port === bodyPort(node) && body.has(edge.to)) into.set(edge.to, [entry])
-    const outside = this.before
-    this.known.set(node.name, { exits: [], flow: entry, before: outside })
-    this.region(body, inner, new Set([...outside, node.name]), into)
-    this.before = outside
-    const returning = this.plan
-      .into(node.name)
-      .flatMap(({ from, port }) => (body.has(from) ? (this.known.get(from)?.exits[port] ?? []) : []))
-    const one = returning.length === 1 ? returning[0]!.one : undefined
-    const output =
-      returning.length === 0
-        ? []
-        : one
-          ? step.guarded(one)
-          : step.guarded(celOut(returning.map(orEmpty).join(' + ') || '[]', 'list'))
-    const items =
-      size > 1
-        ? celOut(
-            `cel.bind(v, ${input.list.cel}, lists.range(math.ceil(size(v) / ${size})).map(n, v.slice(n * ${size}, n * ${size} + ${size})))`,
-            'list',
-          )
-        : input.list
-    step.add('map', {
-      items: step.guarded(items),
-      concurrency: 1,
-      body: { nodes: inner.nodes, edges: inner.edges, output } as unknown as JsonObject,
-    })
-    for (const name of body) this.known.delete(name)
-    const whole = outputOf(step.id)
-    const done = step.exit(
-      one && size === 1 ? { list: { ...whole, type: 'list' }, aligned: input.aligned } : { list: flattened(whole) },
-    )
-    return bodyPort(node) === 1 ? [done] : [done, done]
   }
 }
 

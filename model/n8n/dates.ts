@@ -74,27 +74,31 @@ export const asTime = (of: Out): Out => (of.type === 'time' ? of : celOut(`times
 export const formatted = (time: Out, pattern: string): Out => {
   if (pattern === 'x') return celOut(`string(${millis(time).cel})`, 'text')
   if (pattern === 'X') return celOut(`string(${seconds(time).cel})`, 'text')
-  return celOut(`${time.cel}.format(${quote(patternOf(pattern))})`, 'text')
+  return celOut(`${time.cel}.format(${quote(patternOf(pattern))}${zoneOf(time)})`, 'text')
 }
+
+/** The zone as one more argument of a method of times. */
+const zoneOf = ({ zone }: Out): string => (zone === undefined ? '' : `, ${zone}`)
+const timeIn = (cel: string, { zone }: Out): Out => ({ ...celOut(cel, 'time'), ...(zone !== undefined && { zone }) })
 
 const millis = (time: Out): Out => celOut(`${time.cel}.difference(${EPOCH}, "millisecond")`, 'number')
 const seconds = (time: Out): Out => celOut(`math.floor(${time.cel}.difference(${EPOCH}, "second"))`, 'number')
 
-const PARTS: Record<string, (cel: string) => string> = {
-  year: (cel) => `${cel}.getFullYear()`,
-  month: (cel) => `(${cel}.getMonth() + 1)`,
-  day: (cel) => `(${cel}.getDayOfMonth() + 1)`,
-  hour: (cel) => `${cel}.getHours()`,
-  minute: (cel) => `${cel}.getMinutes()`,
-  second: (cel) => `${cel}.getSeconds()`,
-  weekday: (cel) => `((${cel}.getDayOfWeek() + 6) % 7 + 1)`,
+const PARTS: Record<string, (cel: string, zone: string) => string> = {
+  year: (cel, zone) => `${cel}.getFullYear(${zone})`,
+  month: (cel, zone) => `(${cel}.getMonth(${zone}) + 1)`,
+  day: (cel, zone) => `(${cel}.getDayOfMonth(${zone}) + 1)`,
+  hour: (cel, zone) => `${cel}.getHours(${zone})`,
+  minute: (cel, zone) => `${cel}.getMinutes(${zone})`,
+  second: (cel, zone) => `${cel}.getSeconds(${zone})`,
+  weekday: (cel, zone) => `((${cel}.getDayOfWeek(${zone}) + 6) % 7 + 1)`,
 }
 
 export function timeMember(time: Out, key: string): Out {
   if (key === 'ts') return millis(time)
   const part = PARTS[key]
   if (!part) throw new NotConvertible(`it reads "${key}" of a time`)
-  return celOut(part(time.cel), 'number')
+  return celOut(part(time.cel, time.zone ?? ''), 'number')
 }
 
 const literal = (js: Js | undefined): string | undefined =>
@@ -111,9 +115,9 @@ function moved(time: Out, sign: '' | '-', args: Js[], convert: (js: Js) => Out):
         ? [[first, unitOf(literal(second)!)]]
         : []
   if (steps.length === 0) throw new NotConvertible('a time is moved by something that is not written out')
-  return celOut(
-    steps.reduce((cel, [js, unit]) => `${cel}.add(${amount(js)}, ${quote(unit)})`, time.cel),
-    'time',
+  return timeIn(
+    steps.reduce((cel, [js, unit]) => `${cel}.add(${amount(js)}, ${quote(unit)}${zoneOf(time)})`, time.cel),
+    time,
   )
 }
 
@@ -129,6 +133,7 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
     case 'toISOString':
     case 'toJSON':
     case 'toString':
+      if (time.zone !== undefined) return formatted(time, "yyyy-MM-dd'T'HH:mm:ss.SSSZZ")
       return celOut(`string(${time.cel})`, 'text')
     case 'toISODate':
       return formatted(time, 'yyyy-MM-dd')
@@ -140,10 +145,11 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
       return moved(time, '-', args, convert)
     case 'startOf':
     case 'beginningOf':
-      return celOut(`${time.cel}.startOf(${quote(unitOf(pattern ?? 'week'))})`, 'time')
+      return timeIn(`${time.cel}.startOf(${quote(unitOf(pattern ?? 'week'))}${zoneOf(time)})`, time)
     case 'endOf': {
       const unit = quote(unitOf(pattern ?? 'month'))
-      return celOut(`${time.cel}.startOf(${unit}).add(1, ${unit}).add(-1, "millisecond")`, 'time')
+      const zone = zoneOf(time)
+      return timeIn(`${time.cel}.startOf(${unit}${zone}).add(1, ${unit}${zone}).add(-1, "millisecond")`, time)
     }
     case 'toMillis':
     case 'getTime':
@@ -153,13 +159,15 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
     case 'toUnixInteger':
       return seconds(time)
     case 'toUTC':
+      return celOut(time.cel, 'time')
     case 'toJSDate':
     case 'toDateTime':
     case 'toLocal':
       return time
     case 'setZone':
-      if (pattern === undefined || /^(utc|local|default)$/i.test(pattern)) return time
-      throw new NotConvertible(`the time is shown in the zone ${pattern}`)
+      if (!args[0] || (pattern !== undefined && /^(utc|gmt|local|default)$/i.test(pattern)))
+        return celOut(time.cel, 'time')
+      return { ...time, zone: pattern === undefined ? textOf(convert(args[0])) : quote(zoneNamed(pattern)) }
     case 'diff':
       return difference(time, args, convert)
     case 'getFullYear':
@@ -175,6 +183,15 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
     default:
       return undefined
   }
+}
+
+/** `UTC+2` and `+0200` as `+02:00`; anything else is the name of a zone. */
+function zoneNamed(name: string): string {
+  const [, sign, hours, minutes] = /^(?:utc|gmt)?([+-])(\d{1,2}):?(\d\d)?$/i.exec(name.trim()) ?? []
+  if (sign !== undefined && hours !== undefined) return `${sign}${hours.padStart(2, '0')}:${minutes ?? '00'}`
+  if (!/^[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+)*$/.test(name))
+    throw new NotConvertible(`"${name.slice(0, 40)}" is not a time zone`)
+  return name
 }
 
 function difference(time: Out, args: Js[], convert: (js: Js) => Out): Out {

@@ -7,6 +7,7 @@ import {
   asItems,
   celOut,
   fieldsOut,
+  type HelperPlace,
   member,
   NULL,
   type Out,
@@ -29,6 +30,8 @@ export type Scope = {
   node(name: string): View
   /** A remark for the report. */
   remark(why: string): void
+  /** Where an expression that CEL cannot say is computed; absent where there is no place for another node. */
+  place?: HelperPlace | undefined
 }
 
 type Locals = ReadonlyMap<string, Out>

@@ -1,4 +1,4 @@
-import type { Json } from '../definition.ts'
+import type { Json, JsonObject } from '../definition.ts'
 import { isForbiddenKey } from '../json.ts'
 import { NotConvertible } from './js-ast.ts'
 
@@ -28,9 +28,14 @@ export type Out = {
   holds?: 'items' | 'item'
   /** `$('name')`, `$input`: something to ask for items. */
   view?: View
+  /** A time that is shown in this zone, as CEL. */
+  zone?: string
   /** A file, of which n8n reads `fileName` and `mimeType`. */
   isFile?: boolean
 }
+
+/** Where helper nodes are added. `list`: the expression is for each of these items, whose position is `index`. */
+export type HelperPlace = { add(type: string, args: JsonObject): string; list?: Out | undefined }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** Names that CEL keeps for itself. */

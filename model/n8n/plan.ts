@@ -1,3 +1,4 @@
+import { type Circle, circlesIn } from './circles.ts'
 import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
 
 // Which nodes run, what stands below an agent, what is the body of a loop, and in which order all of it is converted.
@@ -5,12 +6,16 @@ import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
 export type Plan = {
   nodes: ReadonlyMap<string, N8nNode>
   triggers: string[]
-  /** Nodes of the workflow itself and of each loop, in an order in which everything comes after what leads to it. */
-  order(region: ReadonlySet<string>): string[]
+  /**
+   * Nodes of the workflow itself and of each loop, in an order in which everything comes after what leads to it. A circle counts as the
+   * node by which it is entered, unless it is the open one.
+   */
+  order(region: ReadonlySet<string>, open?: string): string[]
   into(name: string): N8nEdge[]
   from(name: string): N8nEdge[]
   top: ReadonlySet<string>
   bodies: ReadonlyMap<string, ReadonlySet<string>>
+  circles: ReadonlyMap<string, Circle>
   /** Connections that lead back, or out of a loop: they have no counterpart. */
   dropped: N8nEdge[]
   unreachable: string[]
@@ -39,7 +44,9 @@ export function planOf(workflow: N8nWorkflow): Plan {
   const inside = new Set([...bodies.values()].flatMap((body) => [...body]))
   const used = main.filter(({ from, to }) => reachable.has(from) && reachable.has(to))
   const kept = used.filter((edge) => {
-    const leaves = [...bodies].some(([loop, body]) => body.has(edge.from) && !body.has(edge.to) && edge.to !== loop)
+    // What leaves a loop over items is collected, unless it leaves the loop around that one too.
+    const left = [...bodies].filter(([loop, body]) => body.has(edge.from) && !body.has(edge.to) && edge.to !== loop)
+    const leaves = left.length > 1
     const enters = [...bodies].some(
       ([loop, body]) =>
         body.has(edge.to) && !body.has(edge.from) && !(edge.from === loop && edge.port === bodyPort(nodes.get(loop)!)),
@@ -48,31 +55,56 @@ export function planOf(workflow: N8nWorkflow): Plan {
     return !leaves && !enters
   })
   const isBack = (edge: N8nEdge): boolean => bodies.get(edge.to)?.has(edge.from) === true
+  const onward = kept.filter((edge) => !isBack(edge))
+  const circles = new Map<string, Circle>()
+  const top = new Set([...reachable].filter((name) => !inside.has(name)))
+  for (const region of [top, ...bodies.values()]) {
+    const held = new Set([...bodies].flatMap(([loop, body]) => (region.has(loop) ? [...body] : [])))
+    const names = new Set([...region].filter((name) => !held.has(name)))
+    const roots = new Set(region === top ? triggers : startsOf(region, nodes, bodies, kept))
+    for (const [name, circle] of circlesIn(names, onward, roots)) circles.set(name, circle)
+  }
+  const again = new Set([...circles.values()].flatMap((circle) => circle.again))
   const backward = cyclesIn(
     reachable,
-    kept.filter((edge) => !isBack(edge)),
+    onward.filter((edge) => !again.has(edge)),
   )
   dropped.push(...backward)
-  const edges = kept.filter((edge) => !backward.has(edge))
+  const edges = kept.filter((edge) => !backward.has(edge) && !again.has(edge))
   const [into, from] = [grouped(edges, ({ to }) => to), grouped(edges, (edge) => edge.from)]
   return {
     nodes,
     triggers,
-    top: new Set([...reachable].filter((name) => !inside.has(name))),
+    top,
     bodies,
+    circles,
     dropped,
     into: (name) => into.get(name) ?? [],
     from: (name) => from.get(name) ?? [],
-    order: (region) =>
+    order: (region, open) =>
       ordered(
         region,
         edges.filter((edge) => !isBack(edge)),
         bodies,
+        new Map([...circles].filter(([header]) => header !== open && region.has(header))),
       ),
     unreachable: real.filter(({ name }) => !reachable.has(name)).map(({ name }) => name),
     attached: (name) =>
       below.filter(({ to }) => to === name).map(({ from: other, kind }) => ({ kind, node: nodes.get(other)! })),
   }
+}
+
+/** Where the body of a loop begins. */
+const startsOf = (
+  body: ReadonlySet<string>,
+  nodes: ReadonlyMap<string, N8nNode>,
+  bodies: ReadonlyMap<string, ReadonlySet<string>>,
+  edges: readonly N8nEdge[],
+): string[] => {
+  const loop = [...bodies].find(([, held]) => held === body)?.[0]
+  return loop === undefined
+    ? []
+    : edges.filter(({ from, port }) => from === loop && port === bodyPort(nodes.get(loop)!)).map(({ to }) => to)
 }
 
 function grouped(edges: Iterable<N8nEdge>, key: (edge: N8nEdge) => string): Map<string, N8nEdge[]> {
@@ -189,10 +221,17 @@ function ordered(
   region: ReadonlySet<string>,
   edges: N8nEdge[],
   bodies: ReadonlyMap<string, ReadonlySet<string>>,
+  circles: ReadonlyMap<string, Circle>,
 ): string[] {
-  const holder = (name: string): string => {
+  const loopOf = (name: string): string => {
     if (region.has(name) && ![...bodies].some(([loop, body]) => region.has(loop) && body.has(name))) return name
     return [...bodies].find(([loop, body]) => region.has(loop) && body.has(name))?.[0] ?? name
+  }
+  // Circles inside each other: the outermost one counts.
+  const bySize = [...circles].sort(([, a], [, b]) => b.members.size - a.members.size)
+  const holder = (name: string): string => {
+    const node = loopOf(name)
+    return bySize.find(([, { members }]) => members.has(node))?.[0] ?? node
   }
   const members = [...region].filter((name) => holder(name) === name)
   const waiting = new Map(members.map((name) => [name, new Set<string>()]))

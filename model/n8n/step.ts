@@ -1,9 +1,10 @@
 import type { Edge, Json, JsonObject, Node } from '../definition.ts'
 import { isForbiddenKey, isObject } from '../json.ts'
+import { computedValue } from './computed.ts'
 import type { Scope } from './expressions.ts'
 import { chosenOf, type Exit, type Flow, flattened, ofOne, outputOf } from './flow.ts'
 import { NotConvertible } from './js-ast.ts'
-import { celOut, fieldsOut, member, type Out, pathOut, quote, toValue, type View } from './out.ts'
+import { celOut, fieldsOut, type HelperPlace, member, type Out, pathOut, quote, toValue, type View } from './out.ts'
 import { isSecretName, withoutSecrets } from './secrets.ts'
 import { outOf, parameterValue } from './templates.ts'
 import type { Catalogue, N8nNode, ReportLine } from './types.ts'
@@ -29,7 +30,15 @@ export type Work = {
 
 /** Where one item is worked on: in the graph itself, or in the body of a map. */
 export type Place = { scope: Scope; add(type: string, args: JsonObject, options?: AddOptions): string }
-type AddOptions = { credential?: { name: string; kind: string } | undefined; name?: string }
+type AddOptions = {
+  credential?: { name: string; kind: string } | undefined
+  name?: string
+  /** Only computes something for the node: it takes neither its id nor what it does with failures. */
+  isHelper?: boolean
+}
+
+/** Longer ones are computed by code, so that several fit into one expression. */
+const LONG = 1_500
 
 const HELPERS = new Set(['set', 'branch', 'code', 'transform'])
 
@@ -42,7 +51,8 @@ export class Step {
   readonly sink: Sink
   readonly work: Work
   private readonly entries: readonly Exit[]
-  private first: string | undefined
+  private isConnected = false
+  private isThere = false
   private readonly reasons: { outcome: 'remark' | 'by_hand'; why: string }[] = []
 
   constructor(
@@ -96,7 +106,11 @@ export class Step {
   }
 
   /** What expressions see where `item` is the current one. */
-  scope(item: Out | undefined = this.input.one, index: Out = celOut('0', 'number')): Scope {
+  scope(
+    item: Out | undefined = this.input.one,
+    index: Out = celOut('0', 'number'),
+    place: HelperPlace = { add: (type, args) => this.add(type, args, { isHelper: true }) },
+  ): Scope {
     const current = (): Out => item ?? this.onlyOf(this.input.list, 'the input')
     const { work, input } = this
     return {
@@ -104,6 +118,7 @@ export class Step {
       index,
       workflowName: work.workflowName,
       remark: (why) => this.remark(why),
+      place,
       node: (name) => this.viewOf(name, current, index),
     }
   }
@@ -154,8 +169,9 @@ export class Step {
       try {
         return parameterValue(text, scope)
       } catch (error) {
-        if (error instanceof NotConvertible) return this.missing(text, error, field)
-        throw error
+        if (!(error instanceof NotConvertible)) throw error
+        const found = this.computed(text, scope)
+        return found instanceof NotConvertible ? this.missing(text, found, field) : toValue(found)
       }
     }
     if (Array.isArray(raw)) return raw.map((item, at) => this.value(item, scope, `${field}.${at}`))
@@ -172,14 +188,31 @@ export class Step {
     return copy
   }
 
+  /** By code, where CEL cannot say it; otherwise why neither can. */
+  private computed(text: string, scope: Scope): Out | NotConvertible {
+    try {
+      return computedValue(text, scope)
+    } catch (error) {
+      if (error instanceof NotConvertible) return error
+      throw error
+    }
+  }
+
   /** The same as CEL. */
   out(raw: Json | undefined, scope: Scope, field = ''): Out {
     if (typeof raw === 'string') {
+      const { text } = withoutSecrets(raw)
       try {
-        return outOf(withoutSecrets(raw).text, scope)
+        const found = outOf(text, scope)
+        if (found.cel.length <= LONG || found.path || !text.startsWith('=')) return found
+        const short = this.computed(text, scope)
+        return short instanceof NotConvertible ? found : short
       } catch (error) {
         if (!(error instanceof NotConvertible)) throw error
-        return celOut((this.missing(raw, error, field) as { $cel: string }).$cel)
+        const found = this.computed(text, scope)
+        return found instanceof NotConvertible
+          ? celOut((this.missing(raw, found, field) as { $cel: string }).$cel)
+          : found
       }
     }
     if (raw === undefined || raw === null) return celOut('null')
@@ -194,23 +227,23 @@ export class Step {
   }
 
   /** Adds a node to the graph; the first one is where the connections lead. */
-  add(type: string, args: JsonObject, { credential, name }: AddOptions = {}): string {
+  add(type: string, args: JsonObject, { credential, name, isHelper = false }: AddOptions = {}): string {
     const before = this.sink.nodes.at(-1)?.id
-    const isFirst = this.first === undefined
-    const id = isFirst ? this.id : this.work.uniqueId(`${this.id}_${type.split('.').at(-1)}`)
+    const isOwn = !this.isThere && !isHelper
+    const id = isOwn ? this.id : this.work.uniqueId(`${this.id}_${isHelper ? 'value' : type.split('.').at(-1)}`)
     const node: Node = {
       id,
       type,
       name: (name ?? this.node.name).slice(0, 200),
       args,
-      ...(HELPERS.has(type) && type !== 'code' ? {} : this.handling(type)),
+      ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : this.handling(type)),
     }
     this.sink.nodes.push(node)
     if (credential) this.work.credentials.push({ ...credential, node })
-    if (isFirst) {
-      this.first = id
-      connect(this.sink, this.entries, id)
-    } else this.sink.edges.push({ from: { node: before! }, to: id })
+    if (isOwn) this.isThere = true
+    if (this.isConnected) this.sink.edges.push({ from: { node: before! }, to: id })
+    else connect(this.sink, this.entries, id)
+    this.isConnected = true
     return id
   }
 
@@ -264,13 +297,22 @@ export class Step {
       : ofOne(made)
     const main = this.exit({ ...flow, aligned: new Map() })
     if (this.node.settings.onError !== 'continueErrorOutput') return [main]
-    const failing = this.sink.nodes.find(({ id }) => id === this.first)!
+    const failing = this.sink.nodes.find(({ id }) => id === this.id)!
     const key = `${failing.id}!`
     const error = this.exit(ofOne(fieldsOut({ error: outputOf(failing.id) })), { node: failing.id, port: 'error' })
     return [
       { ...main, chosen: new Map([...main.chosen, [key, 'out']]) },
       { ...error, chosen: new Map([...error.chosen, [key, 'error']]) },
     ]
+  }
+
+  /** The port for failures, where what the node became has none yet. */
+  withError(exits: Exit[]): Exit[] {
+    if (this.node.settings.onError !== 'continueErrorOutput' || exits.length !== 1 || this.node.disabled) return exits
+    const failing = this.sink.nodes.find(({ id }) => id === this.id)
+    const error = this.exit(ofOne(fieldsOut({ error: outputOf(this.id) })), { node: this.id })
+    if (failing?.on_error !== 'route') return [...exits, { ...error, when: 'false' }]
+    return [...exits, { ...error, port: 'error' }]
   }
 
   private mapped(build: (place: Place) => Out, many: boolean): Exit[] {
@@ -290,7 +332,7 @@ export class Step {
       if (credential) work.credentials.push({ ...credential, node: inner })
       return inner.id
     }
-    const made = build({ scope: this.scope(pathOut(['item']), pathOut(['index'], 'number')), add })
+    const made = build({ scope: this.scope(pathOut(['item']), pathOut(['index'], 'number'), { add }), add })
     const { onError, continueOnFail } = this.node.settings
     const collects = continueOnFail === true || onError === 'continueRegularOutput' || onError === 'continueErrorOutput'
     const graph = { nodes: body.nodes, edges: body.edges, output: this.guarded(made) } as unknown as JsonObject
@@ -330,7 +372,9 @@ export class Step {
       input: this.guarded(this.input.list),
     })
     const list = celOut(`[${outputOf(this.id).cel}].flatten()`, 'list')
-    return [this.exit(this.input.one ? ofOne(outputOf(this.id)) : { list, aligned: this.passed().aligned })]
+    const exit = this.exit(this.input.one ? ofOne(outputOf(this.id)) : { list, aligned: this.passed().aligned })
+    // Whatever port it had, the run ends here.
+    return Array.from({ length: 20 }, () => exit)
   }
 }
 

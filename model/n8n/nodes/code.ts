@@ -1,52 +1,48 @@
-import { unknownNames } from '#model/code-names'
 import type { JsonObject } from '#model/definition'
+import { checkNames, namesIn, REFUSED, surroundingSource, surroundings } from '../computed.ts'
 import { type Exit, orEmpty } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
-import { celOut } from '../out.ts'
+import { celOut, type Out, pathOut } from '../out.ts'
+import { preludeOf } from '../prelude.ts'
 import { withoutSecrets } from '../secrets.ts'
 import type { Step } from '../step.ts'
+import { finishSource, itemsSource, type Needs, readersSource } from './code-source.ts'
 
 // JavaScript of Code and Function nodes runs as it is, with the names that n8n gives it. What reaches outside is to be done by hand.
 
-const OUTSIDE: [RegExp, string][] = [
-  [/\brequire\s*\(|^\s*import\s/m, 'the code loads packages'],
-  [/\bthis\.helpers\b|\$helpers\b|\bhelpers\./, 'the code calls helpers of n8n'],
-  [/\bfetch\s*\(|\baxios\b|\$http\b|XMLHttpRequest/, 'the code makes requests: use http.request'],
-  [/\$getWorkflowStaticData|\bgetWorkflowStaticData/, 'the code keeps data between runs: use state.get and state.set'],
-  [/\bDateTime\b|\$now\b|\$today\b|\bluxon\b/, 'the code uses Luxon'],
-  [/\$env\b|process\.env/, 'the code reads the environment'],
-  [/\$vars\b|\$secrets\b/, 'the code reads variables'],
-  [/\bBuffer\b|getBinaryDataBuffer|prepareBinaryData|\.binary\b|\bbinary\s*:/, 'the code works with files'],
-  [/\bcrypto\b/, 'the code uses crypto'],
+const OUTSIDE: readonly [RegExp, string][] = [
   [
-    /\$jmespath\b|\$execution\b|\$workflow\b|\$prevNode\b|\$parameter\b|\$fromAI\b|\$evaluateExpression/,
-    'the code uses names that are not there',
+    /\brequire\s*\(\s*(?!['"`](?:node:)?(?:crypto|luxon|buffer|url|querystring)['"`])|^\s*import\s/m,
+    'the code loads packages',
   ],
+  [
+    /\bthis\.helpers\b(?!\.(?:getBinaryDataBuffer|prepareBinaryData)\b)|\$helpers\b|(?<!this\.)\bhelpers\.(?!getBinaryDataBuffer|prepareBinaryData)/,
+    'the code calls helpers of n8n',
+  ],
+  [/\bfetch\s*\(|\baxios\b|\$http\b|XMLHttpRequest/, 'the code makes requests: use http.request'],
+  [/process\.(?!env\b)/, 'the code reads the process'],
   [/\bsetTimeout\b|\bsetInterval\b/, 'the code waits: use a wait node'],
+  ...REFUSED,
 ]
-
-/** Names of the nodes that code reads, where they are written out. */
-function namesIn(source: string): string[] {
-  const found = new Set<string>()
-  for (const [, , name] of source.matchAll(/\$(?:items|node)?\s*[([]\s*(['"`])((?:(?!\1)[^\\\n])+)\1\s*[)\],]/g))
-    found.add(name!)
-  for (const [, name] of source.matchAll(/\$node\.(\w+)/g)) found.add(name!)
-  const calls = (source.match(/\$(?:items|node)?\s*[([]/g) ?? []).length
-  const written = [...source.matchAll(/\$(?:items|node)?\s*[([]\s*(['"`])((?:(?!\1)[^\\\n])+)\1\s*[)\],]/g)].length
-  const own = (source.match(/\$items\(\s*\)/g) ?? []).length
-  if (calls > written + own) throw new NotConvertible('the code computes the name of a node')
-  return [...found]
-}
-
-const PREAMBLE = `const wrap = (list) => (list ?? []).map((json) => ({ json }))
-const view = (list) => {
-  const all = wrap(list)
-  return { all: () => all, first: () => all[0], last: () => all.at(-1), item: all[0], itemMatching: (at) => all[at], json: all[0]?.json, isExecuted: list !== null }
-}
-`
 
 /** What a new Code node of n8n does; templates leave it out. */
 const DEFAULT_CODE = 'for (const item of $input.all()) item.json.myNewField = 1\nreturn $input.all()'
+
+/** Files that are only handed on, or of which only the name and kind are read. */
+const HANDED_ON =
+  /\bbinary\s*:\s*[\w$.?[\]()'"]*\.binary\b(?!\s*\??[.[])|\.binary\b\s*(?=[,;)}\]\n|&:?])|Object\.(?:keys|values|entries)\(\s*[\w$.?[\]()'"]*\.binary\b[^)]*\)|\.binary(?:\??\.\w+|\??\.?\[[^\]]*\])\??\.(?:fileName|mimeType|fileExtension|fileSize|fileType|id|directory)\b/g
+
+function needsOf(source: string): Needs {
+  const files = source.replaceAll(HANDED_ON, '')
+  return {
+    reads: /\.binary\b\s*\??[.[]|getBinaryDataBuffer|\bbinary\s*\}\s*=/.test(files),
+    writes:
+      /\bbinary\s*:(?!\s*[\w$.?[\]()'"]*\.binary\b(?!\s*\??[.[]))|\.binary\b[^=\n]{0,60}=(?!=)|prepareBinaryData/.test(
+        source,
+      ),
+    keeps: /getWorkflowStaticData/.test(source),
+  }
+}
 
 export function convertCode(step: Step): Exit[] {
   const { p } = step
@@ -54,57 +50,126 @@ export function convertCode(step: Step): Exit[] {
   if (language.startsWith('python')) throw new NotConvertible('the code is Python')
   const raw = String(p.jsCode ?? p.functionCode ?? p.code ?? '') || DEFAULT_CODE
   if (raw.startsWith('=')) throw new NotConvertible('the code is computed')
-  const { text: source, found } = withoutSecrets(raw)
+  const { text, found } = withoutSecrets(raw)
   if (found) step.byHand('the code held a key, which was removed: keep it in a credential')
-  const plain = source.replaceAll(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '')
+  const source = text.replaceAll(/\bprocess\.env\b/g, '$env')
+  const plain = source.replaceAll(/(?<![:'"`\\])\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '')
   for (const [pattern, why] of OUTSIDE) if (pattern.test(plain)) throw new NotConvertible(why)
-  const input: JsonObject = { items: step.guarded(celOut(orEmpty(step.input), 'list')) }
   const names = namesIn(plain)
+  const needs = needsOf(plain)
+  const around = surroundings(plain, { workflowName: step.work.workflowName, remark: (why) => step.remark(why) })
+  const items = celOut(orEmpty(step.input), 'list')
+  const input: JsonObject = { items: step.guarded(items), ...around }
   if (names.length > 0) {
     const others: JsonObject = {}
     for (const name of names) others[name] = step.guarded(celOut(orEmpty(step.work.view(name).flow), 'list'))
     input.nodes = others
   }
   const isEach = p.mode === 'runOnceForEachItem' || step.node.type.endsWith('.functionItem')
-  const whole = isEach ? eachSource(source, names.length > 0, step) : allSource(source, names.length > 0)
-  // A workflow with such code would be refused when it is saved.
-  const unknown = unknownNames(`export default async function (input) { ${whole}\n}`)
-  if (!unknown) throw new NotConvertible('the code is no JavaScript that can be read')
-  if (unknown[0]) throw new NotConvertible(`the code uses "${unknown[0].name.slice(0, 64)}", which is not there`)
-  step.add('code', {
-    input,
-    source: whole,
-    limits: { time_ms: 10_000 },
-  })
-  const list = celOut(`[nodes.${step.id}.output].flatten()`, 'list')
+  const whole = [
+    preludeOf(needs.reads || needs.writes ? `${plain} Buffer` : plain),
+    surroundingSource(around),
+    itemsSource(needs, plain),
+    readersSource(names.length > 0),
+    isEach ? eachSource(source, step) : allSource(source),
+    finishSource(needs),
+  ].join('')
+  checkNames(whole)
+  if (needs.reads) input.files = filesRead(step, items)
+  if (needs.keeps) input.kept = { $ref: `nodes.${keptState(step)}.output.value` }
+  const id = step.add('code', { input, source: whole, limits: { time_ms: 10_000 } })
+  const list = after(step, id, needs)
   const aligned = isEach
     ? new Map([...step.input.aligned, ...[...step.input.same].map((name) => [name, (index: string) => index] as const)])
     : new Map()
   return [step.exit({ list, aligned })]
 }
 
-const readers = (has: boolean): string =>
-  has
-    ? 'const $ = (name) => view(input.nodes[name])\nconst $node = new Proxy({}, { get: (_, name) => $(String(name)) })\nconst $items = (name) => (name === undefined ? items : wrap(input.nodes[name]))\n'
-    : 'const $items = () => items\n'
+const STATE_KEY = 'static_data'
 
-const FINISH = `const json = (one) => (typeof one === 'object' && one !== null && 'json' in one ? one.json : one)
-return [out].flat().filter((one) => one !== null && one !== undefined).map(json)`
+function keptState(step: Step): string {
+  step.remark('what it keeps between runs is state of the workflow')
+  return step.add('state.get', { key: STATE_KEY, default: {} }, { isHelper: true })
+}
 
-const allSource = (source: string, has: boolean): string => `${PREAMBLE}const items = wrap(input.items)
-${readers(has)}const $input = view(input.items)
+/** The contents of all files of the items, with the item and the field that each belongs to. */
+function filesRead(step: Step, items: Out): JsonObject {
+  const list = step.add(
+    'set',
+    {
+      values: {
+        files: {
+          $cel: `${items.cel}.transformList(index_, x, x?.binary.orElse({}).map(k, {"at": index_, "key": k, "file": x.binary[k]})).flatten()`,
+        },
+      },
+    },
+    { isHelper: true },
+  )
+  const read = step.work.uniqueId(`${step.id}_file`)
+  const body = {
+    nodes: [{ id: read, type: 'file.read', args: { file: { $ref: 'item.file' }, as: 'base64' } }],
+    edges: [],
+    output: { at: { $ref: 'item.at' }, key: { $ref: 'item.key' }, content: { $ref: `nodes.${read}.output.content` } },
+  }
+  const contents = step.add(
+    'map',
+    { items: { $ref: `nodes.${list}.output.files` }, body: body as unknown as JsonObject },
+    { isHelper: true },
+  )
+  return { $ref: `nodes.${contents}.output` }
+}
+
+/** Files that the code made are written, and what it keeps is stored. */
+function after(step: Step, id: string, { writes, keeps }: Needs): Out {
+  if (keeps) step.add('state.set', { key: STATE_KEY, value: { $ref: `nodes.${id}.output.kept` } })
+  if (!writes) return celOut(keeps ? `nodes.${id}.output.items` : `[nodes.${id}.output].flatten()`, 'list')
+  const write = step.work.uniqueId(`${step.id}_write`)
+  const body = {
+    nodes: [
+      {
+        id: write,
+        type: 'file.write',
+        args: {
+          name: { $ref: 'item.name' },
+          media_type: { $ref: 'item.media_type' },
+          base64: { $ref: 'item.base64' },
+        },
+      },
+    ],
+    edges: [],
+    output: { $ref: `nodes.${write}.output` },
+  }
+  const files = step.add('map', { items: { $ref: `nodes.${id}.output.files` }, body: body as unknown as JsonObject })
+  const joined = step.add('code', {
+    input: {
+      items: { $ref: `nodes.${id}.output.items` },
+      files: { $ref: `nodes.${id}.output.files` },
+      written: { $ref: `nodes.${files}.output` },
+    },
+    source: `for (const [index, { at, key }] of input.files.entries()) input.items[at].binary[key] = input.written[index]
+return input.items`,
+  })
+  return { ...pathOut(['nodes', joined, 'output']), type: 'list' }
+}
+
+const allSource = (source: string): string => `const $input = view(items)
 const $json = items[0]?.json
-const run = async () => {
+const $binary = items[0]?.binary
+const item = items[0]
+const $itemIndex = 0
+const $runIndex = 0
+const run = async function () {
 ${source}
 }
-const out = await run()
-${FINISH}`
+const out = await run.call(self)
+`
 
-const eachSource = (source: string, has: boolean, { node }: Step): string => `${PREAMBLE}const items = wrap(input.items)
-${readers(has)}const run = async (${node.type.endsWith('.functionItem') ? 'item' : '$json'}, $itemIndex) => {
-const $input = { ...view(input.items), item: items[$itemIndex] }
+const eachSource = (source: string, { node }: Step): string => `const $runIndex = 0
+const run = async function (${node.type.endsWith('.functionItem') ? 'item' : '$json'}, $itemIndex) {
+const $input = { ...view(items), item: items[$itemIndex] }
+const $binary = items[$itemIndex].binary
 ${source}
 }
 const out = []
-for (const [at, one] of items.entries()) out.push(await run(one.json, at))
-${FINISH}`
+for (const [at, one] of items.entries()) out.push(await run.call(self, one.json, at))
+`

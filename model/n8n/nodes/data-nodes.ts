@@ -74,15 +74,23 @@ export function convertSet(step: Step): Exit[] {
       return outputOf(id)
     }
     const values: JsonObject = {}
+    const computed: Json[] = []
     for (const { name, value, type } of assignments(step)) {
       if (name === '') continue
-      if (name.startsWith('=')) throw new NotConvertible('the name of a field is computed')
-      place(values, name, typedValue(step, value, type, scope, name), dotted)
+      if (name.startsWith('='))
+        computed.push({
+          name: step.text(name, scope, 'name'),
+          value: typedValue(step, value, type, scope, 'value'),
+        })
+      else place(values, name, typedValue(step, value, type, scope, name), dotted)
     }
-    if (!include) return outputOf(add('set', { values }))
+    if (!include && computed.length === 0) return outputOf(add('set', { values }))
     const id = add('code', {
-      input: { item: step.guarded(item), values },
-      source: 'return { ...input.item, ...input.values }',
+      input: { item: include ? step.guarded(item) : {}, values, ...(computed.length > 0 && { computed }) },
+      source:
+        computed.length === 0
+          ? 'return { ...input.item, ...input.values }'
+          : 'return { ...input.item, ...input.values, ...Object.fromEntries(input.computed.map(({ name, value }) => [name, value])) }',
     })
     return outputOf(id)
   })

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { conditionsCel, oneCondition } from '../conditions.ts'
 import type { Scope } from '../expressions.ts'
@@ -23,9 +24,9 @@ function routed(step: Step, conditions: (scope: Scope) => string[], { fallback =
     })
   }
   const each = pathOut(['x'])
-  const found = conditions(step.scope(each, celOut('index_')))
-  if (found.some((when) => when.includes('index_')))
-    throw new NotConvertible('a condition over several items reads their position, or the items that they came from')
+  const add = (type: string, args: JsonObject): string => step.add(type, args, { isHelper: true })
+  const found = conditions(step.scope(each, celOut('index_', 'number'), { add, list: celOut(orEmpty(input), 'list') }))
+  if (found.length === 0) throw new NotFilled('it has no conditions')
   const values: Record<string, { $cel: string }> = {}
   const lists = found.map((when, at) =>
     all ? when : [...found.slice(0, at).map((before) => `!(${before})`), `(${when})`].join(' && '),
@@ -33,7 +34,11 @@ function routed(step: Step, conditions: (scope: Scope) => string[], { fallback =
   const rest = found.map((when) => `!(${when})`).join(' && ')
   const source = orEmpty(input)
   for (const [at, when] of [...lists, ...(fallback ? [rest] : [])].entries())
-    values[`port_${at + 1}`] = { $cel: bounded(`${source}.filter(x, ${when})`) }
+    values[`port_${at + 1}`] = {
+      $cel: bounded(
+        when.includes('index_') ? `${source}.transformList(index_, x, ${when}, x)` : `${source}.filter(x, ${when})`,
+      ),
+    }
   step.add('set', { values })
   return Object.keys(values).map((key) => {
     const list: Out = { ...pathOut(['nodes', step.id, 'output', key]), type: 'list' }
@@ -243,6 +248,7 @@ function fieldsSource({ p, node }: Step): string {
       : p.propertyName1 !== undefined
         ? [[String(p.propertyName1), String(p.propertyName2)]]
         : text.split(',').map((name) => [name.trim(), name.trim()])
+  if (pairs.every((pair) => pair.every((name) => name === ''))) throw new NotFilled('it names no fields to match')
   if (pairs.some((pair) => pair.some((name) => name === '' || name?.startsWith('='))))
     throw new NotConvertible(`the fields that "${node.name.slice(0, 60)}" matches are not written out`)
   const join = String(p.joinMode ?? 'keepMatches')

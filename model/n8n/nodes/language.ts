@@ -5,6 +5,7 @@ import { type Exit, ofOne } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut, quote, textOf } from '../out.ts'
 import type { Attached, Place, Step } from '../step.ts'
+import { media } from './media.ts'
 
 // Chains and agents of LangChain as llm.generate, llm.extract and agent.run.
 
@@ -187,8 +188,14 @@ export function chain(step: Step): Exit[] {
 export function message(step: Step): Exit[] {
   const { p } = step
   const resource = String(p.resource ?? 'text')
-  const operation = String(p.operation ?? 'message')
-  if (!['text', 'chat'].includes(resource) || !['message', 'response', 'complete', 'generate'].includes(operation))
+  const firsts: Record<string, string> = { audio: 'generate', image: 'generate', chat: 'complete' }
+  const operation = String(p.operation ?? firsts[resource] ?? 'message')
+  const made = media(step, resource, operation, modelOf(step).credential)
+  if (made) return made
+  if (
+    !['text', 'chat', 'conversation'].includes(resource) ||
+    !['message', 'response', 'complete', 'generate', 'create'].includes(operation)
+  )
     throw new NotConvertible(
       `the operation "${resource} ${operation}" of ${step.node.type.split('.').at(-1)} has no counterpart`,
     )
@@ -382,7 +389,7 @@ export function informationExtractor(step: Step): Exit[] {
   })
 }
 
-/** A model names a category, and a branch leads on. */
+/** A model names a category for each item, and a branch, or a list for each category, leads on. */
 function classified(
   step: Step,
   categories: { name: string; about: string }[],
@@ -390,27 +397,45 @@ function classified(
   what: string,
 ): Exit[] {
   const { input } = step
-  if (!input.one) throw new NotConvertible('it sorts several items by category: use a map')
-  const scope = step.scope()
   const { args, credential } = modelOf(step)
   const about = categories.map(({ name, about: told }) => `${name}: ${told}`).join('\n')
-  const id = step.add(
-    'llm.extract',
-    {
-      text: step.text(text, scope, 'text'),
-      schema: {
-        type: 'object',
-        properties: { category: { enum: categories.map(({ name }) => name) } },
-        required: ['category'],
+  const asked = ({ scope, add }: Place): Out => {
+    const id = add(
+      'llm.extract',
+      {
+        text: step.text(text, scope, 'text'),
+        schema: {
+          type: 'object',
+          properties: { category: { enum: categories.map(({ name }) => name) } },
+          required: ['category'],
+        },
+        instructions: `${what}\n${about}`.slice(0, 8_000),
+        ...args,
       },
-      instructions: `${what}\n${about}`.slice(0, 8_000),
-      ...args,
-    },
-    { credential },
-  )
+      { credential },
+    )
+    return celOut(`nodes.${id}.output.value?.category.orValue("")`, 'text')
+  }
+  if (!input.one) {
+    const [chosen] = step.each(asked)
+    const values = Object.fromEntries(
+      [...categories.map(({ name }) => quote(name)), undefined].map((name, at) => {
+        const is = `${chosen!.list.cel}[?index_].orValue("")`
+        const known = `[${categories.map((one) => quote(one.name)).join(', ')}]`
+        const when = name === undefined ? `!(${is} in ${known})` : `${is} == ${name}`
+        return [`port_${at + 1}`, { $cel: `${input.list.cel}.transformList(index_, x, ${when}, x)` }]
+      }),
+    )
+    const id = step.add('set', { values })
+    return Object.keys(values).map((key) => {
+      const list: Out = { ...pathOut(['nodes', id, 'output', key]), type: 'list' }
+      return step.exit({ list, same: step.passed().same }, { when: `size(${list.cel}) > 0` })
+    })
+  }
+  const found = asked({ scope: step.scope(), add: (type, given, options) => step.add(type, given, options) })
   const cases = categories.map(({ name }, at) => ({
     port: `case_${at + 1}`,
-    when: { $cel: `nodes.${id}.output.value?.category.orValue("") == ${quote(name)}` },
+    when: { $cel: `${found.cel} == ${quote(name)}` },
   }))
   const branch = step.add('branch', { cases })
   return [...cases.map(({ port }) => port), 'default'].map((port) => {

@@ -63,13 +63,10 @@ export function mailByCode(step: Step, resource = 'message', operation = 'send')
     })
   }
   const isDraft = resource === 'draft' && operation === 'create'
-  const isReply = operation === 'reply'
   if (operation === 'getAll' && resource === 'message') return messages(step)
-  if (!isDraft && !isReply && !(resource === 'message' && operation === 'send')) return undefined
+  if (!isDraft && !(resource === 'message' && operation === 'send')) return undefined
   return step.each((at) => {
     const to = addresses(step, at, p.sendTo ?? p.toList ?? options.sendTo)
-    if (isReply)
-      throw new NotConvertible('gmail: a reply needs the thread, the recipient and the Message-ID of the mail')
     const body: JsonObject =
       String(p.emailType ?? (node.version >= 2 ? 'html' : 'text')) === 'html'
         ? { html: step.text(p.message ?? p.htmlMessage, at.scope, 'message') }

@@ -372,17 +372,6 @@ export const SERVICES: Record<string, ServiceOf> = {
       },
     },
   },
-  whatsApp: {
-    service: 'whatsapp',
-    resource: 'message',
-    operation: 'send',
-    actions: {
-      'message:send': {
-        action: 'send_message',
-        args: { phone_number_id: 'phoneNumberId', to: 'recipientPhoneNumber', text: 'textBody' },
-      },
-    },
-  },
   microsoftOutlook: {
     service: 'outlook',
     resource: 'message',
@@ -407,20 +396,9 @@ export const SERVICES: Record<string, ServiceOf> = {
       'chatMessage:create': { action: 'send_chat_message', args: { chat_id: 'chatId', text: 'message' } },
     },
   },
-  hubspot: {
-    service: 'hubspot',
-    resource: 'contact',
-    operation: 'upsert',
-    actions: {
-      'contact:get': { action: 'get_contact', args: { contact_id: 'contactId' } },
-      'contact:getAll': { action: 'list_contacts', args: { max_items: '#limit' }, list: 'items' },
-      'contact:delete': { action: 'delete_contact', args: { contact_id: 'contactId' } },
-      'company:get': { action: 'get_company', args: { company_id: 'companyId' } },
-      'company:getAll': { action: 'list_companies', args: { max_items: '#limit' }, list: 'items' },
-      'deal:get': { action: 'get_deal', args: { deal_id: 'dealId' } },
-      'deal:getAll': { action: 'list_deals', args: { max_items: '#limit' }, list: 'items' },
-    },
-  },
+  hubspot: { service: 'hubspot', resource: 'contact', operation: 'upsert', actions: {} },
+  supabase: { service: 'supabase', resource: 'row', operation: 'create', actions: {} },
+  wordpress: { service: 'wordpress', resource: 'post', operation: 'create', actions: {} },
   jira: {
     service: 'jira',
     resource: 'issue',
@@ -430,14 +408,27 @@ export const SERVICES: Record<string, ServiceOf> = {
         action: 'create_issue',
         args: {
           project: 'project',
-          issue_type: 'issueType',
+          type: 'issueType',
           summary: 'summary',
           description: 'additionalFields.description',
+          labels: 'additionalFields.labels[]',
         },
       },
       'issue:get': { action: 'get_issue', args: { issue: 'issueKey' } },
       'issue:getAll': { action: 'search_issues', args: { jql: 'options.jql', max_items: '#limit' }, list: 'items' },
-      'issueComment:add': { action: 'add_comment', args: { issue: 'issueKey', comment: 'comment' } },
+      'issue:update': {
+        action: 'update_issue',
+        args: { issue: 'issueKey', summary: 'updateFields.summary', labels: 'updateFields.labels[]' },
+      },
+      'issue:delete': { action: 'delete_issue', args: { issue: 'issueKey' } },
+      'issue:transitions': { action: 'list_transitions', args: { issue: 'issueKey' }, list: '' },
+      'issueComment:add': { action: 'add_comment', args: { issue: 'issueKey', text: 'comment' } },
+      'issueComment:getAll': {
+        action: 'list_comments',
+        args: { issue: 'issueKey', max_items: '#limit' },
+        list: 'items',
+      },
+      'issueAttachment:add': { action: 'add_attachment', args: { issue: 'issueKey', file: '@binaryPropertyName' } },
     },
   },
   stripe: {
@@ -496,7 +487,26 @@ export const SERVICES: Record<string, ServiceOf> = {
     resource: 'card',
     operation: 'create',
     actions: {
-      'card:create': { action: 'create_card', args: { list_id: 'listId', name: 'name', description: 'description' } },
+      'card:create': {
+        action: 'create_card',
+        args: { list_id: 'listId', name: 'name', desc: 'description', due: 'additionalFields.due' },
+      },
+      'card:get': { action: 'get_card', args: { card_id: 'id' } },
+      'card:update': {
+        action: 'update_card',
+        args: {
+          card_id: 'id',
+          list_id: 'updateFields.idList',
+          name: 'updateFields.name',
+          desc: 'updateFields.desc',
+          due: 'updateFields.due',
+        },
+      },
+      'card:delete': { action: 'delete_card', args: { card_id: 'id' } },
+      'cardComment:create': { action: 'add_comment', args: { card_id: 'cardId', text: 'text' } },
+      'list:getCards': { action: 'list_cards', args: { list_id: 'id' }, list: '' },
+      'list:getAll': { action: 'list_lists', args: { board_id: 'id' }, list: '' },
+      'attachment:create': { action: 'add_attachment', args: { card_id: 'cardId', file: '@binaryPropertyName' } },
     },
   },
   shopify: {

@@ -7,6 +7,9 @@ import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
 import { mailByCode } from './mail.ts'
+import { notion } from './notion.ts'
+import { SPECIAL } from './records.ts'
+import { request } from './requests.ts'
 import { addCall, columnsOf, fileOf, parameterAt } from './service-call.ts'
 import { type ActionOf, SERVICES } from './service-table.ts'
 import { sheets } from './sheets.ts'
@@ -72,11 +75,18 @@ export function callService(step: Step, kind: string): Exit[] | undefined {
   if (kind === 'googleSheets') return sheets(step)
   if (kind === 'emailSend') return mailByCode(step)
   const of = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined
-  if (!of) return undefined
+  if (!of) return request(step, kind)
   if (p.operation === 'sendAndWait')
     throw new NotConvertible('it sends a message and waits for the answer: use an approval or a question')
   const resource = String(p.resource ?? of.resource)
   const operation = String(p.operation ?? defaultOperation(kind, resource) ?? of.operation)
+  const byCode =
+    kind === 'notion'
+      ? notion(step, resource, operation)
+      : Object.hasOwn(SPECIAL, kind)
+        ? SPECIAL[kind]!(step, resource, operation)
+        : undefined
+  if (byCode) return byCode
   if (kind === 'gmail' || kind === 'googleDocs') {
     const special = mailByCode(step, resource, operation)
     if (special) return special
@@ -99,8 +109,8 @@ export function callService(step: Step, kind: string): Exit[] | undefined {
 
 /** What n8n does where the template names no operation, since it is the first of the list. */
 const DEFAULTS: Record<string, Record<string, string>> = {
-  slack: { message: 'post', channel: 'create', user: 'info', reaction: 'add' },
-  telegram: { message: 'sendMessage', chat: 'get', callback: 'answerQuery' },
+  slack: { message: 'post', channel: 'create', user: 'info', reaction: 'add', file: 'upload' },
+  telegram: { message: 'sendMessage', chat: 'get', callback: 'answerQuery', file: 'get' },
   gmail: { message: 'send', draft: 'create', label: 'create', thread: 'addLabels' },
   googleDrive: { file: 'upload', folder: 'create', fileFolder: 'search' },
   googleCalendar: { event: 'create', calendar: 'availability' },
@@ -108,6 +118,7 @@ const DEFAULTS: Record<string, Record<string, string>> = {
   github: { issue: 'create', file: 'create', repository: 'getIssues', release: 'create' },
   notion: { page: 'create', databasePage: 'create', database: 'get', block: 'append' },
   airtable: { record: 'get' },
-  hubspot: { contact: 'upsert', company: 'create', deal: 'create' },
+  hubspot: { contact: 'upsert', company: 'create', deal: 'create', ticket: 'create' },
+  jira: { issue: 'create', issueComment: 'add', user: 'get' },
 }
 const defaultOperation = (kind: string, resource: string): string | undefined => DEFAULTS[kind]?.[resource]

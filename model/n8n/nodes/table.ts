@@ -8,6 +8,7 @@ import * as files from './files.ts'
 import * as flow from './flow-nodes.ts'
 import { httpRequest, respond } from './http.ts'
 import * as language from './language.ts'
+import * as pages from './pages.ts'
 import { TRIGGERS } from './service-table.ts'
 import { callService } from './services.ts'
 import { subworkflow } from './subworkflow.ts'
@@ -55,6 +56,10 @@ const BASE: Record<string, Handler> = {
   convertToFile: files.convertToFile,
   spreadsheetFile: files.spreadsheetFile,
   xml: files.xml,
+  openAi: language.message,
+  html: pages.html,
+  htmlExtract: pages.html,
+  form: pages.form,
 }
 
 const LANGUAGE: Record<string, Handler> = {

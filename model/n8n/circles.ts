@@ -1,0 +1,72 @@
+import type { N8nEdge } from './types.ts'
+
+// Circles of connections: a group of nodes that lead back to the one by which it is entered.
+
+/** `members` include the node by which the circle is entered; `again` are the connections that lead back to it. */
+export type Circle = { members: ReadonlySet<string>; again: readonly N8nEdge[] }
+
+/** The groups of nodes that reach each other (Tarjan), without recursion. */
+function groupsIn(names: ReadonlySet<string>, edges: readonly N8nEdge[]): string[][] {
+  const out = new Map<string, string[]>()
+  for (const { from, to } of edges) out.set(from, [...(out.get(from) ?? []), to])
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const waiting: string[] = []
+  const isWaiting = new Set<string>()
+  const groups: string[][] = []
+  for (const start of names) {
+    if (index.has(start)) continue
+    const calls: { name: string; next: number }[] = [{ name: start, next: 0 }]
+    while (calls.length > 0) {
+      const call = calls.at(-1)!
+      const { name } = call
+      if (call.next === 0) {
+        index.set(name, index.size)
+        low.set(name, index.get(name)!)
+        waiting.push(name)
+        isWaiting.add(name)
+      }
+      const to = (out.get(name) ?? [])[call.next]
+      call.next += 1
+      if (to !== undefined) {
+        if (!index.has(to)) calls.push({ name: to, next: 0 })
+        else if (isWaiting.has(to)) low.set(name, Math.min(low.get(name)!, index.get(to)!))
+        continue
+      }
+      calls.pop()
+      const caller = calls.at(-1)
+      if (caller) low.set(caller.name, Math.min(low.get(caller.name)!, low.get(name)!))
+      if (low.get(name) !== index.get(name)) continue
+      const group = waiting.splice(waiting.indexOf(name))
+      for (const one of group) isWaiting.delete(one)
+      groups.push(group)
+    }
+  }
+  return groups
+}
+
+/** By the node by which each is entered. A circle that is entered at several places is left out. */
+export function circlesIn(
+  names: ReadonlySet<string>,
+  edges: readonly N8nEdge[],
+  roots: ReadonlySet<string>,
+): Map<string, Circle> {
+  const circles = new Map<string, Circle>()
+  const inside = edges.filter(({ from, to }) => names.has(from) && names.has(to))
+  for (const group of groupsIn(names, inside)) {
+    const members = new Set(group)
+    const within = inside.filter(({ from, to }) => members.has(from) && members.has(to))
+    if (within.length === 0) continue
+    const entered = group.filter(
+      (name) => roots.has(name) || edges.some(({ from, to }) => to === name && !members.has(from)),
+    )
+    const [header] = entered
+    if (entered.length !== 1 || header === undefined) continue
+    const again = within.filter(({ to }) => to === header)
+    circles.set(header, { members, again })
+    const rest = edges.filter((edge) => !again.includes(edge))
+    for (const [name, circle] of circlesIn(new Set(group.filter((one) => one !== header)), rest, new Set()))
+      circles.set(name, circle)
+  }
+  return circles
+}

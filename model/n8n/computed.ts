@@ -1,0 +1,176 @@
+import { unknownNames } from '../code-names.ts'
+import type { Json, JsonObject } from '../definition.ts'
+import type { Scope } from './expressions.ts'
+import { NotConvertible } from './js-ast.ts'
+import { celOut, type Out, pathOut, toValue } from './out.ts'
+import { piecesOf } from './pieces.ts'
+import { preludeOf } from './prelude.ts'
+
+// An expression that CEL cannot say is computed by a code node before the node that needs it: its JavaScript as it stands, with the
+// names that n8n gives it.
+
+const QUOTED = String.raw`(['"\`])((?:\\.|(?!\1)[^\\\n])+)\1`
+const READS = new RegExp(String.raw`\$(?:items|node)?\s*[([]\s*${QUOTED}\s*[)\],]`, 'g')
+
+/** Names of the nodes that code reads; those that are computed cannot be told. */
+export function namesIn(source: string): string[] {
+  const found = new Set<string>()
+  for (const [, , name] of source.matchAll(READS)) found.add(name!.replaceAll(/\\(.)/g, '$1'))
+  for (const [, name] of source.matchAll(/\$node\.(\w+)/g)) found.add(name!)
+  const calls = (source.match(/\$(?:items|node)?\s*[([]/g) ?? []).length
+  const written = [...source.matchAll(READS)].length
+  const own = (source.match(/\$items\(\s*\)/g) ?? []).length
+  if (calls > written + own) throw new NotConvertible('the name of a node is computed')
+  return [...found]
+}
+
+/** What surrounds code besides its items: `vars`, the run and the workflow. Empty where it names none of them. */
+export function surroundings(
+  source: string,
+  { workflowName, remark }: Pick<Scope, 'workflowName' | 'remark'>,
+): JsonObject {
+  const given: JsonObject = {}
+  const vars: JsonObject = {}
+  for (const [, root, name] of source.matchAll(/\$(vars|env)\??\.(\w+)/g)) {
+    vars[name!] = { $ref: `vars.${name}` }
+    if (root === 'env')
+      remark(`$env.${name!.slice(0, 60)} is read from the variable ${name!.slice(0, 60)} of the workspace`)
+  }
+  if (Object.keys(vars).length > 0) given.vars = vars
+  if (/\$(?:vars|env)\??\.?\[|\$(?:vars|env)\b(?!\??\.\w)/.test(source))
+    throw new NotConvertible('the name of a variable is computed')
+  if (/\$execution\b/.test(source)) {
+    if (/\$execution\??\.(?!id\b|mode\b)/.test(source))
+      throw new NotConvertible('it reads more of $execution than its id')
+    given.execution = { id: { $ref: 'execution.execution_id' }, mode: 'production' }
+  }
+  if (/\$workflow\b/.test(source))
+    given.workflow = { id: { $ref: 'execution.workflow_id' }, name: workflowName, active: true }
+  return given
+}
+
+/** The names for `surroundings`. */
+export const surroundingSource = (given: JsonObject): string =>
+  [
+    given.vars ? 'const $vars = input.vars\nconst $env = input.vars\n' : '',
+    given.execution ? 'const $execution = input.execution\n' : '',
+    given.workflow ? 'const $workflow = input.workflow\n' : '',
+  ].join('')
+
+const VIEWS = `const wrap = (json) => (json === null || json === undefined ? undefined : { json, binary: json.binary })
+const viewOf = (given, at) => {
+  const all = (given?.items ?? []).map(wrap)
+  const item = given?.each ? wrap(given.each[at]) : 'item' in (given ?? {}) ? wrap(given.item) : all[at] ?? all[0]
+  return { all: () => all, first: () => all[0] ?? item, last: () => all.at(-1) ?? item, item, itemMatching: (index) => all[index], json: item?.json, binary: item?.binary, isExecuted: given?.ran !== false, context: {}, params: {} }
+}
+const textOf = (value) => (value === null || value === undefined ? '' : typeof value === 'object' && typeof value.toISOString !== 'function' && typeof value.toISO !== 'function' ? JSON.stringify(value) : String(value))
+`
+
+const evaluation = (body: string): string => `const evaluate = (item, $itemIndex) => {
+const $json = item
+const $data = item
+const $binary = item?.binary
+const $runIndex = 0
+const $input = viewOf({ items: input.items, item }, $itemIndex)
+const $ = (name) => viewOf(input.nodes[name], $itemIndex)
+const $node = new Proxy({}, { get: (_, name) => $(String(name)) })
+const $items = (name) => (name === undefined ? $input.all() : $(name).all())
+return ${body}
+}
+`
+
+/** Whether the code asks for the item of the node that belongs to the current one, for its list, or for both. */
+function usesOf(source: string, name: string): { item: boolean; list: boolean } {
+  const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/(['"`])/g, '\\\\?$1')
+  const after = new RegExp(
+    String.raw`(\$(?:items|node)?)\s*(?:[([]\s*['"\`]${escaped}['"\`]\s*[)\]]|\.${escaped})\s*(\??\.\s*\w+)?`,
+    'g',
+  )
+  const uses = { item: false, list: false }
+  for (const [, root, member] of source.matchAll(after)) {
+    const key = (member ?? '').replaceAll(/[?.\s]/g, '')
+    if (root === '$items' || ['all', 'first', 'last', 'itemMatching'].includes(key)) uses.list = true
+    else if (key === 'params' || key === 'context') throw new NotConvertible(`it reads "${key}" of a node`)
+    else if (key !== 'isExecuted') uses.item = true
+  }
+  return uses
+}
+
+function nodesOf(source: string, scope: Scope, list: Out | undefined): JsonObject {
+  const nodes: JsonObject = {}
+  for (const name of namesIn(source)) {
+    const view = scope.node(name)
+    const { item, list: whole } = usesOf(source, name)
+    const given: JsonObject = {}
+    if (whole && !view.one) given.items = toValue(view.list)
+    if (item || view.one) {
+      const paired = view.one ?? view.paired()
+      if (list && !view.one) given.each = { $cel: `${list.cel}.transformList(${scope.index.cel}, x, ${paired.cel})` }
+      else given.item = toValue(paired)
+    }
+    if (/isExecuted/.test(source) && view.ran) given.ran = toValue(view.ran)
+    nodes[name] = given
+  }
+  return nodes
+}
+
+/** The value of `=… {{ … }} …` as the output of a code node; throws where code has no counterpart either. */
+export function computedValue(template: string, scope: Scope): Out {
+  const { place } = scope
+  if (!place) throw new NotConvertible('it cannot be computed here')
+  const pieces = piecesOf(template.slice(1))
+  const sources = pieces.flatMap((piece) => ('source' in piece && piece.source !== '' ? [piece.source] : []))
+  const isAlone = sources.length === 1 && pieces.every((piece) => 'source' in piece || piece.text.trim() === '')
+  const all = sources.join('\n')
+  for (const [pattern, why] of REFUSED) if (pattern.test(all)) throw new NotConvertible(why)
+  const body = isAlone
+    ? `(${sources[0]!.replace(/;\s*$/, '')}\n)`
+    : `[${pieces.map((piece) => ('text' in piece ? JSON.stringify(piece.text) : piece.source === '' ? '""' : `textOf(${piece.source.replace(/;\s*$/, '')}\n)`)).join(', ')}].join('')`
+  const nodes = nodesOf(all, scope, place.list)
+  const around = surroundings(all, scope)
+  const usesList = /\$input\s*\.\s*(?:all|first|last)|\$items\(\s*\)/.test(all)
+  const input: JsonObject = {
+    ...(place.list
+      ? { items: toValue(place.list) }
+      : {
+          item: toValue(scope.input.paired()),
+          index: toValue(scope.index),
+          ...(usesList && { items: toValue(scope.input.list) }),
+        }),
+    ...(Object.keys(nodes).length > 0 && { nodes }),
+    ...around,
+  }
+  const run = place.list
+    ? 'return input.items.map((item, at) => evaluate(item, at) ?? null)'
+    : 'return evaluate(input.item, input.index) ?? null'
+  const source = `${preludeOf(all, true)}${VIEWS}${surroundingSource(around)}${evaluation(body)}${run}`
+  checkNames(source)
+  const id = place.add('code', { input: input as Json, source })
+  const whole = pathOut(['nodes', id, 'output'])
+  return place.list ? celOut(`${whole.cel}[?${scope.index.cel}].orValue(null)`) : whole
+}
+
+/** A workflow with such code would be refused when it is saved. */
+export function checkNames(source: string): void {
+  const unknown = unknownNames(`export default async function (input) { ${source}\n}`)
+  if (!unknown) throw new NotConvertible('it is no JavaScript that can be read')
+  if (unknown[0]) throw new NotConvertible(`it uses "${unknown[0].name.slice(0, 64)}", which is not there`)
+}
+
+/** What neither CEL nor the sandbox has. */
+export const REFUSED: readonly [RegExp, string][] = [
+  [/\$fromAI\b/, '$fromAI lets a model fill in an argument'],
+  [
+    /\$jmespath\b|\$evaluateExpression\b|\$getPairedItem\b|\$secrets\b|\$parameter\b|\$prevNode\b/,
+    'it uses names that are not there',
+  ],
+  [
+    /(?:setZone|zone:|timeZone:)\s*\(?\s*(?!['"`](?:utc|gmt|local|default)['"`])['"`][A-Za-z]/i,
+    'it shows times in a zone by name',
+  ],
+  [
+    /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!en(?:-US)?['"`])/,
+    'it writes numbers or dates as another language does',
+  ],
+  [/\bIntl\b/, 'it uses Intl'],
+]

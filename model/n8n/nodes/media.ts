@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import { type Exit, outputOf } from '../flow.ts'
+import { NotConvertible } from '../js-ast.ts'
+import { celOut, fieldsOut, type Out, pathOut } from '../out.ts'
+import type { Place, Step } from '../step.ts'
+import { addCall, fileOf } from './service-call.ts'
+
+// Pictures and sound of OpenAI and Gemini: actions of the service OpenAI, and models that look at pictures.
+
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
+
+/** The name of the field that holds a file; a name that is computed cannot be told. */
+function fieldName(value: Json | undefined): string {
+  const name = String(value ?? 'data').replace(/^=(?!.*\{\{)/, '')
+  if (name.startsWith('=')) throw new NotConvertible('the name of the field with the file is computed')
+  return name === '' ? 'data' : name
+}
+
+const asFile = (id: string, name: string): Out =>
+  fieldsOut({ binary: fieldsOut({ [name]: { ...pathOut(['nodes', id, 'output', 'file']), isFile: true } }) })
+
+function transcribed(step: Step, at: Place, action: 'transcribe' | 'translate_audio'): Out {
+  const { p } = step
+  const options = objectOf(p.options)
+  const id = addCall(step, at, 'openai', action, {
+    file: step.guarded(plain(fileOf(at.scope, fieldName(p.binaryPropertyName)))),
+    ...(typeof options.language === 'string' &&
+      action === 'transcribe' && { language: step.text(options.language, at.scope, 'language') }),
+  })
+  return outputOf(id)
+}
+
+const SIZES = ['1024x1024', '1536x1024', '1024x1536']
+
+function drawn(step: Step, at: Place): Out {
+  const { p } = step
+  const options = objectOf(p.options)
+  const size = String(options.size ?? '')
+  if (size !== '' && !SIZES.includes(size))
+    step.remark(`pictures of the size ${size.slice(0, 20)} are not made any more`)
+  if (options.returnImageUrls === true) step.remark('the picture is a file, not an address')
+  const id = addCall(step, at, 'openai', 'generate_image', {
+    prompt: step.text(p.prompt, at.scope, 'prompt'),
+    ...(SIZES.includes(size) && { size }),
+  })
+  return asFile(id, fieldName(options.binaryPropertyOutput))
+}
+
+function spoken(step: Step, at: Place): Out {
+  const { p } = step
+  const options = objectOf(p.options)
+  const known = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
+  const id = addCall(step, at, 'openai', 'create_speech', {
+    input: step.text(p.input, at.scope, 'input'),
+    ...(p.voice !== undefined && { voice: step.text(p.voice, at.scope, 'voice') }),
+    ...(known.includes(String(options.response_format)) && { response_format: String(options.response_format) }),
+  })
+  return asFile(id, fieldName(options.binaryPropertyOutput))
+}
+
+/** A picture that a model looks at: a file of the item, or one that is fetched from its address. */
+function picture(step: Step, { scope, add }: Place, urls: Json | undefined, isFile: boolean): Json {
+  const file = isFile
+    ? step.guarded(plain(fileOf(scope, fieldName(step.p.binaryPropertyName))))
+    : {
+        $ref: `nodes.${add('http.request', { method: 'GET', url: step.text(urls, scope, 'imageUrls'), response: 'file' })}.output.body`,
+      }
+  const id = add('file.read', { file, as: 'base64' })
+  return { base64: { $ref: `nodes.${id}.output.content` }, content_type: { $ref: `nodes.${id}.output.media_type` } }
+}
+
+function analyzed(
+  step: Step,
+  at: Place,
+  {
+    credential,
+    text,
+    urls,
+  }: { credential: { name: string; kind: string } | undefined; text: Json | undefined; urls: Json | undefined },
+): Out {
+  const isFile = ['base64', 'binary'].includes(String(step.p.inputType ?? 'url'))
+  const image = picture(step, at, urls, isFile)
+  const prompt = step.text(text ?? "What's in this image?", at.scope, 'text')
+  const id = at.add('llm.generate', { prompt, images: [image] }, { credential })
+  return pathOut(['nodes', id, 'output', 'text'])
+}
+
+type Credential = { name: string; kind: string } | undefined
+
+/** What is no text; undefined where it is none of these. */
+export function media(step: Step, resource: string, operation: string, credential: Credential): Exit[] | undefined {
+  const { p } = step
+  const isGemini = step.node.type.endsWith('.googleGemini')
+  if (isGemini) {
+    if (resource !== 'image' || operation !== 'analyze') return undefined
+    return step.each((at) => {
+      const text = analyzed(step, at, { credential, text: p.text, urls: p.imageUrls })
+      const parts: Out = { cel: `[{"text": ${text.cel}}]`, type: 'list', fields: { '0': fieldsOut({ text }) } }
+      return fieldsOut({ content: fieldsOut({ parts, role: celOut('"model"', 'text') }) })
+    })
+  }
+  switch (`${resource}:${operation}`) {
+    case 'audio:transcribe':
+      return step.each((at) => transcribed(step, at, 'transcribe'))
+    case 'audio:translate':
+      return step.each((at) => transcribed(step, at, 'translate_audio'))
+    case 'audio:generate':
+      return step.each((at) => spoken(step, at))
+    case 'image:generate':
+    case 'image:create':
+      return step.each((at) => drawn(step, at))
+    case 'image:analyze':
+      return step.each((at) => {
+        const text = analyzed(step, at, { credential, text: p.text, urls: p.imageUrls })
+        return fieldsOut({
+          content: text,
+          '0': fieldsOut({ content: fieldsOut({ '0': fieldsOut({ text }) }) }),
+        })
+      })
+    default:
+      return undefined
+  }
+}

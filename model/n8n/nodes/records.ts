@@ -1,0 +1,374 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Scope } from '../expressions.ts'
+import { type Exit, outputOf } from '../flow.ts'
+import { NotConvertible } from '../js-ast.ts'
+import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
+import type { Place, Step } from '../step.ts'
+import { addCall, chosen, fileOf } from './service-call.ts'
+
+// Operations of services whose arguments are put together of several parameters, or that take several calls.
+
+const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
+const limitOf = ({ p }: Step): JsonObject => {
+  const limit = Number(p.limit ?? 50)
+  return p.returnAll === true || !Number.isInteger(limit) ? {} : { max_items: limit }
+}
+
+/** A text after `before`, such as `eq.` and a value. */
+const prefixed = (step: Step, before: string, raw: Json | undefined, scope: Scope): Json =>
+  typeof raw === 'string' && raw.startsWith('=')
+    ? step.guarded(celOut(`${JSON.stringify(before)} + ${textOf(step.out(raw, scope, 'value'))}`, 'text'))
+    : `${before}${String(raw ?? '')}`
+
+const itemsOf = (id: string): Out => pathOut(['nodes', id, 'output', 'items'], 'list')
+
+const HUBSPOT: Record<string, string> = {
+  ...{
+    firstName: 'firstname',
+    lastName: 'lastname',
+    jobTitle: 'jobtitle',
+    companyName: 'company',
+    phoneNumber: 'phone',
+  },
+  ...{ websiteUrl: 'website', postalCode: 'zip', streetAddress: 'address', dealName: 'dealname', stage: 'dealstage' },
+  ...{
+    closeDate: 'closedate',
+    lifeCycleStage: 'lifecyclestage',
+    leadStatus: 'hs_lead_status',
+    companyDomainName: 'domain',
+  },
+  ...{ numberOfEmployees: 'numberofemployees', aboutUs: 'about_us', associatedCompanyId: 'associatedcompanyid' },
+}
+const TYPES: Record<string, string> = { contact: 'contacts', company: 'companies', deal: 'deals', ticket: 'tickets' }
+
+function hubspotFields(step: Step, scope: Scope, held: JsonObject): JsonObject {
+  const fields: JsonObject = {}
+  for (const [key, raw] of Object.entries(held)) {
+    if (key === 'customPropertiesUi')
+      for (const one of listOf(objectOf(raw).customPropertiesValues))
+        fields[String(chosen(one.property) ?? '')] = step.value(one.value ?? '', scope, 'property')
+    else if (!isObject(raw) || raw.__rl === true)
+      fields[HUBSPOT[key] ?? key.toLowerCase()] = step.value(chosen(raw) ?? '', scope, key)
+  }
+  return fields
+}
+
+function hubspot(step: Step, resource: string, operation: string): Exit[] | undefined {
+  const { p } = step
+  const type = TYPES[resource]
+  if (type === undefined) return undefined
+  const id = (scope: Scope): Json => step.text(chosen(p[`${resource}Id`]), scope, 'id')
+  const call = (at: Place, action: string, args: JsonObject): Out =>
+    outputOf(addCall(step, at, 'hubspot', action, args))
+  const more = objectOf(p.additionalFields)
+  if (operation === 'upsert' && resource === 'contact')
+    return step.each((at) =>
+      call(at, 'upsert_contact', {
+        email: step.text(p.email, at.scope, 'email'),
+        properties: hubspotFields(step, at.scope, more),
+      }),
+    )
+  if (operation === 'create')
+    return step.each((at) =>
+      call(at, 'create_object', {
+        type,
+        properties: hubspotFields(step, at.scope, {
+          ...(p.name !== undefined && { name: p.name }),
+          ...(p.stage !== undefined && { stage: p.stage }),
+          ...(p.pipelineId !== undefined && { hs_pipeline: p.pipelineId }),
+          ...(p.stageId !== undefined && { hs_pipeline_stage: p.stageId }),
+          ...(p.ticketName !== undefined && { subject: p.ticketName }),
+          ...more,
+        }),
+      }),
+    )
+  if (operation === 'update')
+    return step.each((at) =>
+      call(at, 'update_object', {
+        type,
+        id: id(at.scope),
+        properties: hubspotFields(step, at.scope, objectOf(p.updateFields)),
+      }),
+    )
+  if (operation === 'get') return step.each((at) => call(at, 'get_object', { type, id: id(at.scope) }))
+  if (operation === 'delete') return step.each((at) => call(at, 'delete_object', { type, id: id(at.scope) }))
+  if (operation === 'getAll' || operation === 'getRecentlyCreatedUpdated')
+    return step.each((at) => itemsOf(addCall(step, at, 'hubspot', 'list_objects', { type, ...limitOf(step) })), {
+      many: true,
+    })
+  if (operation !== 'search') return undefined
+  return step.each(
+    (at) => {
+      const groups = listOf(objectOf(p.filterGroupsUi).filterGroupsValues).map((group) => ({
+        filters: listOf(objectOf(group.filtersUi).filterValues).map((one) => ({
+          propertyName: String(one.propertyName ?? '').split('|')[0]!,
+          operator: String(one.operator ?? 'EQ'),
+          ...(one.value !== undefined && { value: step.text(one.value, at.scope, 'value') }),
+        })),
+      }))
+      const query = more.query
+      return itemsOf(
+        addCall(step, at, 'hubspot', 'search_objects', {
+          type,
+          ...(groups.length > 0 && { filter_groups: groups as unknown as Json[] }),
+          ...(typeof query === 'string' && query !== '' && { text: step.text(query, at.scope, 'query') }),
+          ...limitOf(step),
+        }),
+      )
+    },
+    { many: true },
+  )
+}
+
+/** Conditions by column: `{"id": "eq.7"}`. */
+function supabaseFilters(step: Step, scope: Scope): JsonObject {
+  const filters: JsonObject = {}
+  for (const one of listOf(objectOf(step.p.filters).conditions)) {
+    const name = String(one.keyName ?? '')
+    if (name === '' || name.startsWith('=')) throw new NotConvertible('supabase: the name of a column is computed')
+    const sign = one.condition === 'fullText' ? String(one.searchFunction ?? 'fts') : String(one.condition ?? 'eq')
+    if (filters[name] !== undefined) throw new NotConvertible('supabase: two conditions are for one column')
+    filters[name] = prefixed(step, `${sign}.`, one.keyValue, scope)
+  }
+  if (step.p.matchType === 'anyFilter' && Object.keys(filters).length > 1)
+    throw new NotConvertible('supabase: conditions of which any may hold are not mapped')
+  return filters
+}
+
+function supabaseRow(step: Step, scope: Scope): Json {
+  const { p } = step
+  if (p.dataToSend === 'autoMapInputData') return step.guarded(scope.input.paired())
+  return Object.fromEntries(
+    listOf(objectOf(p.fieldsUi).fieldValues).map((one) => [
+      String(one.fieldId ?? ''),
+      step.value(one.fieldValue ?? '', scope, 'fieldValue'),
+    ]),
+  )
+}
+
+function supabase(step: Step, _resource: string, operation: string): Exit[] | undefined {
+  const { p } = step
+  const table = (scope: Scope): Json => step.text(chosen(p.tableId) ?? '', scope, 'tableId')
+  const call = (at: Place, action: string, args: JsonObject): string =>
+    addCall(step, at, 'supabase', action, { table: table(at.scope), ...args })
+  const rows = (id: string): Out => ({ ...outputOf(id), type: 'list' })
+  const many = { many: true }
+  if (operation === 'create')
+    return step.each((at) => rows(call(at, 'insert_rows', { rows: [supabaseRow(step, at.scope)] })), many)
+  if (operation === 'update')
+    return step.each(
+      (at) =>
+        rows(
+          call(at, 'update_rows', { filters: supabaseFilters(step, at.scope), fields: supabaseRow(step, at.scope) }),
+        ),
+      many,
+    )
+  if (operation === 'delete')
+    return step.each((at) => rows(call(at, 'delete_rows', { filters: supabaseFilters(step, at.scope) })), many)
+  if (operation !== 'get' && operation !== 'getAll') return undefined
+  return step.each((at) => {
+    if (p.filterType === 'string') throw new NotConvertible('supabase: conditions as a text are not mapped')
+    return itemsOf(
+      call(at, 'list_rows', {
+        filters: supabaseFilters(step, at.scope),
+        ...(operation === 'get' ? { max_items: 1 } : limitOf(step)),
+      }),
+    )
+  }, many)
+}
+
+/** The file behind an id takes two calls. */
+function telegram(step: Step, resource: string, operation: string): Exit[] | undefined {
+  if (resource !== 'file') return undefined
+  if (operation !== 'get' && operation !== 'sendMessage') return undefined
+  return step.each((at) => {
+    const found = addCall(step, at, 'telegram', 'get_file', { file_id: step.text(step.p.fileId, at.scope, 'fileId') })
+    const result = { result: outputOf(found) }
+    if (step.p.download === false) return fieldsOut(result)
+    const file = addCall(step, at, 'telegram', 'download_file', {
+      file_path: { $ref: `nodes.${found}.output.file_path` },
+    })
+    const data: Out = { ...pathOut(['nodes', file, 'output', 'file']), isFile: true }
+    return fieldsOut({ ...result, binary: fieldsOut({ data }) })
+  })
+}
+
+/** A reply goes to the sender of a mail, in its thread. */
+function gmail(step: Step, resource: string, operation: string): Exit[] | undefined {
+  const { p, node } = step
+  if (operation !== 'reply') return undefined
+  if (resource !== 'message' && resource !== 'thread') return undefined
+  return step.each((at) => {
+    const options = objectOf(p.options)
+    const mail = addCall(step, at, 'gmail', 'get_message', {
+      message_id: step.text(chosen(p.messageId), at.scope, 'messageId'),
+      format: 'metadata',
+    })
+    const header = (name: string): string =>
+      `nodes.${mail}.output.payload.headers.filter(x, x.name.lower() == ${JSON.stringify(name)}).map(x, x.value)[?0].orValue("")`
+    const isHtml = String(p.emailType ?? (node.version >= 2 ? 'html' : 'text')) === 'html'
+    const body = step.text(p.message, at.scope, 'message')
+    const subject = `cel.bind(v, ${header('subject')}, v.lower().startsWith("re:") ? v : "Re: " + v)`
+    const others: JsonObject =
+      typeof options.ccList === 'string' && options.ccList !== ''
+        ? { cc: [step.text(options.ccList, at.scope, 'ccList')] }
+        : {}
+    return outputOf(
+      addCall(step, at, 'gmail', 'send_message', {
+        to: [{ $cel: `cel.bind(v, ${header('reply-to')}, v == "" ? ${header('from')} : v)` }],
+        subject: { $cel: subject },
+        ...(isHtml ? { html: body } : { text: body }),
+        ...others,
+        thread_id: { $ref: `nodes.${mail}.output.threadId` },
+        in_reply_to: { $cel: header('message-id') },
+      }),
+    )
+  })
+}
+
+function googleDrive(step: Step, _resource: string, operation: string): Exit[] | undefined {
+  if (operation !== 'createFromText') return undefined
+  const { p } = step
+  if (objectOf(p.options).convertToGoogleDocument === true)
+    step.remark('the file stays a text, not a document of Google')
+  return step.each((at) => {
+    const name = step.text(p.name === undefined || p.name === '' ? 'Untitled' : p.name, at.scope, 'name')
+    const file = at.add('file.write', { name, text: step.text(p.content, at.scope, 'content') })
+    const folder = chosen(p.folderId)
+    return outputOf(
+      addCall(step, at, 'google_drive', 'upload_file', {
+        file: { $ref: `nodes.${file}.output` },
+        name,
+        ...(typeof folder === 'string' && folder !== '' && { folder_ids: [step.text(folder, at.scope, 'folderId')] }),
+      }),
+    )
+  })
+}
+
+/** A file is sent to the address that Slack gives for it, and then shown in a channel. */
+function slack(step: Step, resource: string, operation: string): Exit[] | undefined {
+  if (resource !== 'file' || (operation !== 'upload' && operation !== 'post')) return undefined
+  const { p } = step
+  const options = objectOf(p.options)
+  return step.each((at) => {
+    const name = String(p.binaryPropertyName ?? 'data')
+    if (name.startsWith('=')) throw new NotConvertible('the name of the field with the file is computed')
+    const file = plain(fileOf(at.scope, name))
+    const about = member(file, '$file')
+    const place = addCall(step, at, 'slack', 'get_upload_url', {
+      filename:
+        typeof options.fileName === 'string'
+          ? step.text(options.fileName, at.scope, 'fileName')
+          : step.guarded(member(about, 'name')),
+      length: step.guarded(member(about, 'bytes')),
+    })
+    at.add('http.request', {
+      method: 'POST',
+      url: { $ref: `nodes.${place}.output.upload_url` },
+      body: step.guarded(file),
+    })
+    const channel = options.channelId ?? options.channelIds
+    const shown = chosen(Array.isArray(channel) ? channel[0] : channel)
+    return outputOf(
+      addCall(step, at, 'slack', 'complete_upload', {
+        files: [{ id: { $ref: `nodes.${place}.output.file_id` } }],
+        ...(typeof shown === 'string' && shown !== '' && { channel_id: step.text(shown, at.scope, 'channelId') }),
+        ...(typeof options.initialComment === 'string' && {
+          initial_comment: step.text(options.initialComment, at.scope, 'initialComment'),
+        }),
+      }),
+    )
+  })
+}
+
+/** A change of a file names the one that it replaces. */
+function github(step: Step, resource: string, operation: string): Exit[] | undefined {
+  if (resource !== 'file') return undefined
+  const { p } = step
+  const where = (scope: Scope): JsonObject => ({
+    owner: step.text(chosen(p.owner), scope, 'owner'),
+    repo: step.text(chosen(p.repository), scope, 'repository'),
+    path: step.text(p.filePath ?? '', scope, 'filePath'),
+  })
+  if (operation === 'list')
+    return step.each(
+      (at) => ({ ...outputOf(addCall(step, at, 'github', 'get_file', where(at.scope))), type: 'list' }),
+      { many: true },
+    )
+  if (operation !== 'edit') return undefined
+  return step.each((at) => {
+    const place = where(at.scope)
+    const before = addCall(step, at, 'github', 'get_file', place)
+    const content =
+      p.binaryData === true
+        ? step.guarded(plain(fileOf(at.scope, String(p.binaryPropertyName ?? 'data'))))
+        : step.text(p.fileContent, at.scope, 'fileContent')
+    return outputOf(
+      addCall(step, at, 'github', 'put_file', {
+        ...place,
+        content,
+        message: step.text(p.commitMessage, at.scope, 'commitMessage'),
+        sha: { $ref: `nodes.${before}.output.sha` },
+      }),
+    )
+  })
+}
+
+const STATUS = ['publish', 'future', 'draft', 'pending', 'private']
+
+function wordpress(step: Step, resource: string, operation: string): Exit[] | undefined {
+  const { p } = step
+  const fields = objectOf(operation === 'update' ? p.updateFields : p.additionalFields)
+  const content = (scope: Scope): JsonObject => ({
+    ...(p.title !== undefined && { title: step.text(p.title, scope, 'title') }),
+    ...(fields.title !== undefined && { title: step.text(fields.title, scope, 'title') }),
+    ...(fields.content !== undefined && { content: step.text(fields.content, scope, 'content') }),
+    ...(STATUS.includes(String(fields.status)) && { status: String(fields.status) }),
+    ...(operation === 'create' && fields.slug !== undefined && { slug: step.text(fields.slug, scope, 'slug') }),
+    ...Object.fromEntries(
+      (operation === 'create' && resource === 'post'
+        ? ['categories', 'tags']
+        : resource === 'post'
+          ? ['categories']
+          : []
+      )
+        .filter((name) => fields[name] !== undefined)
+        .map((name) => [name, step.value(fields[name], scope, name)]),
+    ),
+  })
+  const site = (): Json => step.unfilled('wordpress: the address of the site')
+  const call = (at: Place, action: string, args: JsonObject): string =>
+    addCall(step, at, 'wordpress', action, { site: site(), ...args })
+  const id = (scope: Scope): Json => step.text(p.postId, scope, 'postId')
+  switch (`${resource}:${operation}`) {
+    case 'post:create':
+      return step.each((at) => outputOf(call(at, 'create_post', content(at.scope))))
+    case 'page:create':
+      return step.each((at) => outputOf(call(at, 'create_page', content(at.scope))))
+    case 'post:update':
+      return step.each((at) => outputOf(call(at, 'update_post', { id: id(at.scope), ...content(at.scope) })))
+    case 'post:get':
+      return step.each((at) => outputOf(call(at, 'get_post', { id: id(at.scope) })))
+    case 'post:getAll':
+      return step.each((at) => itemsOf(call(at, 'list_posts', limitOf(step))), { many: true })
+    default:
+      return undefined
+  }
+}
+
+type Special = (step: Step, resource: string, operation: string) => Exit[] | undefined
+
+/** By the kind of node of n8n. What they do not know is looked for in the table. */
+export const SPECIAL: Record<string, Special> = {
+  hubspot,
+  supabase,
+  telegram,
+  gmail,
+  googleDrive,
+  slack,
+  github,
+  wordpress,
+}
