@@ -5,15 +5,19 @@ export function makeLru<V>(capacity: number): {
   remove(key: string): void
 } {
   const entries = new Map<string, V>()
+  /** Used last: it stands where it would be put. */
+  let newest: string | undefined
   return {
     get(key) {
       const value = entries.get(key)
-      if (value === undefined) return undefined
+      if (value === undefined || key === newest) return value
+      newest = key
       entries.delete(key)
       entries.set(key, value)
       return value
     },
     set(key, value) {
+      newest = key
       entries.delete(key)
       entries.set(key, value)
       if (entries.size > capacity) entries.delete(entries.keys().next().value as string)

@@ -10,8 +10,10 @@ import { bucketOf } from './buckets.ts'
 const FLUSH_EVERY = 1 * SECOND
 const MAX_STEPS = 200
 const MAX_CODE = 100
-/** Unwritten rows, while the database does not take them; beyond it figures are lost rather than memory. */
-const MAX_ROWS = 100_000
+/** Unwritten ones, while the database does not take them; beyond it figures are lost rather than memory. */
+const MAX_GROUPS = 20_000
+const MAX_STEP_ROWS = 100_000
+const FIVE_MINUTES = 5 * MINUTE
 
 type Count = {
   workspace_id: string
@@ -67,72 +69,144 @@ export const codeOf = (code: string): string =>
     .slice(0, MAX_CODE)
     .toWellFormed()
 
-/** The rows of one table that are not written yet, by their key. */
+/** Rows of one table by their key. */
 class Rows<Row> {
   private rows = new Map<string, Row>()
   add(key: string, make: () => Row, more: (row: Row) => void): void {
     let row = this.rows.get(key)
     if (row === undefined) {
-      if (this.rows.size >= MAX_ROWS) return
       row = make()
       this.rows.set(key, row)
     }
     more(row)
   }
-  get size(): number {
-    return this.rows.size
-  }
-  take(): Row[] {
-    const taken = [...this.rows.values()]
-    this.rows = new Map()
-    return taken
+  all(): Row[] {
+    return [...this.rows.values()]
   }
 }
 
-export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
+type StepSum = Pick<StepRow, 'node_id' | 'type' | 'runs' | 'failed' | 'duration_ms' | 'max_ms'>
+
+/** Runs that ended in the same five minutes and in the same way. They are made rows when they are written, not one by one. */
+type Group = Pick<Count, 'workspace_id' | 'at' | 'workflow_id' | 'trigger_kind' | 'status' | 'error_code'> & {
+  runs: number
+  duration_ms: number
+  /** How many runs took how long, and how many waited how long for people, by bucket. */
+  durations: Map<number, number>
+  people: Map<number, number>
+  steps: Map<string, StepSum>
+}
+
+const bump = (buckets: Map<number, number>, ms: number): void => {
+  const bucket = bucketOf(ms)
+  buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1)
+}
+
+const newGroup = (run: FinishedRun, at: number, code: string | null): Group => ({
+  workspace_id: run.workspaceId,
+  at,
+  workflow_id: run.workflowId,
+  trigger_kind: run.trigger.kind,
+  status: run.status,
+  error_code: code,
+  runs: 0,
+  duration_ms: 0,
+  durations: new Map(),
+  people: new Map(),
+  steps: new Map(),
+})
+
+/** `room`: how many more steps may be remembered. */
+type Room = { steps: number }
+
+function stepOf({ steps }: Group, node: FinishedRun['nodes'][number], room: Room): StepSum | undefined {
+  let key = node.id
+  // A node that another version made of another type.
+  if ((steps.get(key)?.type ?? node.type) !== node.type) key = `${node.type} ${node.id}`
+  let sum = steps.get(key)
+  if (sum === undefined && room.steps > 0) {
+    room.steps -= 1
+    sum = { node_id: node.id, type: node.type, runs: 0, failed: 0, duration_ms: 0, max_ms: 0 }
+    steps.set(key, sum)
+  }
+  return sum
+}
+
+function addSteps(group: Group, run: FinishedRun, room: Room): void {
+  const { nodes } = run
+  for (let i = 0; i < nodes.length && i < MAX_STEPS; i += 1) {
+    const node = nodes[i]!
+    if (node.startedAt === null) continue
+    const ms = Math.round(Math.max(0, (node.finishedAt ?? run.finishedAt) - node.startedAt))
+    const sum = stepOf(group, node, room)
+    if (!sum) continue
+    sum.runs += 1
+    sum.duration_ms += ms
+    if (ms > sum.max_ms) sum.max_ms = ms
+    if (node.status === 'failed') sum.failed += 1
+  }
+}
+
+type Unsent = { counts: Count[]; times: Time[]; steps: StepRow[] }
+
+/** A group counts in its five minutes, hour and day, and in the hour and day of the workspace, whichever workflow, trigger and error. */
+function rowsOf(groups: Iterable<Group>): Unsent {
   const counts = new Rows<Count>()
   const times = new Rows<Time>()
   const steps = new Rows<StepRow>()
-  let writing: Promise<void> = Promise.resolve()
-  /** Sent again as it is: what became of it is not known only where the connection broke, and then it is given up. */
-  let unsent: { counts: Count[]; times: Time[]; steps: StepRow[] } | undefined
 
-  function addTime(base: Omit<Time, 'measure' | 'bucket' | 'runs'>, measure: Time['measure'], ms: number): void {
-    const bucket = bucketOf(ms)
-    times.add(
-      `${base.workspace_id} ${base.span} ${base.at} ${base.workflow_id} ${measure} ${bucket}`,
-      () => ({ ...base, measure, bucket, runs: 0 }),
-      (row) => {
-        row.runs += 1
+  const addCount = (group: Group, row: Omit<Count, 'runs' | 'duration_ms'>): void =>
+    counts.add(
+      `${row.workspace_id} ${row.span} ${row.at} ${row.workflow_id} ${row.trigger_kind} ${row.status} ${row.error_code}`,
+      () => ({ ...row, runs: 0, duration_ms: 0 }),
+      (sum) => {
+        sum.runs += group.runs
+        sum.duration_ms += group.duration_ms
       },
     )
+  const addTimes = (
+    buckets: Map<number, number>,
+    measure: Time['measure'],
+    { workspace_id, span, at, workflow_id }: Pick<Count, 'workspace_id' | 'span' | 'at' | 'workflow_id'>,
+  ): void => {
+    for (const [bucket, runs] of buckets)
+      times.add(
+        `${workspace_id} ${span} ${at} ${workflow_id} ${measure} ${bucket}`,
+        () => ({ workspace_id, span, at, workflow_id, measure, bucket, runs: 0 }),
+        (sum) => {
+          sum.runs += runs
+        },
+      )
   }
-
   /** Runs for records of jobs have measures of their own: they would crowd out all others. */
-  function addTimes(
-    base: Omit<Time, 'measure' | 'bucket' | 'runs'>,
-    run: FinishedRun,
-    ms: number,
-    waited?: number,
-  ): void {
-    const ofJob = run.trigger.kind === 'job'
-    addTime(base, ofJob ? 'job_duration' : 'duration', ms)
-    if (waited !== undefined) addTime(base, ofJob ? 'job_people' : 'people', waited)
+  const addBoth = (group: Group, row: Omit<Count, 'runs' | 'duration_ms'>): void => {
+    const ofJobs = group.trigger_kind === 'job'
+    addCount(group, row)
+    addTimes(group.durations, ofJobs ? 'job_duration' : 'duration', row)
+    addTimes(group.people, ofJobs ? 'job_people' : 'people', row)
   }
 
-  function addSteps(run: FinishedRun, workflow_id: string, at: number): void {
-    const ofJobs = run.trigger.kind === 'job'
-    for (const node of run.nodes.slice(0, MAX_STEPS)) {
-      if (node.startedAt === null) continue
-      const ms = Math.max(0, (node.finishedAt ?? run.finishedAt) - node.startedAt)
+  for (const group of groups) {
+    const { workspace_id, workflow_id, trigger_kind, status, error_code } = group
+    const ofJobs = trigger_kind === 'job'
+    for (const [span, length] of SPANS) {
+      const at = Math.floor(group.at / length) * length
+      addBoth(group, { workspace_id, span, at, workflow_id, trigger_kind, status, error_code })
+      if (span === 'm') continue
+      const whole = { workflow_id: null, trigger_kind: ofJobs ? 'job' : '', error_code: null }
+      addBoth(group, { workspace_id, span: span === 'h' ? 'H' : 'D', at, status, ...whole })
+    }
+    if (workflow_id === null) continue
+    const at = Math.floor(group.at / DAY) * DAY
+    for (const { node_id, type, ...sums } of group.steps.values())
       steps.add(
-        `${run.workspaceId} ${at} ${workflow_id} ${ofJobs} ${node.type} ${node.id}`,
+        `${workspace_id} ${at} ${workflow_id} ${ofJobs} ${type} ${node_id}`,
         () => ({
-          workspace_id: run.workspaceId,
+          workspace_id,
           at,
           workflow_id,
-          node_id: node.id,
-          type: node.type,
+          node_id,
+          type,
           of_jobs: ofJobs,
           runs: 0,
           failed: 0,
@@ -140,63 +214,54 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
           max_ms: 0,
         }),
         (row) => {
-          row.runs += 1
-          row.duration_ms += Math.round(ms)
-          row.max_ms = Math.max(row.max_ms, Math.round(ms))
-          if (node.status === 'failed') row.failed += 1
+          row.runs += sums.runs
+          row.failed += sums.failed
+          row.duration_ms += sums.duration_ms
+          row.max_ms = Math.max(row.max_ms, sums.max_ms)
         },
       )
-    }
   }
+  return { counts: counts.all(), times: times.all(), steps: steps.all() }
+}
 
-  /** The same for the workspace, whichever workflow, trigger and error; those for records of jobs apart. */
-  function noteInWhole(run: FinishedRun, span: 'H' | 'D', at: number, ms: number, waited: number | undefined): void {
-    const base = { workspace_id: run.workspaceId, span, at, workflow_id: null }
-    const trigger_kind = run.trigger.kind === 'job' ? 'job' : ''
-    counts.add(
-      `${run.workspaceId} ${span} ${at} ${trigger_kind} ${run.status}`,
-      () => ({ ...base, trigger_kind, status: run.status, error_code: null, runs: 0, duration_ms: 0 }),
-      (row) => {
-        row.runs += 1
-        row.duration_ms += Math.round(ms)
-      },
-    )
-    addTimes(base, run, ms, waited)
+export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
+  let groups = new Map<string, Group>()
+  let room: Room = { steps: MAX_STEP_ROWS }
+  let writing: Promise<void> = Promise.resolve()
+  /** Sent again as it is: what became of it is not known only where the connection broke, and then it is given up. */
+  let unsent: Unsent | undefined
+
+  function groupOf(run: FinishedRun): Group | undefined {
+    const at = Math.floor(run.finishedAt / FIVE_MINUTES) * FIVE_MINUTES
+    const code = run.error ? codeOf(run.error.code) : null
+    const key = `${run.workspaceId} ${run.workflowId} ${at} ${run.trigger.kind} ${run.status} ${code}`
+    let group = groups.get(key)
+    if (group === undefined && groups.size < MAX_GROUPS) {
+      group = newGroup(run, at, code)
+      groups.set(key, group)
+    }
+    return group
   }
 
   function note(run: FinishedRun): void {
     if (!isCounted(run)) return
+    const group = groupOf(run)
+    if (!group) return
     const ms = Math.max(0, run.finishedAt - run.startedAt)
+    group.runs += 1
+    group.duration_ms += Math.round(ms)
+    bump(group.durations, ms)
     const waited = waitedForPeople(run)
-    const code = run.error ? codeOf(run.error.code) : null
-    for (const [span, length] of SPANS) {
-      const at = Math.floor(run.finishedAt / length) * length
-      const base = { workspace_id: run.workspaceId, span, at, workflow_id: run.workflowId }
-      counts.add(
-        `${run.workspaceId} ${span} ${at} ${run.workflowId} ${run.trigger.kind} ${run.status} ${code}`,
-        () => ({
-          ...base,
-          trigger_kind: run.trigger.kind,
-          status: run.status,
-          error_code: code,
-          runs: 0,
-          duration_ms: 0,
-        }),
-        (row) => {
-          row.runs += 1
-          row.duration_ms += Math.round(ms)
-        },
-      )
-      addTimes(base, run, ms, waited)
-      if (span !== 'm') noteInWhole(run, span === 'h' ? 'H' : 'D', at, ms, waited)
-    }
-    if (run.workflowId !== null) addSteps(run, run.workflowId, Math.floor(run.finishedAt / DAY) * DAY)
+    if (waited !== undefined) bump(group.people, waited)
+    if (run.workflowId !== null) addSteps(group, run, room)
   }
 
   async function write(): Promise<void> {
     if (!unsent) {
-      if (counts.size === 0) return
-      unsent = { counts: counts.take(), times: times.take(), steps: steps.take() }
+      if (groups.size === 0) return
+      unsent = rowsOf(groups.values())
+      groups = new Map()
+      room = { steps: MAX_STEP_ROWS }
     }
     try {
       await db.appPool.query('select add_run_figures($1, $2, $3)', [
@@ -231,7 +296,7 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
 }
 
 const SPANS = [
-  ['m', 5 * MINUTE],
+  ['m', FIVE_MINUTES],
   ['h', HOUR],
   ['d', DAY],
 ] as const

@@ -1,3 +1,4 @@
+import { MINUTE } from '#platform/clock'
 import { problem } from '#platform/errors'
 import type { MeansCounter, QuotaName } from './schema.ts'
 
@@ -15,10 +16,19 @@ const PERIODS: [ending: string, length: number][] = [
   ['_month', 'YYYY-MM'.length],
 ]
 
+let written = { minute: Number.NaN, text: '' }
+
+/** Each start asks, and all within a minute get the same. */
+function minuteText(now: number): string {
+  const minute = Math.floor(now / MINUTE)
+  if (minute !== written.minute) written = { minute, text: new Date(minute * MINUTE).toISOString() }
+  return written.text
+}
+
 /** The minute, day or month in which a quota counts at this time; empty where it counts what there is. */
 export const periodOf = (quota: QuotaName | MeansCounter, now: number): string => {
   const length = PERIODS.find(([ending]) => quota.endsWith(ending))?.[1] ?? 0
-  return new Date(now).toISOString().slice(0, length)
+  return minuteText(now).slice(0, length)
 }
 
 /** Every period that is current at this time: minute, day, month. */
@@ -61,7 +71,10 @@ export function makeUnwritten() {
   const keyOf = ({ workspaceId, quota, period }: Omit<Spent, 'amount'>): string => `${workspaceId}|${quota}|${period}`
   const amountOf = (what: Omit<Spent, 'amount'>): number => unwritten.get(keyOf(what))?.amount ?? 0
   const add = (spent: Spent): void => {
-    unwritten.set(keyOf(spent), { ...spent, amount: amountOf(spent) + spent.amount })
+    const key = keyOf(spent)
+    const before = unwritten.get(key)
+    if (before) before.amount += spent.amount
+    else unwritten.set(key, { ...spent })
   }
   return {
     amountOf,
