@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { checkLanguages } from '../web/words/find-texts.ts'
+import { checkLanguages } from '../web/words/catalogue.ts'
 import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
 import { importGraph, readSources } from './imports.ts'

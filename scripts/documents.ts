@@ -4,6 +4,7 @@ import { settings } from '#platform/config'
 import { gapsOf, makeOpenApi } from '#platform/http/openapi/document'
 import type { AnyRoute } from '#platform/http/route'
 import { printNodes } from './node-reference.ts'
+import { printNodeTexts } from './node-texts.ts'
 import { printSdk } from './sdk.ts'
 import { serviceDocuments } from './service-reference.ts'
 import { printWorkflowNodes } from './workflow-nodes.ts'
@@ -75,6 +76,7 @@ export const documents: Record<string, (app: Described) => string> = {
   'openapi.json': printOpenApi,
   'docs/access.md': ({ routes }) => printAccess(routes),
   'docs/settings.md': printSettings,
+  'web/words/nodes.generated.json': ({ nodes }) => printNodeTexts(nodes.values()),
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
   'sdk/types.generated.ts': (app) => sdkOf(app).types,
   'sdk/operations.generated.ts': (app) => sdkOf(app).operations,

@@ -60,6 +60,11 @@ describe.skipIf(noBrowser)('around the work', () => {
       }
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
       await page.getByRole('link', { name: 'Läufe' }).waitFor()
+      // What is offered is German, and so is the copy that is made of it.
+      await page.goto('/workflows/new')
+      await page.getByRole('button', { name: /^Urlaubsantrag/ }).waitFor()
+      await page.getByRole('button', { name: /^Bestellungen zusammenfassen/ }).click()
+      await page.locator('[data-node][aria-label^="Zusammenzählen, "]').waitFor()
     } finally {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }

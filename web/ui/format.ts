@@ -1,4 +1,4 @@
-import { language } from '#web/words/language.ts'
+import { language, t } from '#web/words/language.ts'
 
 const whole = new Intl.NumberFormat(language)
 const short = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
@@ -8,7 +8,7 @@ export const formatNumber = (value: number): string => whole.format(value)
 export const formatShort = (value: number): string => (value < 1_000_000 ? whole.format(value) : short.format(value))
 
 export function formatBytes(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const units = [t('bytes'), 'KiB', 'MiB', 'GiB', 'TiB']
   let value = bytes
   let unit = 0
   while (value >= 1024 && unit < units.length - 1) {

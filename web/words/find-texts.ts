@@ -1,15 +1,11 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseSync } from 'vite'
 
 // The texts of the console. People write them in English where they are shown; this finds them there, so that the build puts
-// each through the catalogue (`web/words/language.ts`) and a check knows which have no translation yet. Only literals are
+// each through the catalogue (`web/words/language.ts`) and a check (`web/words/catalogue.ts`) knows which have no translation yet. Only literals are
 // found: what a tenant wrote is never translated.
 //
 // A text is: what stands between tags, what is given to a property that is shown (`label`, `title`, …), and a literal that reads
 // like one: a capital first and either a space or an end. What is compared, imported or a class name is none.
-
-const web = join(import.meta.dirname, '..')
 
 /** What is shown of an element or of an object that describes one. */
 const SHOWN = new Set(
@@ -224,6 +220,9 @@ export function textsIn(file: string, source: string): Found[] {
         walk(value, { shown: SHOWN.has(name), single: true })
         return
       }
+      case 'AssignmentPattern':
+        walk(node.right as Ast, { shown: SHOWN.has(nameOf(node.left as Ast)) })
+        return
       case 'MemberExpression':
         walk(node.object as Ast, { shown: false })
         if (node.computed && (node.property as Ast).type !== 'Literal') walk(node.property as Ast, { shown: false })
@@ -264,48 +263,4 @@ export function textsIn(file: string, source: string): Found[] {
 
   nested(program as unknown as Ast)
   return found
-}
-
-/** Every text of the console, with the files it stands in. */
-export function allTexts(): Map<string, string[]> {
-  const texts = new Map<string, string[]>()
-  for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
-    for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
-      texts.set(text, [...(texts.get(text) ?? []), file])
-  return texts
-}
-
-/** What a language lacks, and where a value was lost. */
-export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string[]>): string[] {
-  const valuesIn = (text: string): string => [...text.matchAll(/\{\d\}/g)].map(String).sort().join()
-  return [
-    ...[...texts].flatMap(([text, files]) =>
-      Object.hasOwn(catalogue, text) ? [] : [`missing: ${JSON.stringify(text)} (${files[0]})`],
-    ),
-    ...Object.entries(catalogue).flatMap(([text, said]) => {
-      // Left over by a page that is gone: no harm.
-      if (!texts.has(text)) return []
-      return valuesIn(text) === valuesIn(said) && said.trim() !== '' ? [] : [`other values: ${JSON.stringify(text)}`]
-    }),
-  ]
-}
-
-/** `web/words/de.json` and whatever else stands beside it. */
-export function checkLanguages(): string | undefined {
-  const texts = allTexts()
-  const faults = globSync('words/*.json', { cwd: web }).flatMap((file) => {
-    const found = faultsOf(JSON.parse(readFileSync(join(web, file), 'utf8')) as Record<string, string>, texts)
-    return found.length === 0 ? [] : [`web/${file}:`, ...found]
-  })
-  return faults.length === 0
-    ? undefined
-    : [
-        'Every text of the console has a line in every language. Add what is missing with its translation:',
-        ...faults,
-      ].join('\n')
-}
-
-if (import.meta.main) {
-  if (process.argv.includes('--list')) for (const text of allTexts().keys()) console.log(JSON.stringify(text))
-  else console.log(checkLanguages() ?? 'Every text is in every language.')
 }

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: sources as texts
 import { expect, test } from 'vitest'
-import { faultsOf, textsIn } from './find-texts.ts'
+import { faultsOf } from './catalogue.ts'
+import { textsIn } from './find-texts.ts'
 import { translated } from './plugin.ts'
 
 // That every text of the console stands in every language is part of `npm run check`.
@@ -18,6 +19,7 @@ test.each([
     ['State', 'Saved'],
   ],
   ['in a table of names', "const names = { running: 'Running', sort: 'created_at' }", ['Running']],
+  ['as what holds unless another is given', "function A({ label = 'Search', kind = 'Plain' }) {}", ['Search']],
   ['told', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
 ])('a text is found %s', (_where, source, texts) => {
   expect(textsOf(source)).toEqual(texts)

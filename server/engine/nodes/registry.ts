@@ -38,6 +38,8 @@ const GROUPS: readonly { group: NodeDescriptor['group']; title: string }[] = [
   { group: 'agents', title: 'Agents' },
 ]
 
+export const groupTitles: readonly string[] = GROUPS.map(({ title }) => title)
+
 export function describeRegistry(nodes: NodeTable): Registry {
   const of = (kind: NodeDescriptor['kind']): RegistryEntry[] =>
     [...nodes.values()].filter(({ descriptor }) => descriptor.kind === kind).map(toEntry)

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
+import { nameInWords } from '#model/node-texts'
 
 // What a JSON Schema asks for, as the form needs to know it.
 
@@ -101,11 +102,8 @@ function emptyFields(schema: JsonObject): Json {
 export const inner = (schema: JsonObject, keyword: 'items' | 'additionalProperties'): JsonObject =>
   isObject(schema[keyword]) ? schema[keyword] : {}
 
-export const labelOf = (name: string, schema: JsonObject): string => {
-  if (typeof schema.title === 'string') return schema.title
-  const words = name.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
+export const labelOf = (name: string, schema: JsonObject): string =>
+  typeof schema.title === 'string' ? schema.title : nameInWords(name)
 
 /** The form of several whose type is that of the value, else the first. */
 export function formFor(schema: JsonObject, value: Json | undefined): JsonObject {

@@ -1,6 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
+import { ClipboardCheck, FileQuestion, type LucideIcon, Sigma, SquareDashed } from 'lucide-react'
 import { useChange } from '#web/api.ts'
+import { t } from '#web/words/language.ts'
+import { changeOffered } from './gallery/texts.ts'
 import { blank, type Starter, starters } from './starters.ts'
+
+const icons: Record<string, LucideIcon> = {
+  'expense-approval': ClipboardCheck,
+  'ask-a-question': FileQuestion,
+  'summarise-orders': Sigma,
+}
 
 /** One click makes the workflow and opens it, ready to run. */
 export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
@@ -8,11 +17,12 @@ export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'Could not create the workflow' })
   const begin = async (starter: Starter): Promise<void> => {
     // The list that this makes stale may take the cards away: what follows must not hang on them.
+    const { name, description, definition } = changeOffered(starter, t)
     const made = await create
       .mutateAsync({
-        name: starter === blank ? 'New workflow' : starter.name,
-        description: starter === blank ? null : starter.description,
-        ...(starter !== blank && { definition: starter.definition }),
+        name: starter === blank ? 'New workflow' : name,
+        description: starter === blank ? null : description,
+        ...(starter !== blank && { definition }),
       })
       .catch(() => undefined)
     if (!made) return
@@ -24,24 +34,28 @@ export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   }
   return (
     <ul className="grid gap-3 sm:grid-cols-2">
-      {[...starters, ...(withBlank ? [blank] : [])].map((starter) => (
-        <li key={starter.id}>
-          <button
-            type="button"
-            disabled={create.isPending}
-            onClick={() => void begin(starter)}
-            className="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface p-4 text-left hover:border-accent hover:bg-hover disabled:opacity-60"
-          >
-            <span className="grid size-9 shrink-0 place-items-center rounded-md bg-accent-soft text-accent-strong">
-              <starter.icon aria-hidden className="size-5" />
-            </span>
-            <span>
-              <span className="block font-medium">{starter.name}</span>
-              <span className="mt-0.5 block text-ink-2">{starter.description}</span>
-            </span>
-          </button>
-        </li>
-      ))}
+      {[...starters, ...(withBlank ? [blank] : [])].map((starter) => {
+        const { name, description } = changeOffered(starter, t)
+        const Icon = icons[starter.id] ?? SquareDashed
+        return (
+          <li key={starter.id}>
+            <button
+              type="button"
+              disabled={create.isPending}
+              onClick={() => void begin(starter)}
+              className="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface p-4 text-left hover:border-accent hover:bg-hover disabled:opacity-60"
+            >
+              <span className="grid size-9 shrink-0 place-items-center rounded-md bg-accent-soft text-accent-strong">
+                <Icon aria-hidden className="size-5" />
+              </span>
+              <span>
+                <span className="block font-medium">{name}</span>
+                <span className="mt-0.5 block text-ink-2">{description}</span>
+              </span>
+            </button>
+          </li>
+        )
+      })}
     </ul>
   )
 }

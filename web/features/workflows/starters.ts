@@ -1,4 +1,3 @@
-import { ClipboardCheck, FileQuestion, type LucideIcon, Sigma, SquareDashed } from 'lucide-react'
 import type { Definition } from '#model/definition'
 
 // Workflows to begin with. Each runs as it stands, offline, for one person alone.
@@ -7,7 +6,6 @@ export type Starter = {
   id: string
   name: string
   description: string
-  icon: LucideIcon
   definition: Definition
 }
 
@@ -17,7 +15,6 @@ const expense: Starter = {
   id: 'expense-approval',
   name: 'Expense approval',
   description: 'Asks what an expense was for, then waits until an owner has approved it.',
-  icon: ClipboardCheck,
   definition: {
     inputs: {
       type: 'object',
@@ -105,7 +102,6 @@ const greeting: Starter = {
   id: 'ask-a-question',
   name: 'Ask a question',
   description: 'Asks a person and continues with the answer. The smallest workflow with a person in it.',
-  icon: FileQuestion,
   definition: {
     inputs: {
       type: 'object',
@@ -143,7 +139,6 @@ const summary: Starter = {
   id: 'summarise-orders',
   name: 'Summarise orders',
   description: 'Adds up a list of orders and takes another branch when the total is large.',
-  icon: Sigma,
   definition: {
     inputs: {
       type: 'object',
@@ -206,6 +201,5 @@ export const blank: Starter = {
   id: 'blank',
   name: 'Empty workflow',
   description: 'Start from scratch in the editor.',
-  icon: SquareDashed,
   definition: { nodes: [], edges: [] },
 }

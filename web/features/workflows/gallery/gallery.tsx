@@ -5,9 +5,14 @@ import { cx } from '#web/ui/cx.ts'
 import { Field, Input } from '#web/ui/field.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { Picture } from './picture.tsx'
-import type { Recipe, UseCase } from './recipe.ts'
-import { recipes, useCases } from './recipes.ts'
+import type { Recipe } from './recipe.ts'
+import { recipes as written } from './recipes.ts'
+import { changeOffered } from './texts.ts'
+
+const recipes: readonly Recipe[] = written.map((recipe) => changeOffered(recipe, t))
+const useCases: readonly string[] = [...new Set(recipes.map(({ use }) => use))]
 
 const matches = ({ name, description, use, needs = '' }: Recipe, search: string): boolean =>
   search
@@ -19,7 +24,7 @@ const matches = ({ name, description, use, needs = '' }: Recipe, search: string)
 export function Gallery() {
   const navigate = useNavigate()
   const [search, setSearch] = useState('')
-  const [use, setUse] = useState<UseCase | null>(null)
+  const [use, setUse] = useState<string | null>(null)
   const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'Could not create the workflow' })
   const found = recipes.filter((recipe) => (use === null || recipe.use === use) && matches(recipe, search))
   const begin = ({ name, description, definition }: Recipe): void =>

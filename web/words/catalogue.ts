@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recipes } from '#web/features/workflows/gallery/recipes.ts'
+import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
+import { blank, starters } from '#web/features/workflows/starters.ts'
+import { textsIn } from './find-texts.ts'
+
+// Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, and of the
+// workflows that it offers.
+
+const web = join(import.meta.dirname, '..')
+
+function textsOfOffered(): string[] {
+  const texts = new Set<string>()
+  const keep = (text: string): string => {
+    texts.add(text)
+    return text
+  }
+  for (const offered of [...recipes, ...starters, blank]) changeOffered(offered, keep)
+  return [...texts].filter((text) => text !== '')
+}
+
+/** Printed from the kinds of nodes by `npm run generate`. */
+const NODES = 'nodes.generated.json'
+
+const textsOfNodes = (): string[] => JSON.parse(readFileSync(join(import.meta.dirname, NODES), 'utf8')) as string[]
+
+/** Every text of the console, with the files it stands in. */
+export function allTexts(): Map<string, string[]> {
+  const texts = new Map<string, string[]>()
+  for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
+    for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
+      texts.set(text, [...(texts.get(text) ?? []), file])
+  for (const text of [...textsOfNodes(), ...textsOfOffered()]) texts.set(text, [...(texts.get(text) ?? []), 'data'])
+  return texts
+}
+
+/** What a language lacks, and where a value was lost. */
+export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string[]>): string[] {
+  const valuesIn = (text: string): string => [...text.matchAll(/\{\d\}/g)].map(String).sort().join()
+  return [
+    ...[...texts].flatMap(([text, files]) =>
+      Object.hasOwn(catalogue, text) ? [] : [`missing: ${JSON.stringify(text)} (${files[0]})`],
+    ),
+    ...Object.entries(catalogue).flatMap(([text, said]) => {
+      // Left over by a page that is gone: no harm.
+      if (!texts.has(text)) return []
+      return valuesIn(text) === valuesIn(said) && said.trim() !== '' ? [] : [`other values: ${JSON.stringify(text)}`]
+    }),
+  ]
+}
+
+/** `web/words/de.json` and whatever else stands beside it. */
+export function checkLanguages(): string | undefined {
+  const texts = allTexts()
+  const languages = globSync('words/*.json', { cwd: web }).filter((file) => !file.endsWith(NODES))
+  const faults = languages.flatMap((file) => {
+    const found = faultsOf(JSON.parse(readFileSync(join(web, file), 'utf8')) as Record<string, string>, texts)
+    return found.length === 0 ? [] : [`web/${file}:`, ...found]
+  })
+  return faults.length === 0
+    ? undefined
+    : [
+        'Every text of the console has a line in every language. Add what is missing with its translation:',
+        ...faults,
+      ].join('\n')
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--list')) for (const text of allTexts().keys()) console.log(JSON.stringify(text))
+  else console.log(checkLanguages() ?? 'Every text is in every language.')
+}
