@@ -72,6 +72,7 @@ const $data = item
 const $binary = item?.binary
 const $runIndex = 0
 const $input = viewOf({ items: input.items, item }, $itemIndex)
+const $fromAI = (name, _about, _type, otherwise) => input.filled?.[name] ?? otherwise
 const $ = (name) => viewOf(input.nodes[name], $itemIndex)
 const $node = new Proxy({}, { get: (_, name) => $(String(name)) })
 const $items = (name) => (name === undefined ? $input.all() : $(name).all())
@@ -114,6 +115,15 @@ function nodesOf(source: string, scope: Scope, list: Out | undefined): JsonObjec
   return nodes
 }
 
+/** What a model, or the caller of a tool, fills in: `$fromAI('name')`. */
+function filledIn(source: string, { filledByModel }: Scope): JsonObject {
+  const names = [...source.matchAll(/\$fromAI\(\s*(['"`])((?:(?!\1).)+)\1/g)].map(([, , name]) => name!)
+  if (!/\$fromAI\b/.test(source)) return {}
+  if (!filledByModel || names.length < (source.match(/\$fromAI\b/g) ?? []).length)
+    throw new NotConvertible('$fromAI lets a model fill in an argument')
+  return { filled: Object.fromEntries(names.map((name) => [name, toValue(filledByModel(name))])) }
+}
+
 /** The value of `=… {{ … }} …` as the output of a code node; throws where code has no counterpart either. */
 export function computedValue(template: string, scope: Scope): Out {
   const { place } = scope
@@ -138,6 +148,7 @@ export function computedValue(template: string, scope: Scope): Out {
           ...(usesList && { items: toValue(scope.input.list) }),
         }),
     ...(Object.keys(nodes).length > 0 && { nodes }),
+    ...filledIn(all, scope),
     ...around,
   }
   const run = place.list
@@ -159,14 +170,9 @@ export function checkNames(source: string): void {
 
 /** What neither CEL nor the sandbox has. */
 export const REFUSED: readonly [RegExp, string][] = [
-  [/\$fromAI\b/, '$fromAI lets a model fill in an argument'],
   [
     /\$jmespath\b|\$evaluateExpression\b|\$getPairedItem\b|\$secrets\b|\$parameter\b|\$prevNode\b/,
     'it uses names that are not there',
-  ],
-  [
-    /(?:setZone|zone:|timeZone:)\s*\(?\s*(?!['"`](?:utc|gmt|local|default)['"`])['"`][A-Za-z]/i,
-    'it shows times in a zone by name',
   ],
   [
     /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!en(?:-US)?['"`])/,

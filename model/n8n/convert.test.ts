@@ -398,13 +398,20 @@ describe('each kind of node', () => {
         ['Sheets', 0, 'Agent', 'ai_tool'],
       ],
     )
-    expect(find(converted, 'agent.run').args).toMatchObject({ instructions: 'Be kind', temperature: 0.2 })
+    expect(find(converted, 'agent.run').args).toMatchObject({
+      instructions: 'Be kind\n\nTools:\nSheets: google_sheets.read_rows',
+      tools: [{ service: 'google_sheets', action: 'read_rows' }],
+      temperature: 0.2,
+    })
     expect(find(converted, 'llm.extract').args).toMatchObject({
       schema: { type: 'object', properties: { city: { type: 'string' } } },
     })
     expect(nodesOf(converted).map(({ type }) => type)).toEqual(expect.arrayContaining(['state.get', 'state.set']))
-    expect(converted.credentials).toEqual([expect.objectContaining({ name: 'My OpenAI', kind: 'openAiApi' })])
-    expect(why(converted, 'Agent')).toContain('the tool "Sheets"')
+    expect(converted.credentials).toEqual([
+      expect.objectContaining({ name: 'My OpenAI', kind: 'openAiApi' }),
+      expect.objectContaining({ name: 'google_sheets', paths: [expect.stringMatching(/args\/tools\/0$/)] }),
+    ])
+    expect(why(converted, 'Agent')).toContain('is not filled in in n8n either')
     expect(JSON.stringify(converted.definition)).toContain('output.value.city')
   })
 })

@@ -43,7 +43,10 @@ class Conversion implements LoopHost {
       report: [],
       credentials: [],
       triggers: [],
-      attached: (name) => this.plan.attached(name),
+      attached: (name) => attachedTo(workflow, name),
+      convert: (step) => {
+        convertWith(step)
+      },
       view: (name) => this.view(name),
     }
   }
@@ -100,7 +103,12 @@ class Conversion implements LoopHost {
       .map(({ parameters }) => withoutSecrets(String(parameters.content ?? '')).text.slice(0, 5_000))
     const output = this.output()
     const graph = { nodes: sink.nodes, edges: sink.edges, ...(output !== undefined && { output }) }
-    const definition = accepted({ ...graph, layout: layoutOf(this.workflow, notes) }, this.options, this.work)
+    const inputs = inputsOf(this.work)
+    const definition = accepted(
+      { ...(inputs && { inputs }), ...graph, layout: layoutOf(this.workflow, notes) },
+      this.options,
+      this.work,
+    )
     return {
       name: this.workflow.name,
       definition,
@@ -278,6 +286,27 @@ function convertWith(step: Step): Exit[] {
   }
 }
 
+/** The nodes below another one, such as the tools of an agent. */
+const attachedTo = ({ nodes, edges }: N8nWorkflow, name: string): { kind: string; node: N8nNode }[] =>
+  edges
+    .filter(({ to, kind }) => to === name && kind !== 'main')
+    .flatMap(({ from, kind }) => nodes.filter((node) => node.name === from).map((node) => ({ kind, node })))
+
+/** What assistants are shown of a workflow that offers tools. */
+function inputsOf({ triggers }: Work): JsonObject | undefined {
+  const [server] = triggers
+  if (triggers.length !== 1 || server?.kind !== 'mcp' || !Array.isArray(server.settings.tools)) return undefined
+  if (server.settings.tools.length === 0) return undefined
+  return {
+    type: 'object',
+    properties: {
+      tool: { type: 'string', enum: [...new Set(server.settings.tools)], description: server.settings.about ?? '' },
+      arguments: { type: 'object', description: 'What the tool asks for, by name' },
+    },
+    required: ['tool'],
+  }
+}
+
 /** Where notes and nodes stood, for the canvas. */
 function layoutOf({ nodes }: N8nWorkflow, notes: string[]): JsonObject {
   const stuck = nodes.filter(isNote)
@@ -332,7 +361,7 @@ function credentialsOf(definition: Definition, work: Work): CredentialWanted[] {
         if (found.node.id !== node.id || found.node.type !== node.type) continue
         const key = `${found.kind}\n${found.name}`
         const line = wanted.get(key) ?? { name: found.name, kind: found.kind, paths: [] }
-        line.paths.push(where)
+        line.paths.push(`${where}${found.at}`)
         wanted.set(key, line)
       }
       const body = node.args?.body

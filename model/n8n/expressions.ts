@@ -30,6 +30,8 @@ export type Scope = {
   node(name: string): View
   /** A remark for the report. */
   remark(why: string): void
+  /** `$fromAI(name)`: what a model, or the caller of a tool, fills in. */
+  filledByModel?(name: string): Out
   /** Where an expression that CEL cannot say is computed; absent where there is no place for another node. */
   place?: HelperPlace | undefined
 }
@@ -259,7 +261,11 @@ class Translator {
       if (name === '$items' && !first) return asItems(this.scope.input.list)
       throw new NotConvertible('the name of a node is computed')
     }
-    if (name === '$fromAI') throw new NotConvertible('$fromAI lets a model fill in an argument')
+    if (name === '$fromAI') {
+      if (!this.scope.filledByModel || first?.kind !== 'literal')
+        throw new NotConvertible('$fromAI lets a model fill in an argument')
+      return this.scope.filledByModel(String(first.value))
+    }
     if (name === '$if' && args.length === 3)
       return this.translate({ kind: 'choice', test: args[0]!, yes: args[1]!, no: args[2]! })
     if (name === '$ifEmpty' && args.length === 2) return this.orElse(args[0]!, args[1]!, '[null, "", [], {}]')
@@ -424,5 +430,11 @@ function viewCall(view: View, key: string, args: Js[]): Out {
   throw new NotConvertible(`${key.slice(0, 40)}() of a node has no counterpart`)
 }
 
-export const translate = (source: string, scope: Scope): Out =>
-  new Translator(scope, new Map()).translate(parseJs(source))
+/** What a model fills in. Its description may hold quotes that end the text too early; n8n reads only the name. */
+const FILLED = /^(?:\/\*[^*]*\*\/)?\s*\$fromAI\(\s*(['"`])([^'"`]+)\1[\s\S]*\)$/
+
+export function translate(source: string, scope: Scope): Out {
+  const [, , name] = FILLED.exec(source.trim()) ?? []
+  if (name !== undefined && scope.filledByModel && !/\)\s*[.+?&|]/.test(source)) return scope.filledByModel(name)
+  return new Translator(scope, new Map()).translate(parseJs(source))
+}

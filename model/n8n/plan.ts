@@ -1,4 +1,5 @@
 import { type Circle, circlesIn } from './circles.ts'
+import { asRequest } from './tool-request.ts'
 import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
 
 // Which nodes run, what stands below an agent, what is the body of a loop, and in which order all of it is converted.
@@ -19,7 +20,6 @@ export type Plan = {
   /** Connections that lead back, or out of a loop: they have no counterpart. */
   dropped: N8nEdge[]
   unreachable: string[]
-  attached(name: string): { kind: string; node: N8nNode }[]
 }
 
 const TRIGGER = /(?:trigger|\.webhook|\.cron|\.interval|\.start|\.emailReadImap)$/i
@@ -32,8 +32,10 @@ export const bodyPort = ({ version }: N8nNode): number => (version >= 3 ? 1 : 0)
 
 export function planOf(workflow: N8nWorkflow): Plan {
   const nodes = new Map(workflow.nodes.filter((node) => !isNote(node)).map((node) => [node.name, node]))
-  const main = workflow.edges.filter(({ kind, from, to }) => kind === 'main' && nodes.has(from) && nodes.has(to))
-  const below = workflow.edges.filter(({ kind, from, to }) => kind !== 'main' && nodes.has(from) && nodes.has(to))
+  const { edges: all, tools } = withTools(workflow, nodes)
+  for (const name of tools) nodes.set(name, asNode(nodes.get(name)!))
+  const main = all.filter(({ kind, from, to }) => kind === 'main' && nodes.has(from) && nodes.has(to))
+  const below = all.filter(({ kind, from, to }) => kind !== 'main' && nodes.has(from) && nodes.has(to))
   const out = grouped(main, ({ from }) => from)
   const subNodes = new Set(below.map(({ from }) => from))
   const real = [...nodes.values()].filter((node) => !subNodes.has(node.name) || (out.get(node.name)?.length ?? 0) > 0)
@@ -89,9 +91,42 @@ export function planOf(workflow: N8nWorkflow): Plan {
         new Map([...circles].filter(([header]) => header !== open && region.has(header))),
       ),
     unreachable: real.filter(({ name }) => !reachable.has(name)).map(({ name }) => name),
-    attached: (name) =>
-      below.filter(({ to }) => to === name).map(({ from: other, kind }) => ({ kind, node: nodes.get(other)! })),
   }
+}
+
+export const isToolServer = ({ type }: N8nNode): boolean => type.endsWith('.mcpTrigger')
+
+/** What a server of tools offers runs after it, each by a port of its own. */
+function withTools(
+  { edges }: N8nWorkflow,
+  nodes: ReadonlyMap<string, N8nNode>,
+): { edges: N8nEdge[]; tools: ReadonlySet<string> } {
+  const ports = new Map<string, number>()
+  const tools = new Set<string>()
+  const turned = edges.map((edge): N8nEdge => {
+    const server = nodes.get(edge.to)
+    if (edge.kind !== 'ai_tool' || !server || !isToolServer(server) || !nodes.has(edge.from)) return edge
+    const port = ports.get(edge.to) ?? 0
+    ports.set(edge.to, port + 1)
+    tools.add(edge.from)
+    return { from: edge.to, port, to: edge.from, slot: 0, kind: 'main' }
+  })
+  return { edges: turned, tools }
+}
+
+/** A tool as the node that it is. */
+function asNode(node: N8nNode): N8nNode {
+  const [prefix = '', kind = ''] = [node.type.slice(0, node.type.lastIndexOf('.')), node.type.split('.').at(-1)]
+  const types: Record<string, string> = {
+    toolWorkflow: 'n8n-nodes-base.executeWorkflow',
+    toolCode: 'n8n-nodes-base.code',
+    toolCalculator: 'n8n-nodes-base.noOp',
+    toolThink: 'n8n-nodes-base.noOp',
+    agentTool: '@n8n/n8n-nodes-langchain.agent',
+  }
+  const plain = kind === 'toolHttpRequest' ? asRequest(node) : node
+  const type = types[kind] ?? (plain === node ? `${prefix}.${kind.replace(/Tool$/, '')}` : plain.type)
+  return { ...plain, type, isTool: true }
 }
 
 /** Where the body of a loop begins. */

@@ -1,5 +1,5 @@
-// Luxon as far as templates use it, for code that runs in the sandbox: UTC and fixed offsets. Zones by name are left to CEL, since the
-// sandbox has no table of them. The text is put before code that names one of its classes.
+// Luxon as far as templates use it, for code that runs in the sandbox, which has no table of time zones: the common ones stand here with
+// the rules of today. The text is put before code that names one of its classes.
 
 export const TIME = `const TIME_UNITS = ['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'millisecond']
 const UNIT_MS = { week: 6048e5, day: 864e5, hour: 36e5, minute: 6e4, second: 1e3, millisecond: 1 }
@@ -10,12 +10,38 @@ const unitOf = (name) => {
   if (!TIME_UNITS.includes(unit)) throw new Error('"' + name + '" is not a unit of time')
   return unit
 }
-const offsetOf = (zone) => {
+const sundayOf = (year, month, count) => {
+  const first = new Date(Date.UTC(year, month, 1)).getUTCDay()
+  const last = new Date(Date.UTC(year, month + 1, 0))
+  return count < 0 ? last.getUTCDate() - last.getUTCDay() : 1 + ((7 - first) % 7) + (count - 1) * 7
+}
+const isSummer = (rule, base, ms) => {
+  const year = new Date(ms).getUTCFullYear()
+  if (rule === 'eu') return ms >= Date.UTC(year, 2, sundayOf(year, 2, -1), 1) && ms < Date.UTC(year, 9, sundayOf(year, 9, -1), 1)
+  if (rule === 'us') return ms >= Date.UTC(year, 2, sundayOf(year, 2, 2), 2) - base * 6e4 && ms < Date.UTC(year, 10, sundayOf(year, 10, 1), 1) - base * 6e4
+  if (rule === 'au') return !(ms >= Date.UTC(year, 3, sundayOf(year, 3, 1), 2) - base * 6e4 && ms < Date.UTC(year, 9, sundayOf(year, 9, 1), 2) - base * 6e4)
+  return false
+}
+const ZONES = {}
+for (const [rule, minutes, names] of [
+  ['us', -300, 'America/New_York America/Toronto America/Detroit US/Eastern EST5EDT'], ['us', -360, 'America/Chicago US/Central America/Winnipeg'], ['us', -420, 'America/Denver US/Mountain America/Edmonton'],
+  ['us', -480, 'America/Los_Angeles US/Pacific America/Vancouver America/Tijuana'], ['us', -240, 'America/Halifax'], ['', -420, 'America/Phoenix'], ['', -360, 'America/Mexico_City America/Costa_Rica America/Guatemala'],
+  ['', -300, 'America/Bogota America/Lima America/Panama America/Guayaquil EST'], ['', -240, 'America/Caracas America/La_Paz America/Puerto_Rico America/Santo_Domingo'], ['', -180, 'America/Sao_Paulo America/Argentina/Buenos_Aires America/Buenos_Aires America/Montevideo America/Fortaleza America/Bahia'],
+  ['eu', 0, 'Europe/London Europe/Dublin Europe/Lisbon'], ['eu', 60, 'Europe/Berlin Europe/Paris Europe/Madrid Europe/Rome Europe/Amsterdam Europe/Brussels Europe/Vienna Europe/Zurich Europe/Stockholm Europe/Oslo Europe/Copenhagen Europe/Prague Europe/Warsaw Europe/Budapest Europe/Belgrade Europe/Zagreb Europe/Ljubljana Europe/Bratislava Europe/Luxembourg CET'],
+  ['eu', 120, 'Europe/Athens Europe/Helsinki Europe/Kiev Europe/Kyiv Europe/Bucharest Europe/Sofia Europe/Riga Europe/Vilnius Europe/Tallinn'], ['', 180, 'Europe/Istanbul Europe/Moscow Europe/Minsk Asia/Riyadh Asia/Kuwait Asia/Baghdad Asia/Qatar Africa/Nairobi'], ['', 60, 'Africa/Lagos Africa/Algiers Africa/Tunis'],
+  ['', 120, 'Africa/Johannesburg Africa/Maputo Africa/Tripoli'], ['', 0, 'Africa/Accra Africa/Abidjan Atlantic/Reykjavik'], ['', 240, 'Asia/Dubai Asia/Muscat Asia/Baku'], ['', 300, 'Asia/Karachi Asia/Tashkent'], ['', 330, 'Asia/Kolkata Asia/Calcutta Asia/Colombo'], ['', 345, 'Asia/Kathmandu'],
+  ['', 360, 'Asia/Dhaka'], ['', 420, 'Asia/Bangkok Asia/Jakarta Asia/Ho_Chi_Minh Asia/Saigon'], ['', 480, 'Asia/Singapore Asia/Shanghai Asia/Hong_Kong Asia/Taipei Asia/Manila Asia/Kuala_Lumpur Australia/Perth'], ['', 540, 'Asia/Tokyo Asia/Seoul'],
+  ['au', 600, 'Australia/Sydney Australia/Melbourne Australia/Hobart'], ['', 600, 'Australia/Brisbane'],
+]) for (const name of names.split(' ')) ZONES[name.toLowerCase()] = { rule, minutes }
+/** Minutes that clocks in the zone are ahead of UTC at this time. The table has the rules that hold since 2023. */
+const offsetOf = (zone, ms = Date.now()) => {
   const text = String(zone ?? 'utc')
   if (/^(utc|gmt|z|local|default|system|etc\\/utc)$/i.test(text)) return 0
   const found = /^(?:utc|gmt)?([+-])(\\d{1,2})(?::?(\\d\\d))?$/i.exec(text)
-  if (!found) throw new Error('the time zone "' + text + '" is not known in code')
-  return (found[1] === '-' ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] ?? 0))
+  if (found) return (found[1] === '-' ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] ?? 0))
+  const named = ZONES[text.toLowerCase()]
+  if (!named) throw new Error('the time zone "' + text + '" is not known in code')
+  return named.minutes + (isSummer(named.rule, named.minutes, ms) ? 60 : 0)
 }
 const pad = (value, width = 2) => String(Math.abs(value)).padStart(width, '0')
 const partsOf = (given) => Object.fromEntries(Object.entries(given).map(([key, value]) => [key, Number(value)]))
@@ -65,7 +91,11 @@ class Duration {
   toString() { return this.toJSON() }
 }
 class DateTime {
-  constructor(ms, offset = 0) { this.ts = ms; this.offset = offset }
+  constructor(ms, offset = 0, zone) {
+    this.ts = ms
+    this.zone = zone
+    this.offset = zone === undefined || Number.isNaN(ms) ? offset : offsetOf(zone, ms)
+  }
   static now() { return new DateTime(Date.now()) }
   static local(...parts) { return DateTime.utc(...parts) }
   static utc(...parts) {
@@ -80,10 +110,10 @@ class DateTime {
     if (week) return DateTime.utc(Number(week[1]), 1, 4).startOf('week').plus({ weeks: Number(week[2]) - 1, days: Number(week[3] ?? 1) - 1 })
     const offset = /(?:[+-]\\d\\d:?\\d\\d|[+-]\\d\\d)$/.exec(whole.slice(10))
     const isLocal = !offset && !/z$/i.test(whole)
-    const zone = options?.zone === undefined ? 0 : offsetOf(options.zone)
     const plain = /^\\d{4}-\\d\\d-\\d\\d$/.test(whole) ? whole + 'T00:00:00' : whole.replace(' ', 'T')
-    const ms = Date.parse(isLocal ? plain + 'Z' : plain) - (isLocal ? zone * 6e4 : 0)
-    return new DateTime(ms, zone)
+    const ms = Date.parse(isLocal ? plain + 'Z' : plain)
+    if (options?.zone === undefined || Number.isNaN(ms)) return new DateTime(ms)
+    return isLocal ? new DateTime(ms, 0, options.zone).at(ms) : new DateTime(ms, 0, options.zone)
   }
   static fromJSDate(date) { return new DateTime(new Date(date).getTime()) }
   static fromMillis(ms) { return new DateTime(Number(ms)) }
@@ -153,7 +183,10 @@ class DateTime {
   get weekYear() { return new Date(Date.UTC(this.year, this.month - 1, this.day + 4 - this.weekday)).getUTCFullYear() }
   get zoneName() { return this.offset === 0 ? 'UTC' : 'UTC' + this.offsetText.replace(':00', '') }
   get offsetText() { return (this.offset < 0 ? '-' : '+') + pad(Math.trunc(this.offset / 60)) + ':' + pad(this.offset % 60) }
-  at(shownMs) { return new DateTime(shownMs - this.offset * 6e4, this.offset) }
+  at(shownMs) {
+    const near = new DateTime(shownMs - this.offset * 6e4, this.offset, this.zone)
+    return near.offset === this.offset ? near : new DateTime(shownMs - near.offset * 6e4, near.offset, this.zone)
+  }
   set(values) {
     const now = { year: this.year, month: this.month, day: this.day, hour: this.hour, minute: this.minute, second: this.second, millisecond: this.millisecond }
     for (const [key, value] of Object.entries(values)) if (unitOf(key) in now) now[unitOf(key)] = Number(value)
@@ -166,8 +199,12 @@ class DateTime {
     for (const [key, value] of Object.entries(values)) {
       const name = unitOf(key)
       const amount = sign * Number(value)
+      if (name === 'day' || name === 'week') {
+        time = time.at(time.shown.getTime() + amount * UNIT_MS[name])
+        continue
+      }
       if (UNIT_MS[name]) {
-        time = new DateTime(time.ts + amount * UNIT_MS[name], time.offset)
+        time = new DateTime(time.ts + amount * UNIT_MS[name], time.offset, time.zone)
         continue
       }
       const months = amount * { month: 1, quarter: 3, year: 12 }[name]
@@ -220,7 +257,7 @@ class DateTime {
   hasSame(other, unit) { return this.startOf(unit).ts === new DateTime(other.ts, this.offset).startOf(unit).ts }
   equals(other) { return this.ts === other?.ts }
   extract(unit = 'week') { return unit === 'week' || unit === 'weekNumber' ? this.weekNumber : this[unitOf(unit)] }
-  setZone(zone) { return new DateTime(this.ts, offsetOf(zone)) }
+  setZone(zone) { return new DateTime(this.ts, offsetOf(zone, this.ts), zone) }
   toUTC() { return new DateTime(this.ts) }
   toLocal() { return this }
   setLocale() { return this }

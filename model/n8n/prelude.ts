@@ -201,9 +201,10 @@ const LOCALE = `const grouped = (value, options = {}) => {
   return (value < 0 ? '-' : '') + sign + whole + (part === '' ? '' : '.' + part) + (options.style === 'percent' ? '%' : '')
 }
 Number.prototype.toLocaleString = function (_language, options) { return Number.isFinite(Number(this)) ? grouped(Number(this), options) : String(this) }
-const dateText = (date, options, kinds) => {
-  if (Number.isNaN(date.getTime())) return 'Invalid Date'
+const dateText = (time, options, kinds) => {
+  if (Number.isNaN(time.getTime())) return 'Invalid Date'
   const given = { ...options }
+  const date = given.timeZone === undefined ? time : new Date(time.getTime() + offsetOf(given.timeZone, time.getTime()) * 6e4)
   const plain = !['weekday', 'year', 'month', 'day', 'hour', 'minute', 'second', 'dateStyle', 'timeStyle'].some((key) => given[key] !== undefined)
   if (plain && kinds.includes('date')) Object.assign(given, { year: 'numeric', month: 'numeric', day: 'numeric' })
   if (plain && kinds.includes('time')) Object.assign(given, { hour: 'numeric', minute: '2-digit', second: '2-digit' })
@@ -237,7 +238,7 @@ const hash: Part = {
   needs: [buffer],
 }
 const time: Part = { names: /\b(?:DateTime|Duration|Interval|\$now|\$today|luxon)\b|\$(?:now|today)\b/, text: TIME }
-const locale: Part = { names: /\btoLocale(?:Date|Time)?String\b/, text: LOCALE }
+const locale: Part = { names: /\btoLocale(?:Date|Time)?String\b/, text: LOCALE, needs: [time] }
 const methods: Part = { names: /./, text: METHODS, needs: [buffer, hash, time] }
 
 /** The parts that a source needs, each once, in an order in which nothing is used before it is there. */

@@ -41,6 +41,10 @@ const USER_INFO = /(https?:\/\/)[^/@\s{}'"]+:[^/@\s{}'"]+@/g
 
 const REMOVED = 'REMOVED'
 
+/** `YOUR_API_KEY`, `your-token`: words that say where a key belongs, without a digit. */
+const isToBeFilled = (value: string): boolean =>
+  /^(?:[A-Z]+_)+[A-Z]+$/.test(value) || /^<?(?:your|my|put|insert|enter|add)[-_](?:[a-z]+[-_]?){1,5}>?$/i.test(value)
+
 /** The text without what looks like a secret, and whether there was any. */
 export function withoutSecrets(text: string): { text: string; found: boolean } {
   if (text.length < 12) return { text, found: false }
@@ -49,7 +53,7 @@ export function withoutSecrets(text: string): { text: string; found: boolean } {
     .replace(USER_INFO, `$1`)
     .replace(SCHEME, (_all, scheme: string) => `${scheme} ${REMOVED}`)
     .replace(ASSIGNED, (all, quote: string, name: string, between: string, mark: string, value: string) =>
-      isSecretName(name) && value !== REMOVED && !/^(https?:|\/)/.test(value)
+      isSecretName(name) && value !== REMOVED && !/^(https?:|\/)/.test(value) && !isToBeFilled(value)
         ? `${quote}${name}${quote}${between}${mark}${REMOVED}${mark}`
         : all,
     )

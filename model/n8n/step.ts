@@ -15,15 +15,20 @@ export type Sink = { nodes: Node[]; edges: Edge[] }
 /** A node below another one: the model, the tools and the memory of an agent. */
 export type Attached = { kind: string; node: N8nNode }
 
+/** A credential that is named inside the arguments of a node, at this pointer. */
+export type ToolCredential = { name: string; kind: string; at: string }
+
 /** What the conversion of a whole workflow keeps. */
 export type Work = {
   workflowName: string
   services: Catalogue
   uniqueId(name: string): string
   report: ReportLine[]
-  credentials: { name: string; kind: string; node: Node }[]
+  credentials: (ToolCredential & { node: Node })[]
   triggers: { kind: string; node: string; about: string; settings: JsonObject }[]
   attached(name: string): Attached[]
+  /** Turns the node of a step into nodes of ours. */
+  convert(step: Step): void
   /** What another node of n8n gives here; throws where it cannot have run before. */
   view(name: string): { exits: Exit[]; flow: Flow }
 }
@@ -33,6 +38,8 @@ export type Place = { scope: Scope; add(type: string, args: JsonObject, options?
 type AddOptions = {
   credential?: { name: string; kind: string } | undefined
   name?: string
+  /** More credentials, inside the arguments. */
+  inside?: readonly ToolCredential[]
   /** Only computes something for the node: it takes neither its id nor what it does with failures. */
   isHelper?: boolean
 }
@@ -50,6 +57,8 @@ export class Step {
   readonly inputs: readonly (readonly Exit[])[]
   readonly sink: Sink
   readonly work: Work
+  /** Where the node is a tool: the name under which expressions find what the model fills in. */
+  private readonly filledByModel: string | undefined
   private readonly entries: readonly Exit[]
   private isConnected = false
   private isThere = false
@@ -62,6 +71,7 @@ export class Step {
     entries: readonly Exit[],
     sink: Sink,
     work: Work,
+    filledByModel?: string,
   ) {
     this.node = node
     this.input = input
@@ -69,6 +79,7 @@ export class Step {
     this.entries = entries
     this.sink = sink
     this.work = work
+    this.filledByModel = filledByModel
     this.id = work.uniqueId(node.name)
   }
 
@@ -88,6 +99,11 @@ export class Step {
     const clean = withoutSecrets(why).text.slice(0, 400)
     if (!this.reasons.some((one) => one.outcome === outcome && one.why === clean))
       this.reasons.push({ outcome, why: clean })
+  }
+
+  /** What was noted so far. */
+  noted(wanted: 'remark' | 'by_hand'): string[] {
+    return this.reasons.filter(({ outcome }) => outcome === wanted).map(({ why }) => why)
   }
 
   finish(): void {
@@ -119,6 +135,11 @@ export class Step {
       workflowName: work.workflowName,
       remark: (why) => this.remark(why),
       place,
+      filledByModel: (name) => {
+        if (this.filledByModel !== undefined) return { ...pathOut(['vars', this.filledByModel, name]) }
+        if (!this.node.isTool) throw new NotConvertible('$fromAI lets a model fill in an argument')
+        return member(current(), name)
+      },
       node: (name) => this.viewOf(name, current, index),
     }
   }
@@ -227,7 +248,7 @@ export class Step {
   }
 
   /** Adds a node to the graph; the first one is where the connections lead. */
-  add(type: string, args: JsonObject, { credential, name, isHelper = false }: AddOptions = {}): string {
+  add(type: string, args: JsonObject, { credential, name, inside = [], isHelper = false }: AddOptions = {}): string {
     const before = this.sink.nodes.at(-1)?.id
     const isOwn = !this.isThere && !isHelper
     const id = isOwn ? this.id : this.work.uniqueId(`${this.id}_${isHelper ? 'value' : type.split('.').at(-1)}`)
@@ -239,7 +260,8 @@ export class Step {
       ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : this.handling(type)),
     }
     this.sink.nodes.push(node)
-    if (credential) this.work.credentials.push({ ...credential, node })
+    if (credential) this.work.credentials.push({ ...credential, at: '', node })
+    for (const one of inside) this.work.credentials.push({ ...one, node })
     if (isOwn) this.isThere = true
     if (this.isConnected) this.sink.edges.push({ from: { node: before! }, to: id })
     else connect(this.sink, this.entries, id)
@@ -318,7 +340,7 @@ export class Step {
   private mapped(build: (place: Place) => Out, many: boolean): Exit[] {
     const { input, work, id } = this
     const body: Sink = { nodes: [], edges: [] }
-    const add: Place['add'] = (type, args, { credential, name } = {}) => {
+    const add: Place['add'] = (type, args, { credential, name, inside = [] } = {}) => {
       const inner: Node = {
         id: work.uniqueId(`${id}_${body.nodes.length === 0 ? 'each' : type.split('.').at(-1)}`),
         type,
@@ -329,7 +351,8 @@ export class Step {
       const before = body.nodes.at(-1)
       if (before) body.edges.push({ from: { node: before.id }, to: inner.id })
       body.nodes.push(inner)
-      if (credential) work.credentials.push({ ...credential, node: inner })
+      if (credential) work.credentials.push({ ...credential, at: '', node: inner })
+      for (const one of inside) work.credentials.push({ ...one, node: inner })
       return inner.id
     }
     const made = build({ scope: this.scope(pathOut(['item']), pathOut(['index'], 'number'), { add }), add })

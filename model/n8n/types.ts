@@ -10,6 +10,8 @@ export type N8nNode = {
   position: [number, number]
   disabled: boolean
   settings: JsonObject
+  /** A tool that others call: expressions read what the caller filled in. */
+  isTool?: boolean
   /** Names of credentials by their kind. */
   credentials: Record<string, string>
 }

@@ -22,6 +22,7 @@ const OUTSIDE: readonly [RegExp, string][] = [
   [/\bfetch\s*\(|\baxios\b|\$http\b|XMLHttpRequest/, 'the code makes requests: use http.request'],
   [/process\.(?!env\b)/, 'the code reads the process'],
   [/\bsetTimeout\b|\bsetInterval\b/, 'the code waits: use a wait node'],
+  [/\$fromAI\b/, '$fromAI lets a model fill in an argument'],
   ...REFUSED,
 ]
 

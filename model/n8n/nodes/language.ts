@@ -6,6 +6,7 @@ import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut, quote, textOf } from '../out.ts'
 import type { Attached, Place, Step } from '../step.ts'
 import { media } from './media.ts'
+import { toolsOf } from './tools.ts'
 
 // Chains and agents of LangChain as llm.generate, llm.extract and agent.run.
 
@@ -199,9 +200,9 @@ export function message(step: Step): Exit[] {
     throw new NotConvertible(
       `the operation "${resource} ${operation}" of ${step.node.type.split('.').at(-1)} has no counterpart`,
     )
-  if (attachedOf(step, 'ai_tool').length > 0) throw new NotConvertible('it has tools: use agent.run')
   return step.each((at) => {
     const { args, credential } = modelOf(step)
+    const tools = toolsOf(step, at, attachedOf(step, 'ai_tool'), step.work.convert)
     const { system, others } = messagesOf(step, at.scope)
     const options = objectOf(p.options)
     const more = options.systemMessage ?? options.system ?? options.instructions
@@ -216,12 +217,25 @@ export function message(step: Step): Exit[] {
     const instructions = joined(system)
     if (system.length > 0 && instructions === undefined)
       throw new NotConvertible('its instructions become too long for one expression')
-    const id = at.add(
-      'llm.generate',
-      { prompt: whole, ...(instructions !== undefined && { system: instructions }), ...args },
-      { credential },
-    )
-    const text = pathOut(['nodes', id, 'output', 'text'], 'any')
+    const isAgent = tools.grants.length + tools.mcp.length > 0
+    const id = isAgent
+      ? at.add(
+          'agent.run',
+          {
+            goal: whole,
+            ...(instructions !== undefined && { instructions }),
+            ...(tools.grants.length > 0 && { tools: tools.grants }),
+            ...(tools.mcp.length > 0 && { mcp: tools.mcp }),
+            ...args,
+          },
+          { credential, inside: tools.credentials },
+        )
+      : at.add(
+          'llm.generate',
+          { prompt: whole, ...(instructions !== undefined && { system: instructions }), ...args },
+          { credential },
+        )
+    const text = pathOut(['nodes', id, 'output', isAgent ? 'answer' : 'text'], 'any')
     const content =
       p.jsonOutput === true || objectOf(p.options).textFormat !== undefined ? celOut(`json.decode(${text.cel})`) : text
     // Each vendor wraps the text in its own way, and expressions name the wrapping.
@@ -241,42 +255,6 @@ export function message(step: Step): Exit[] {
       output: list(fieldsOut({ content: list(fieldsOut({ text: content })) })),
     })
   })
-}
-
-type Tools = { types: string[]; mcp: JsonObject[]; texts: string[] }
-
-/** What the tools below an agent become: node types that it may call, servers, and a text that says how. */
-function toolsOf(step: Step): Tools {
-  const tools: Tools = { types: [], mcp: [], texts: [] }
-  for (const { node } of attachedOf(step, 'ai_tool')) {
-    const type = node.type.split('.').at(-1) ?? ''
-    const p = node.parameters
-    if (type === 'toolThink') step.remark(`"${node.name}" is left out: models think without a tool`)
-    else if (type === 'toolCalculator') tools.types.push('transform')
-    else if (type === 'mcpClientTool') {
-      const url = String(p.endpointUrl ?? p.sseEndpoint ?? '')
-      if (!/^https?:\/\//.test(url) || (p.authentication !== undefined && p.authentication !== 'none'))
-        step.byHand(`the tool "${node.name}" needs the address of its server, or a credential`)
-      else tools.mcp.push({ url })
-    } else if (type === 'httpRequestTool' || type === 'toolHttpRequest') {
-      const url = String(p.url ?? '')
-      const isOpen = (p.authentication ?? 'none') === 'none' && /^https?:\/\//.test(url) && !url.includes('{{')
-      if (!isOpen || p.sendHeaders === true)
-        step.byHand(
-          `the tool "${node.name}" calls an address with a credential or with arguments that the model fills in`,
-        )
-      else {
-        tools.types.push('http.request')
-        tools.texts.push(
-          `${node.name}: http.request ${String(p.method ?? 'GET')} ${url}. ${String(p.toolDescription ?? p.descriptionType ?? '')}`.slice(
-            0,
-            500,
-          ),
-        )
-      }
-    } else step.byHand(`the tool "${node.name}" (${type}) has no counterpart as a tool of an agent`)
-  }
-  return { ...tools, types: [...new Set(tools.types)] }
 }
 
 type Memory = { before: string; keep(question: string, answer: string): void }
@@ -308,33 +286,42 @@ function memoryOf(step: Step, { scope, add }: Place): Memory | undefined {
   }
 }
 
+/** Computed instructions, and a text after them. */
+function withText(step: Step, { add }: Place, system: Json, list: string): Json {
+  const id = add('set', { values: { text: system, tools: list } }, { isHelper: true })
+  return step.guarded(celOut(`string(nodes.${id}.output.text) + "\\n\\n" + nodes.${id}.output.tools`, 'text'))
+}
+
 export function agent(step: Step): Exit[] {
   const { p } = step
   const options = objectOf(p.options)
   return step.each((at) => {
     const { scope, add } = at
     const { args, credential } = modelOf(step)
-    const tools = toolsOf(step)
+    const tools = toolsOf(step, at, attachedOf(step, 'ai_tool'), step.work.convert)
     const prompt = promptOf(step, scope)
     const memory = memoryOf(step, at)
     const goal = memory ? step.guarded(celOut(`${memory.before} + ${textOf(prompt)}`, 'text')) : asText(step, prompt)
     const system = step.text(options.systemMessage ?? p.systemMessage ?? '', scope, 'systemMessage')
+    const list = tools.texts.length > 0 ? `Tools:\n${tools.texts.join('\n')}` : ''
     const said =
-      tools.texts.length > 0 && typeof system === 'string'
-        ? `${system}\n\nTools:\n${tools.texts.join('\n')}`.trim()
-        : system
+      list === ''
+        ? system
+        : typeof system === 'string'
+          ? `${system}\n\n${list}`.trim()
+          : withText(step, at, system, list)
     const steps = Number(options.maxIterations ?? 10)
     const id = add(
       'agent.run',
       {
         goal,
         ...(said !== '' && { instructions: said }),
-        ...(tools.types.length > 0 && { tools: tools.types }),
+        ...(tools.grants.length > 0 && { tools: tools.grants }),
         ...(tools.mcp.length > 0 && { mcp: tools.mcp }),
         ...(Number.isInteger(steps) && steps > 0 && { max_steps: Math.min(100, steps) }),
         ...args,
       },
-      { credential },
+      { credential, inside: tools.credentials },
     )
     const answer = pathOut(['nodes', id, 'output', 'answer'], 'any')
     memory?.keep(textOf(prompt), textOf(answer))

@@ -35,7 +35,7 @@ export function html(step: Step): Exit[] {
         ? { $ref: `nodes.${fileText(step, at, item, field)}.output.content` }
         : step.guarded(field.split('.').reduce<Out>((of, key) => member(of, key), item))
     const wanted = values.map((one) => ({
-      key: step.text(one.key, at.scope, 'key'),
+      key: step.text(one.key, at.scope, 'field'),
       selector: step.text(one.cssSelector, at.scope, 'cssSelector'),
       kind: String(one.returnValue ?? 'text'),
       attribute: step.text(one.attribute ?? '', at.scope, 'attribute'),

@@ -18,6 +18,7 @@ function given(step: Step, spec: string, scope: Scope): Json | undefined {
   if (spec.startsWith("'")) return spec.slice(1)
   const isNumber = spec.startsWith('#')
   for (const path of (isNumber ? spec.slice(1) : spec).split('|')) {
+    if (path.startsWith("'")) return path.slice(1)
     const raw = parameterAt(step.p, path)
     if (isEmpty(raw)) continue
     const value = step.value(raw, scope, path)
@@ -74,7 +75,23 @@ function bodyOf(step: Step, of: RequestOf, scope: Scope): JsonObject {
       throw new NotConvertible('its body is not JSON')
     }
   }
-  return of.json === undefined ? {} : { json: nested(filled(step, of.json, scope)) }
+  if (of.json === undefined) return {}
+  const fields = filled(step, of.json, scope)
+  return { json: nested(of.json.author === undefined ? fields : { ...fields, author: authorOf(step, scope) }) }
+}
+
+/** Who posts at LinkedIn: a person or an organization. */
+function authorOf(step: Step, scope: Scope): Json {
+  const { p } = step
+  const isCompany = p.postAs === 'organization'
+  const id = isCompany ? p.organization : p.person
+  if (isEmpty(id)) return step.unfilled('the author of the post')
+  const urn = isCompany ? 'urn:li:organization:' : 'urn:li:person:'
+  return step.text(
+    typeof id === 'string' && id.startsWith('=') ? `=${urn}${id.slice(1)}` : `${urn}${String(id)}`,
+    scope,
+    'author',
+  )
 }
 
 /** `a.b` is a field inside another one. */
@@ -101,6 +118,8 @@ export function request(step: Step, kind: string): Exit[] | undefined {
   const operation = String(step.p.operation ?? vendor.operations?.[resource] ?? vendor.operation)
   const sort = String(step.p.messageType ?? 'text')
   const key = `${resource}:${operation}${sort === 'text' ? '' : ` ${sort}`}`
+  if (kind === 'linkedIn' && (step.p.shareMediaCategory ?? 'NONE') === 'IMAGE')
+    throw new NotConvertible('LinkedIn: a post with a picture takes several requests')
   const of = Object.hasOwn(vendor.requests, key) ? vendor.requests[key]! : undefined
   if (!of)
     throw new NotConvertible(`${vendor.title}: the operation "${resource} ${operation}" is not mapped`.slice(0, 200))

@@ -384,6 +384,71 @@ export const SERVICES: Record<string, ServiceOf> = {
       'message:reply': { action: 'reply', args: { message_id: 'messageId', comment: 'message' } },
     },
   },
+  pipedrive: {
+    service: 'pipedrive',
+    resource: 'deal',
+    operation: 'create',
+    actions: {
+      'deal:create': {
+        action: 'create_deal',
+        args: {
+          title: 'title',
+          value: '#additionalFields.value',
+          currency: 'additionalFields.currency',
+          person_id: '#person_id|additionalFields.person_id',
+          org_id: '#org_id|additionalFields.org_id',
+          stage_id: '#additionalFields.stage_id',
+        },
+      },
+      'deal:get': { action: 'get_deal', args: { id: 'dealId' } },
+      'deal:getAll': { action: 'list_deals', args: { max_items: '#limit' }, list: 'items' },
+      'deal:update': {
+        action: 'update_deal',
+        args: {
+          id: 'dealId',
+          title: 'updateFields.title',
+          value: '#updateFields.value',
+          status: 'updateFields.status',
+          stage_id: '#updateFields.stage_id',
+        },
+      },
+      'person:create': {
+        action: 'create_person',
+        args: {
+          name: 'name',
+          email: 'additionalFields.email[]',
+          phone: 'additionalFields.phone[]',
+          org_id: '#additionalFields.org_id',
+        },
+      },
+      'person:getAll': { action: 'list_persons', args: { max_items: '#limit' }, list: 'items' },
+      'person:search': { action: 'search_persons', args: { term: 'term' }, list: '' },
+      'organization:create': {
+        action: 'create_organization',
+        args: { name: 'name', address: 'additionalFields.address' },
+      },
+      'activity:create': {
+        action: 'create_activity',
+        args: {
+          subject: 'subject',
+          type: 'type',
+          due_date: 'additionalFields.due_date',
+          deal_id: '#additionalFields.deal_id',
+          person_id: '#additionalFields.person_id',
+          note: 'additionalFields.note',
+        },
+      },
+      'note:create': {
+        action: 'create_note',
+        args: {
+          content: 'content',
+          deal_id: '#additionalFields.deal_id',
+          person_id: '#additionalFields.person_id',
+          org_id: '#additionalFields.org_id',
+        },
+      },
+    },
+  },
   microsoftTeams: {
     service: 'microsoft_teams',
     resource: 'channelMessage',
@@ -391,9 +456,18 @@ export const SERVICES: Record<string, ServiceOf> = {
     actions: {
       'channelMessage:create': {
         action: 'send_channel_message',
-        args: { team_id: 'teamId', channel_id: 'channelId', text: 'message' },
+        args: { team_id: 'teamId', channel_id: 'channelId', content: 'message', content_type: 'contentType' },
       },
-      'chatMessage:create': { action: 'send_chat_message', args: { chat_id: 'chatId', text: 'message' } },
+      'chatMessage:create': {
+        action: 'send_chat_message',
+        args: { chat_id: 'chatId', content: 'message', content_type: 'contentType' },
+      },
+      'channelMessage:getAll': {
+        action: 'list_channel_messages',
+        args: { team_id: 'teamId', channel_id: 'channelId', max_items: '#limit' },
+        list: 'items',
+      },
+      'channel:getAll': { action: 'list_channels', args: { team_id: 'teamId' }, list: '' },
     },
   },
   hubspot: { service: 'hubspot', resource: 'contact', operation: 'upsert', actions: {} },

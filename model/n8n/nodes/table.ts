@@ -65,6 +65,7 @@ const BASE: Record<string, Handler> = {
 const LANGUAGE: Record<string, Handler> = {
   chatTrigger: triggers.chat,
   manualChatTrigger: triggers.chat,
+  mcpTrigger: triggers.toolServer,
   agent: language.agent,
   chainLlm: language.chain,
   openAi: language.message,

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, ofOne, outputOf } from '../flow.ts'
+import { pathOut } from '../out.ts'
 import type { Step } from '../step.ts'
 
 // What starts a workflow of n8n. The definition begins with the item that the trigger gives; the trigger itself is set up beside it.
@@ -170,6 +171,53 @@ export function failed(step: Step): Exit[] {
   }
   return begins(step, values, 'error', 'The error workflow of others')
 }
+
+/** A server of tools: the workflow is one tool, and its argument `tool` says which of them is meant. */
+export function toolServer(step: Step): Exit[] {
+  const tools = step.work.attached(step.node.name).filter(({ kind }) => kind === 'ai_tool')
+  if (tools.length > 50) step.byHand('it offers more than 50 tools: make several workflows')
+  step.remark(
+    'switch on mcp_tool in the settings of the workflow: assistants find it at /mcp, with the arguments tool and arguments',
+  )
+  const names = tools.slice(0, 50).map(({ node }) => nameOf(node.name))
+  const about = tools
+    .slice(0, 50)
+    .map(({ node }, at) =>
+      `${names[at]}: ${String(node.parameters.toolDescription ?? node.parameters.description ?? node.name).replace(/^=/, '')}`.slice(
+        0,
+        300,
+      ),
+    )
+    .join('\n')
+    .slice(0, 4_000)
+  step.work.triggers.push({
+    kind: 'mcp',
+    node: step.node.name,
+    about: 'A tool for assistants (MCP)',
+    settings: { tools: names, about },
+  })
+  if (names.length === 0) {
+    step.add('set', { values: { $ref: 'input' } })
+    return [step.exit(ofOne(outputOf(step.id)))]
+  }
+  const cases = names.map((name, at) => ({
+    port: `case_${at + 1}`,
+    when: { $cel: `input?.tool.orValue("") == ${JSON.stringify(name)}` },
+  }))
+  step.add('branch', { cases })
+  return cases.map(({ port }) => {
+    const exit = step.exit(ofOne({ ...pathOut(['input', 'arguments']) }), { port })
+    return { ...exit, chosen: new Map([...exit.chosen, [step.id, port]]) }
+  })
+}
+
+const nameOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, 60) || 'tool'
 
 /** A vendor calls: its event is the input. */
 export function event(step: Step, service: string, isThere: boolean): Exit[] {

@@ -1,0 +1,210 @@
+import type { Json, JsonObject, Node } from '#model/definition'
+import { isObject } from '#model/json'
+import { ofOne } from '../flow.ts'
+import { NotConvertible } from '../js-ast.ts'
+import { preludeOf } from '../prelude.ts'
+import { withoutSecrets } from '../secrets.ts'
+import { type Attached, type Place, type Sink, Step, type ToolCredential, type Work } from '../step.ts'
+import { asRequest } from '../tool-request.ts'
+import type { N8nNode } from '../types.ts'
+
+// The tools below an agent, as what `agent.run` may be granted. A node as a tool is converted like the node itself; what the model
+// fills in there is what it fills in here.
+
+/** What an agent is granted, what its instructions say of it, and the credentials that are named in there. */
+export type Tools = { grants: Json[]; mcp: JsonObject[]; texts: string[]; credentials: ToolCredential[] }
+
+type Convert = (step: Step) => unknown
+
+/** Stands where n8n lets the model fill in a value. */
+export const MODEL_FILLS = 'filled_by_model'
+
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+const isFilledByModel = (value: Json | undefined): boolean => JSON.stringify(value ?? null).includes(MODEL_FILLS)
+const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
+
+/** What the description of a tool says, in n8n or where it says nothing. */
+const aboutOf = ({ parameters: p }: N8nNode): string =>
+  withoutSecrets(String(p.toolDescription ?? p.description ?? '').replace(/^=/, '')).text.slice(0, 400)
+
+/** Requests that models make with nothing but a query, by the tool of n8n. */
+const SEARCHES: Record<string, { url: string; needsKey: boolean; method?: string }> = {
+  toolSerpApi: { url: 'https://serpapi.com/search.json', needsKey: true },
+  toolWikipedia: { url: 'https://en.wikipedia.org/w/api.php', needsKey: false },
+  toolSearXng: { url: '', needsKey: false },
+  perplexityTool: { url: 'https://api.perplexity.ai/chat/completions', needsKey: true, method: 'POST' },
+  tavilyTool: { url: 'https://api.tavily.com/search', needsKey: true, method: 'POST' },
+  firecrawlTool: { url: 'https://api.firecrawl.dev/v2/scrape', needsKey: true, method: 'POST' },
+}
+
+class Toolbox implements Tools {
+  readonly grants: Json[] = []
+  readonly mcp: JsonObject[] = []
+  readonly texts: string[] = []
+  readonly credentials: ToolCredential[] = []
+  private readonly step: Step
+  private readonly place: Place
+  private readonly convert: Convert
+
+  constructor(step: Step, place: Place, convert: Convert) {
+    this.step = step
+    this.place = place
+    this.convert = convert
+  }
+
+  private grant(node: N8nNode, grant: JsonObject, note: string, credential?: ToolCredential): void {
+    const same = this.grants.findIndex((one) => JSON.stringify(one) === JSON.stringify(grant))
+    const at = same >= 0 ? same : this.grants.push(grant) - 1
+    if (credential && same < 0) this.credentials.push({ ...credential, at: `/tools/${at}${credential.at}` })
+    const about = aboutOf(node)
+    this.texts.push(`${node.name}: ${note}${about === '' ? '' : `. ${about}`}`.slice(0, 800))
+  }
+
+  private server(node: N8nNode): void {
+    const { parameters: p } = node
+    const url = String(p.endpointUrl ?? p.sseEndpoint ?? '').replace(/^=/, '')
+    if (!/^https?:\/\//.test(url) || url.includes('{{')) {
+      this.step.remark(`the address of the server of "${node.name}" is not filled in in n8n either`)
+      return
+    }
+    const [kind, name] = Object.entries(node.credentials)[0] ?? []
+    const needs = p.authentication !== undefined && p.authentication !== 'none'
+    const at = this.mcp.push({ url }) - 1
+    if (needs)
+      this.credentials.push({ name: name ?? node.name, kind: kind ?? String(p.authentication), at: `/mcp/${at}` })
+  }
+
+  private code(node: N8nNode): void {
+    const { parameters: p } = node
+    if (p.language === 'python') throw new NotConvertible('it is Python')
+    const { text } = withoutSecrets(String(p.jsCode ?? ''))
+    if (text.trim() === '') {
+      this.step.remark(`"${node.name}" is not filled in in n8n either`)
+      return
+    }
+    if (/\bfetch\s*\(|\baxios\b|\brequire\s*\(|\bthis\.helpers\b|\$\(|\$input\b/.test(text))
+      throw new NotConvertible('its code reaches outside')
+    const source = `${preludeOf(text)}const query = typeof input === 'object' && input !== null && 'query' in input ? input.query : input\n${text}`
+    this.grant(node, { type: 'code', arguments: { fixed: { source } } }, 'code, with your query as input')
+  }
+
+  private search(node: N8nNode, { url, needsKey, method = 'GET' }: (typeof SEARCHES)[string]): void {
+    const [kind, name] = Object.entries(node.credentials)[0] ?? [kindOf(node), node.name]
+    const credential = needsKey ? { name, kind, at: '/arguments/fixed' } : undefined
+    const fixed = { method, url }
+    this.grant(node, { type: 'http.request', arguments: { fixed } }, `http.request ${method} ${url}`, credential)
+  }
+
+  /** The node that the tool is, converted beside the workflow. */
+  private asNode(node: N8nNode): void {
+    const sink: Sink = { nodes: [], edges: [] }
+    const credentials: Work['credentials'] = []
+    const { step, place } = this
+    const work: Work = { ...step.work, report: [], credentials, triggers: [] }
+    const item = place.scope.input.paired()
+    const plain = { ...node, type: node.type.replace(/Tool$/, '') }
+    const input = { ...ofOne(item), same: step.input.same, aligned: new Map() }
+    const inner = new Step(plain, input, [], [], sink, work, MODEL_FILLS)
+    this.convert(inner)
+    const [problem] = inner.noted('by_hand')
+    if (problem !== undefined) throw new NotConvertible(problem)
+    for (const remark of inner.noted('remark')) step.remark(`${node.name}: ${remark}`)
+    if (sink.nodes.some(({ type }) => type === 'map')) throw new NotConvertible('it takes several steps')
+    const moved = new Map<string, string | undefined>()
+    const renamed = (value: Json): Json => {
+      let text = JSON.stringify(value)
+      for (const [from, to] of moved)
+        text = text.replaceAll(
+          new RegExp(`nodes\\.${from}\\.`, 'g'),
+          to === undefined ? `${MODEL_FILLS}.` : `nodes.${to}.`,
+        )
+      return JSON.parse(text) as Json
+    }
+    for (const one of sink.nodes) {
+      const args = renamed((one.args ?? {}) as JsonObject) as JsonObject
+      if (this.isTool(one)) this.asGrant(node, one, args, credentials)
+      else if (isFilledByModel(args)) moved.set(one.id, undefined)
+      else moved.set(one.id, place.add(one.type, args, { isHelper: true }))
+      if (this.isTool(one)) moved.set(one.id, undefined)
+    }
+  }
+
+  private isTool({ type }: Node): boolean {
+    return ['service.call', 'http.request', 'mail.send', 'state.get', 'state.set'].includes(type)
+  }
+
+  private asGrant(node: N8nNode, made: Node, args: JsonObject, credentials: Work['credentials']): void {
+    const wanted = credentials.find((one) => one.node.id === made.id)
+    const isService = made.type === 'service.call'
+    const given = isService ? objectOf(args.args) : args
+    const fixed = Object.fromEntries(Object.entries(given).filter(([, value]) => !isFilledByModel(value)))
+    const open = Object.entries(given).filter(([, value]) => isFilledByModel(value))
+    const hints = open.map(([name, value]) => `${name} like ${shown(value)}`)
+    const said = isService ? `${String(args.service)}.${String(args.action)}` : made.type
+    this.grant(
+      node,
+      isService
+        ? { service: args.service!, action: args.action!, arguments: { fixed } }
+        : { type: made.type, arguments: { fixed } },
+      `${said}${hints.length > 0 ? `, where you fill in ${hints.join('; ')}` : ''}`,
+      wanted && { name: wanted.name, kind: wanted.kind, at: isService ? '' : '/arguments/fixed' },
+    )
+  }
+
+  add({ node }: Attached): void {
+    const type = kindOf(node)
+    const { step } = this
+    try {
+      if (type === 'toolThink') step.remark(`"${node.name}" is left out: models think without a tool`)
+      else if (type === 'toolCalculator') this.grant(node, { type: 'transform' }, 'transform')
+      else if (type === 'mcpClientTool') this.server(node)
+      else if (type === 'toolCode') this.code(node)
+      else if (type === 'dateTimeTool')
+        this.grant(
+          node,
+          { type: 'code', arguments: { fixed: { source: 'return new Date().toISOString()' } } },
+          'code, the time now',
+        )
+      else if (type === 'agentTool') this.colleague(node)
+      else if (Object.hasOwn(SEARCHES, type) && SEARCHES[type]!.url !== '') this.search(node, SEARCHES[type]!)
+      else if (type === 'toolHttpRequest') this.asNode(asRequest(node))
+      else if (type.endsWith('Tool')) this.asNode(node)
+      else throw new NotConvertible('it has no counterpart as a tool of an agent')
+    } catch (error) {
+      if (!(error instanceof NotConvertible)) throw error
+      step.byHand(`the tool "${node.name}" (${type}): ${error.message}`)
+    }
+  }
+
+  /** An agent below an agent: its instructions and tools go to the one above it. */
+  private colleague(node: N8nNode): void {
+    const system = String(objectOf(node.parameters.options).systemMessage ?? '').replace(/^=/, '')
+    if (system.includes('{{')) throw new NotConvertible('its instructions are computed')
+    this.step.remark(
+      `the agent "${node.name}" is not one of its own here: its instructions and tools are those of the agent above it`,
+    )
+    this.texts.push(`As ${node.name} (${aboutOf(node)}): ${withoutSecrets(system).text}`.slice(0, 6_000))
+    for (const one of this.step.work.attached(node.name))
+      if (one.kind === 'ai_tool' && !one.node.disabled) this.add(one)
+  }
+}
+
+const shown = (value: Json): string =>
+  JSON.stringify(value)
+    .replaceAll(/\{"\$(?:ref|cel)":"((?:[^"\\]|\\.)*)"\}/g, '<$1>')
+    .replaceAll(
+      new RegExp(
+        `nodes\\.[a-z0-9_]+\\.output|${MODEL_FILLS}\\??\\.|\\.orValue\\(null\\)|\\.orElse\\([^)]*\\)|input\\.`,
+        'g',
+      ),
+      '',
+    )
+    .slice(0, 200)
+
+/** `convert` turns the node of a step into nodes of ours. */
+export function toolsOf(step: Step, place: Place, attached: readonly Attached[], convert: Convert): Tools {
+  const box = new Toolbox(step, place, convert)
+  for (const one of attached) box.add(one)
+  const { grants, mcp, texts, credentials } = box
+  return { grants, mcp, texts, credentials }
+}
