@@ -154,10 +154,11 @@ describe('a run', () => {
         ],
         output: null,
       }
+      const called = await makeWorkflow(member, { definition: inner })
       const around: Record<string, object> = {
         'a workflow that it calls': {
           type: 'subworkflow',
-          args: { workflow_id: await makeWorkflow(member, { definition: inner }), input: { $ref: 'input' } },
+          args: { workflow_id: called, input: { $ref: 'input' } },
         },
         'an item of a map': { type: 'map', args: { items: [1], body: inner } },
         'a turn of a loop': { type: 'loop', args: { until: { $cel: 'true' }, max_iterations: 2, body: inner } },
@@ -176,6 +177,15 @@ describe('a run', () => {
         { attempt: 1, error: { code: 'spoiled' }, record: records[0] },
         { attempt: 2, error: { code: 'http_status' }, record: records[1] },
       ])
+      // Runs of the workflow that it calls are left out of lists like those for the records.
+      const listed = async (query: string) =>
+        (await member.call('GET', `/api/executions?workflow_id=${called}&${query}`)).body.items
+      expect(await listed('')).toEqual([])
+      if (where !== 'a workflow that it calls') return
+      const kinds = (await listed('include_jobs=true')).map(
+        ({ trigger }: { trigger: { kind: string } }) => trigger.kind,
+      )
+      expect(kinds).toEqual(['job', 'job', 'job'])
     },
     60_000,
   )

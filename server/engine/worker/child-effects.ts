@@ -7,7 +7,7 @@ import type { Command } from '../interpreter/commands.ts'
 import { errorOf } from '../interpreter/errors.ts'
 import { NodeFailure, Suspended } from '../node.ts'
 import { workflowNamed } from '../nodes/subworkflow.ts'
-import type { ChildEnd, Started } from '../ports.ts'
+import type { ChildEnd, Started, TriggerKind } from '../ports.ts'
 import { inArea } from './area-call.ts'
 import { childId } from './child-id.ts'
 import type { EffectDeps } from './effect-deps.ts'
@@ -18,6 +18,9 @@ import { GivenUp } from './patience.ts'
 // Executions that an execution starts.
 
 const MAX_DEPTH = 16
+
+/** What an execution of these starts is of the same kind: lists and figures leave it out like its parent. */
+const PASSED_ON: ReadonlySet<TriggerKind> = new Set<TriggerKind>(['trial', 'job'])
 
 const writtenArgs = (frame: Frame, node: string): JsonObject =>
   frame.context.graph.nodes.find(({ id }) => id === node)?.args ?? {}
@@ -43,7 +46,10 @@ async function startExecution(
     executionId,
     workspaceId: owned.workspaceId,
     input: wanted.input,
-    trigger: { kind: owned.trigger.kind === 'trial' ? 'trial' : 'workflow', id: toWire('exe', owned.executionId) },
+    trigger: {
+      kind: PASSED_ON.has(owned.trigger.kind) ? owned.trigger.kind : 'workflow',
+      id: toWire('exe', owned.executionId),
+    },
     startedBy: owned.startedBy,
     principalId,
     initiatedBy: initiatorsOfFollower(
