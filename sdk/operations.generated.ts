@@ -13,6 +13,9 @@ import type {
   AssistantMemory,
   AuditEntry,
   AuthOptions,
+  AuthorizationDecision,
+  AuthorizationRequest,
+  AuthorizationServerMetadata,
   Backfilled,
   BatchAccepted,
   BegunPasskey,
@@ -122,6 +125,8 @@ import type {
   Notification,
   NotificationPreferences,
   NotificationsChanged,
+  OAuthClientMetadata,
+  OAuthGrant,
   OddsOfDay,
   OidcProviders,
   OpeningHours,
@@ -135,6 +140,7 @@ import type {
   PostedThreadMessage,
   Presence,
   PresentColleague,
+  ProtectedResourceMetadata,
   Receipt,
   ReceiptKey,
   RecoveryCodes,
@@ -1029,6 +1035,26 @@ export type Operations = {
   reindexKnowledgeDocument: { input: { knowledge_id: string; document_id: string }; answer: KnowledgeDocument; required: true }
   /** Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools */
   callMcp: { input: { body?: unknown }; answer: Blob; required: false }
+  /** Where tokens for /mcp come from (RFC 9728) */
+  describeMcpResource: { input: Record<string, never>; answer: ProtectedResourceMetadata; required: false }
+  /** How programs get tokens for /mcp (RFC 8414) */
+  describeAuthorizationServer: { input: Record<string, never>; answer: AuthorizationServerMetadata; required: false }
+  /** Register a program that wants to call /mcp (RFC 7591) */
+  registerOAuthClient: { input: OAuthClientMetadata; answer: Blob; required: true }
+  /** Exchange a code or a refresh token for an access token */
+  exchangeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
+  /** Give a token back: its grant ends (RFC 7009) */
+  revokeOAuthToken: { input: { body?: unknown }; answer: Blob; required: false }
+  /** What a program asks for, and which workflows it would get */
+  getAuthorizationRequest: { input: { client_id: string; redirect_uri: string; response_type: string; code_challenge: string; code_challenge_method: string; state?: string; scope?: string; resource?: string }; answer: AuthorizationRequest; required: true }
+  /** Let a program call /mcp in the selected workspace, or not */
+  decideAuthorization: { input: AuthorizationDecision; answer: { redirect_url: string }; required: true }
+  /** Programs that the caller lets call /mcp in the selected workspace */
+  listOAuthGrants: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "client_name" | "-client_name"; created_after?: string; created_before?: string }; answer: { items: Array<OAuthGrant>; next_cursor: string | null }; required: false }
+  /** One of these programs */
+  getOAuthGrant: { input: { grant_id: string }; answer: OAuthGrant; required: true }
+  /** Take the permission back; the tokens of the program end at once */
+  deleteOAuthGrant: { input: { grant_id: string }; answer: undefined; required: true }
   /** How many runs ended how, how long they took, and how long they waited for people */
   getRunInsights: { input: { from?: string; to?: string; bucket?: "hour" | "day"; group_by?: "workflow" | "trigger" | "error"; workflow_id?: string; include_jobs?: "true" | "false" }; answer: RunReport; required: false }
   /** The slowest steps of workflows */
@@ -1462,6 +1488,16 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getKnowledgeText: ["GET", "/api/knowledge/{knowledge_id}/documents/{document_id}/text", ["from","to"]],
   reindexKnowledgeDocument: ["POST", "/api/knowledge/{knowledge_id}/documents/{document_id}/reindex"],
   callMcp: ["POST", "/mcp", [], true],
+  describeMcpResource: ["GET", "/.well-known/oauth-protected-resource/mcp"],
+  describeAuthorizationServer: ["GET", "/.well-known/oauth-authorization-server"],
+  registerOAuthClient: ["POST", "/oauth/register"],
+  exchangeOAuthToken: ["POST", "/oauth/token", [], true],
+  revokeOAuthToken: ["POST", "/oauth/revoke", [], true],
+  getAuthorizationRequest: ["GET", "/api/oauth/authorization", ["client_id","redirect_uri","response_type","code_challenge","code_challenge_method","state","scope","resource"]],
+  decideAuthorization: ["POST", "/api/oauth/authorization"],
+  listOAuthGrants: ["GET", "/api/oauth/grants", ["limit","cursor","q","sort","created_after","created_before"]],
+  getOAuthGrant: ["GET", "/api/oauth/grants/{grant_id}"],
+  deleteOAuthGrant: ["DELETE", "/api/oauth/grants/{grant_id}"],
   getRunInsights: ["GET", "/api/insights/executions", ["from","to","bucket","group_by","workflow_id","include_jobs"]],
   getStepInsights: ["GET", "/api/insights/steps", ["from","to","workflow_id","include_jobs","sort","limit"]],
   getUsageInsights: ["GET", "/api/insights/usage", ["group_by","from","to","workflow_id"]],

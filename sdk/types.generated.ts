@@ -472,6 +472,18 @@ export type KnowledgeDocument = { document_id: string; knowledge_id: string; nam
 
 export type DocumentText = { text: string; from: number; to: number; total: number }
 
+export type ProtectedResourceMetadata = { resource: string; resource_name: string; authorization_servers: Array<string>; scopes_supported: Array<string>; bearer_methods_supported: Array<string> }
+
+export type AuthorizationServerMetadata = { issuer: string; authorization_endpoint: string; token_endpoint: string; registration_endpoint: string; revocation_endpoint: string; response_types_supported: Array<string>; grant_types_supported: Array<string>; code_challenge_methods_supported: Array<string>; token_endpoint_auth_methods_supported: Array<string>; revocation_endpoint_auth_methods_supported: Array<string>; scopes_supported: Array<string>; authorization_response_iss_parameter_supported: boolean }
+
+export type OAuthClientMetadata = { redirect_uris: Array<string>; client_name?: string }
+
+export type AuthorizationRequest = { client_id: string; client_name: string; redirect_to: string; workspace_id: string; workflows: Array<{ workflow_id: string; name: string }>; already_allowed: boolean }
+
+export type AuthorizationDecision = { client_id: string; redirect_uri: string; response_type: string; code_challenge: string; code_challenge_method: string; state?: string; scope?: string; resource?: string; decision: "allow" | "deny" }
+
+export type OAuthGrant = { grant_id: string; client_name: string; created_at: string; last_used_at: string | null }
+
 export type RunReport = { from: string; to: string; bucket: "hour" | "day" | null; group_by: "workflow" | "trigger" | "error" | null; items: Array<{ at: string | null; workflow_id?: string | null; trigger?: string; error_code?: string | null; name: string | null; total: number; succeeded: number; failed: number; cancelled: number; timed_out: number; duration_ms: { p50: number; p95: number; p99: number } | null; waiting_for_people_ms: { p50: number; p95: number; p99: number } | null }>; total: { total: number; succeeded: number; failed: number; cancelled: number; timed_out: number; duration_ms: { p50: number; p95: number; p99: number } | null; waiting_for_people_ms: { p50: number; p95: number; p99: number } | null } }
 
 export type StepReport = { from: string; to: string; items: Array<{ workflow_id: string; name: string | null; node_id: string; type: string; runs: number; failed: number; mean_ms: number; max_ms: number; total_ms: number }> }

@@ -13,6 +13,7 @@ import { notificationRoutes } from '#areas/notifications/routes'
 import { makeNotifications, standingInNotification } from '#areas/notifications/service'
 import { addEngineFigures } from '#areas/operations/figures'
 import { keyRotationRoutes } from '#areas/operations/key-rotation'
+import { oauthRoutes } from '#areas/oauth/routes'
 import { operationRoutes } from '#areas/operations/routes'
 import { presenceRoutes } from '#areas/presence/routes'
 import { makePresence, standingInPresence } from '#areas/presence/service'
@@ -198,6 +199,7 @@ function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
     ...areas.files.routes,
     ...areas.knowledge.routes,
     ...mcpRoutes(areas.workflows),
+    ...oauthRoutes(),
     ...insightRoutes(),
     ...budgetRoutes(),
     ...alertRoutes(),

@@ -30,6 +30,7 @@ const elsewhere = new Set([
   'confirmEmail',
   'confirmSignUp',
   'confirmTotp',
+  'decideAuthorization',
   'finishPasskeySignIn',
   'finishSignIn',
   'removePasskey',

@@ -63,6 +63,8 @@ export const prefixes = [
   'cmt',
   'note',
   'can',
+  'oac',
+  'ogr',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 
@@ -156,7 +158,20 @@ export const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 // Secrets: a prefix, 192 random bits and a checksum in the last six characters, so that a mistyped or made-up one is
 // refused without a look-up. Only the SHA-256 is stored.
 
-export type SecretPrefix = 'hk' | 'whs' | 'ems' | 'ses' | 'inv' | 'tkt' | 'claim' | 'sgn' | 'vfy' | 'rst' | 'mfa'
+export type SecretPrefix =
+  | 'hk'
+  | 'whs'
+  | 'ems'
+  | 'ses'
+  | 'inv'
+  | 'tkt'
+  | 'claim'
+  | 'sgn'
+  | 'vfy'
+  | 'rst'
+  | 'mfa'
+  | 'hr'
+  | 'hc'
 
 const checksum = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 6)

@@ -44,6 +44,7 @@ function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): Ma
     'small blocks of the index of runs': () => mergeEverywhere(db),
     'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
     'figures of runs': () => forgetRunFigures(db),
+    'tokens of programs': () => db.maintain('select forget_oauth_tokens(1000)'),
     'ledger of jobs': jobs.maintain,
     'files of warehouses': data.maintain,
     'deliveries of events': destinations.maintain,

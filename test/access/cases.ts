@@ -12,6 +12,7 @@ import { jobCases } from './jobs.ts'
 import { knowledgeCases } from './knowledge.ts'
 import type { Cases } from './matrix.ts'
 import { notificationCases, presenceCases } from './notifications.ts'
+import { oauthCases } from './oauth.ts'
 import { paymentCases } from './payments.ts'
 import { serviceAccountCases } from './service-accounts.ts'
 import { serviceCases } from './services.ts'
@@ -47,4 +48,5 @@ export const cases: Cases = {
   ...fileCases,
   ...serviceCases,
   ...knowledgeCases,
+  ...oauthCases,
 }

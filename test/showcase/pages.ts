@@ -102,6 +102,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'company', path: at.company!, ready: 'Jacquard Holding' },
   { name: 'workspace', path: at.workspace!, ready: 'Delete this workspace' },
   { name: 'keys', path: '/keys', ready: 'Bookkeeping export' },
+  { name: 'authorize', path: '/oauth/authorize?client_id=x', ready: 'Could not load the request of the program' },
   { name: 'service-accounts', path: '/service-accounts', ready: 'No service accounts yet' },
   { name: 'billing', path: '/billing', ready: 'plan' },
   { name: 'billing-cards', path: '/billing/cards', ready: '4242' },

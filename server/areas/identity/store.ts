@@ -112,12 +112,12 @@ const keyColumns = 'key_id, name, prefix, workspace_id, scopes, created_at, last
 
 export const listKeys = (tx: Tx, userId: string, asked: ListInput) =>
   readList<ApiKey>(tx, apiKeyList, asked, {
-    sql: `select ${keyColumns} from api_keys where user_id = $1`,
+    sql: `select ${keyColumns} from api_keys where user_id = $1 and grant_id is null`,
     values: [userId],
   })
 
 export const findKey = (tx: Tx, userId: string, keyId: string): Promise<ApiKey | undefined> =>
-  tx.maybe<ApiKey>(`select ${keyColumns} from api_keys where user_id = $1 and key_id = $2`, [userId, keyId])
+  tx.maybe<ApiKey>(`select ${keyColumns} from api_keys where user_id = $1 and key_id = $2 and grant_id is null`, [userId, keyId])
 
 export type NewKey = {
   key_id: string
@@ -152,10 +152,10 @@ export const insertKey = (tx: Tx, key: NewKey): Promise<ApiKey> =>
 /** `ids` null: all but the one that asks. */
 export const deleteKeys = (tx: Tx, userId: string, ids: string[] | null, currentId: string | null): Promise<ApiKey[]> =>
   tx.rows<ApiKey>(
-    `delete from api_keys where user_id = $1
+    `delete from api_keys where user_id = $1 and grant_id is null
        and case when $2::uuid[] is null then key_id is distinct from $3::uuid else key_id = any ($2) end returning ${keyColumns}`,
     [userId, ids, currentId],
   )
 
 export const deleteKey = (tx: Tx, userId: string, keyId: string): Promise<number> =>
-  tx.count('delete from api_keys where user_id = $1 and key_id = $2', [userId, keyId])
+  tx.count('delete from api_keys where user_id = $1 and key_id = $2 and grant_id is null', [userId, keyId])

@@ -12,12 +12,13 @@ export const mcpRoutes = (parts: McpParts): AnyRoute[] =>
       callMcp: {
         summary: 'Heddle as a server of the Model Context Protocol (streamable HTTP): workflows as tools',
         description:
-          'One message of JSON-RPC: `initialize`, `ping`, `tools/list`, `tools/call`. The tools are the workflows with `settings.mcp_tool` that the owner of the API key may run. A call with a progress token is answered as `text/event-stream`.',
+          'One message of JSON-RPC: `initialize`, `ping`, `tools/list`, `tools/call`. Takes an API key, or a token of OAuth 2.1 (`/.well-known/oauth-protected-resource/mcp`). The tools are the workflows with `settings.mcp_tool` that their person may run. A call with a progress token is answered as `text/event-stream`.',
         extension: true,
         bodyKind: 'any',
         produces: ['application/json', 'text/event-stream'],
         alsoStatus: [202],
         transaction: false,
+        challenge: (base) => `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"`,
         idempotency: 'own',
         run: (ctx: Context, { body }: { body: Buffer }, exchange: Exchange) => answer(parts, ctx, body, exchange),
       },

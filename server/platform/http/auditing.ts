@@ -81,6 +81,10 @@ const reasons: [reason: string, operations: string[]][] = [
     'Names an address or a provider that nobody has proven yet; what comes of it is an entry.',
     ['forgotPassword', 'sendInteractionCode', 'beginTotp', 'beginPasskey', 'linkOidc'],
   ],
+  [
+    'Called by a program that nobody allowed anything yet, or for a grant whose beginning and end are entries.',
+    ['registerOAuthClient', 'exchangeOAuthToken', 'revokeOAuthToken'],
+  ],
   ['The provider of payments keeps its own log, and what it changes is read again.', ['receiveStripeWebhook']],
 ]
 

@@ -40,7 +40,7 @@ export async function identify(
   const identity =
     (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
-    throw problem('unauthenticated', 'Sign in, or send a valid API key.')
+    throw problem('unauthenticated', 'Sign in, or send a valid API key.', challengeOf(route, request, kernel.baseUrl()))
   // A key that was deleted meanwhile is 401, whatever its scopes were.
   if (identity.stillHolds && !hasScope(identity.credential, route.scope))
     return identify(kernel, route, request, { afresh: true })
@@ -49,6 +49,10 @@ export async function identify(
   if (identity.credential.kind === 'session' && unsafe(route.method)) refuseForeignOrigin(request, kernel.baseUrl())
   return identity
 }
+
+/** The hosts of other organisations are told nothing: what is described under the service's own address is not theirs. */
+const challengeOf = ({ challenge }: AnyRoute, request: FastifyRequest, baseUrl: string) =>
+  challenge && request.host.toLowerCase() === new URL(baseUrl).host ? { challenge: challenge(baseUrl) } : {}
 
 /** Routes that name their workspace are checked for that one, with the caller's standing in it. */
 const isInSelected = ({ access, path }: AnyRoute): boolean =>

@@ -20,6 +20,7 @@ const prefixOf: Record<string, Prefix> = {
   comment_id: 'cmt',
   note_id: 'note',
   answer_id: 'can',
+  grant_id: 'ogr',
   execution_id: 'exe',
   request_id: 'apr',
   clarification_id: 'clr',

@@ -85,6 +85,8 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   idempotency?: 'own' | 'none' | 'anywhere'
   /** Sign-in and sign-up count against tighter limits. */
   rate?: 'sign_in' | 'sign_up' | 'visitor'
+  /** What a caller without a credential is told besides `Bearer`: where to get one, under the address of the service. */
+  challenge?: (baseUrl: string) => string
   /** Announces the end of the operation. */
   deprecated?: Deprecated
   /** An addition to the interface document. */

@@ -8,6 +8,7 @@ import { Page } from '#web/ui/page.tsx'
 import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { NewKey } from './new-key.tsx'
+import { Programs } from './programs.tsx'
 import { KeyTable } from './table.tsx'
 
 export function KeysPage() {
@@ -66,6 +67,7 @@ export function KeysPage() {
           />
         )}
       </Loaded>
+      <Programs />
       <ConfirmDialog
         open={deletingAll}
         onClose={() => setDeletingAll(false)}

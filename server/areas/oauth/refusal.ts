@@ -1,0 +1,56 @@
+import type { FastifyReply } from 'fastify'
+
+// Refusals as programs that speak OAuth expect them (RFC 6749, 5.2; RFC 7591, 3.2.2).
+
+export type RefusalCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unsupported_grant_type'
+  | 'invalid_target'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
+  | 'temporarily_unavailable'
+
+export class OAuthRefusal extends Error {
+  readonly code: RefusalCode
+  constructor(code: RefusalCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export const refuse = (code: RefusalCode, message: string): never => {
+  throw new OAuthRefusal(code, message)
+}
+
+const statusOf = (code: RefusalCode): number => {
+  if (code === 'invalid_client') return 401
+  return code === 'temporarily_unavailable' ? 503 : 400
+}
+
+const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
+
+/** Sends what the work answers, or its refusal. */
+export async function answerWith(reply: FastifyReply, status: number, work: () => Promise<object>): Promise<void> {
+  try {
+    const body = await work()
+    reply.code(status).headers(headers).send(JSON.stringify(body))
+  } catch (error) {
+    if (!(error instanceof OAuthRefusal)) throw error
+    const body = { error: error.code, error_description: error.message }
+    reply.code(statusOf(error.code)).headers(headers).send(JSON.stringify(body))
+  }
+}
+
+/** The body of a form; a field that comes twice is refused, since two readers could take different ones. */
+export function readForm(body: Buffer, contentType: string | undefined): Map<string, string> {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(contentType ?? ''))
+    return refuse('invalid_request', 'send application/x-www-form-urlencoded')
+  const fields = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
+    if (fields.has(name)) refuse('invalid_request', `${name.slice(0, 100)} is given twice`)
+    fields.set(name, value)
+  }
+  return fields
+}

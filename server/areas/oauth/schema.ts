@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { defineList } from '#platform/http/list'
+import { id, timestamp } from '#platform/http/schema'
+
+/** What a program gets: calls of /mcp, and nothing else. */
+export const SCOPE = 'mcp:run'
+
+export const ResourceMetadata = z
+  .object({
+    resource: z.string().describe('The address that tokens are for'),
+    resource_name: z.string().describe('Its name for people'),
+    authorization_servers: z.array(z.string()).describe('Where tokens come from'),
+    scopes_supported: z.array(z.string()).describe('The only scope there is'),
+    bearer_methods_supported: z.array(z.string()).describe('Tokens stand in the header Authorization'),
+  })
+  .meta({ id: 'ProtectedResourceMetadata' })
+
+export const ServerMetadata = z
+  .object({
+    issuer: z.string().describe('The address of this service'),
+    authorization_endpoint: z.string().describe('The page on which a person allows a program'),
+    token_endpoint: z.string().describe('Where codes and refresh tokens are exchanged'),
+    registration_endpoint: z.string().describe('Where programs register themselves'),
+    revocation_endpoint: z.string().describe('Where programs give tokens back'),
+    response_types_supported: z.array(z.string()).describe('Codes only'),
+    grant_types_supported: z.array(z.string()).describe('Codes and refresh tokens'),
+    code_challenge_methods_supported: z.array(z.string()).describe('S256 only; a challenge is required'),
+    token_endpoint_auth_methods_supported: z.array(z.string()).describe('Programs have no secret'),
+    revocation_endpoint_auth_methods_supported: z.array(z.string()).describe('Likewise'),
+    scopes_supported: z.array(z.string()).describe('The only scope there is'),
+    authorization_response_iss_parameter_supported: z.boolean().describe('The way back names this service as `iss`'),
+  })
+  .meta({ id: 'AuthorizationServerMetadata' })
+
+/** What a program says about itself; more is read over. */
+export const ClientMetadata = z
+  .looseObject({
+    redirect_uris: z.array(z.string()).min(1).max(10).describe('Where browsers may be sent back to'),
+    client_name: z.string().optional().describe('Its name for people, up to 100 characters of it'),
+  })
+  .meta({ id: 'OAuthClientMetadata' })
+
+/** What the address of the page says. Everything is a text: a browser brings it from a program that nobody knows. */
+const asked = {
+  client_id: z.string().max(200).describe('The program, as it registered'),
+  redirect_uri: z.string().max(2000).describe('Where the browser goes back to; one of those it registered'),
+  response_type: z.string().max(50).describe('`code`'),
+  code_challenge: z.string().max(200).describe('SHA-256 of a secret that the program keeps, in base64url'),
+  code_challenge_method: z.string().max(20).describe('`S256`'),
+  state: z.string().max(2000).optional().describe('Given back to the program as it is'),
+  scope: z.string().max(500).optional().describe('`mcp:run`; more is not given'),
+  resource: z.string().max(2000).optional().describe('The address of /mcp'),
+}
+
+export const AuthorizationQuery = z.strictObject(asked)
+export type Asked = z.output<typeof AuthorizationQuery>
+
+export const AuthorizationRequest = z
+  .object({
+    client_id: z.string().describe('The program'),
+    client_name: z.string().describe('What it calls itself. Nobody has checked that'),
+    redirect_to: z.string().describe('The host, or the program on this device, that gets the answer'),
+    workspace_id: id('ws').describe('The workspace whose workflows it would call'),
+    workflows: z
+      .array(z.object({ workflow_id: id('wf'), name: z.string() }))
+      .describe('The tools that it would have now: workflows with `settings.mcp_tool` that the caller may run'),
+    already_allowed: z.boolean().describe('The caller allowed it here before'),
+  })
+  .meta({ id: 'AuthorizationRequest' })
+
+export const Decision = z
+  .strictObject({ ...asked, decision: z.enum(['allow', 'deny']).describe('What the person chose') })
+  .meta({ id: 'AuthorizationDecision' })
+export type Decision = z.output<typeof Decision>
+
+export const Redirect = z.object({ redirect_url: z.string().describe('Where to send the browser') })
+
+export const OAuthGrant = z
+  .object({
+    grant_id: id('ogr'),
+    client_name: z.string().describe('What the program calls itself'),
+    created_at: timestamp(),
+    last_used_at: timestamp().nullable().describe('When it last got a token'),
+  })
+  .meta({ id: 'OAuthGrant' })
+export type OAuthGrant = z.input<typeof OAuthGrant>
+
+export const grantList = defineList({
+  id: 'grant_id',
+  search: ['client_name'],
+  sort: { created_at: 'id', client_name: 'text' },
+  order: '-created_at',
+})
