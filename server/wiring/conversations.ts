@@ -81,6 +81,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     standingInWorkflow: (ctx, id) => workflows().standings.workflow(ctx, id),
     mayThink: options.credentials.mayThink,
     catalogue: options.agentPorts.services.catalogue,
+    findImported: options.agentPorts.services.findImported,
     findDataset: options.agentPorts.findDataset,
   })
   const templateTokens = makeEmbedTokens<{ template_id: string }>({

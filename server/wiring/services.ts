@@ -63,7 +63,12 @@ export function wireServices(options: ServicesOptions) {
   const poller = makePoller({ db, log, quota, ...calls })
   return {
     /** For assistants: actions with a credential that a person may use. */
-    use: { catalogue, deps, openFor },
+    use: {
+      catalogue,
+      openFor,
+      findImported: makeFindImported(db),
+      deps: { ...deps, pieces, programs, findLock: makeFindLock(db) },
+    },
     routes: [
       ...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi, pieces, pieceSource, programs, programSource }),
       ...triggerRoutes({ ...check, ...calls, db }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { useSite } from '#test/harness/site'
+import { noBrowser, useSite } from '#test/harness/site'
 
 const CALLBACK = 'http://127.0.0.1:8123/callback'
 
-describe('a program that wants to call /mcp', () => {
+describe.skipIf(noBrowser)('a program that wants to call /mcp', () => {
   const site = useSite()
 
   it('is shown with its workflows, allowed, listed and removed', async () => {

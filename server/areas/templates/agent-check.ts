@@ -1,6 +1,6 @@
 import { mayUseNamed } from '#areas/credentials/rights'
 import { mayReadNamed } from '#areas/knowledge/rights'
-import { needsCredential } from '#engine/nodes/service-call'
+import { type FindImported, isImportedName, needsCredential } from '#engine/nodes/service-call'
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Tx } from '#platform/db/pool'
@@ -17,6 +17,7 @@ import { listStartable } from './store.ts'
 export type AgentCheckParts = {
   mayThink(): boolean
   catalogue: Catalogue
+  findImported: FindImported
   findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<unknown>
 }
 
@@ -40,7 +41,9 @@ export async function checkAgent(
     ...(await unusable(parts, ctx, given.tools ?? [], both)),
   ]
   if (unknown.length > 0) throw unknownReference(...unknown)
-  const wrong = (given.tools ?? []).flatMap((tool, at) => ('service' in tool ? checkService(parts, tool, at) : []))
+  const wrong: FieldError[] = []
+  for (const [at, tool] of (given.tools ?? []).entries())
+    if ('service' in tool) wrong.push(...(await checkService(parts, ctx.workspace.workspace_id, tool, at)))
   if (wrong.length > 0) throw invalid(wrong)
 }
 
@@ -77,14 +80,16 @@ async function unusable(
   return [...new Set(paths)]
 }
 
-function checkService(
-  { catalogue }: AgentCheckParts,
+async function checkService(
+  { catalogue, findImported }: AgentCheckParts,
+  workspaceId: string,
   tool: Extract<Tool, { service: string }>,
   at: number,
-): FieldError[] {
+): Promise<FieldError[]> {
   const path = `/tools/${at}`
-  const service = catalogue.get(tool.service)
-  if (!service) return [{ path: `${path}/service`, message: 'is no service of the catalogue' }]
+  const found = isImportedName(tool.service) ? await findImported(workspaceId, tool.service, tool.action) : undefined
+  const service = found?.service ?? catalogue.get(tool.service)
+  if (!service) return [{ path: `${path}/service`, message: 'is no service of the catalogue, or has no such action' }]
   const action = service.actions.get(tool.action)
   if (!action) return [{ path: `${path}/action`, message: `is no action of ${service.title}` }]
   if (action.save) return [{ path: `${path}/action`, message: 'gives a file, which a conversation cannot take' }]

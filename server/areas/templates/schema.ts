@@ -48,7 +48,7 @@ export const TemplateTool = z
       arguments: toolArguments,
     }),
     z.strictObject({
-      service: z.string().max(100).describe('A service of `GET /api/services`'),
+      service: z.string().max(120).describe('A service of `GET /api/services`, imported ones among them'),
       action: z.string().max(100).describe('One of its actions'),
       credential_id: z.string().max(200).optional().describe('A credential that the owner of the template may use'),
       description: toolDescription,

@@ -1,15 +1,16 @@
 import { credentialField, type OpenCredential, openNamed } from '#engine/credentials'
-import { NodeFailure, type NodeKind } from '#engine/node'
+import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
 import { callService, checkServiceArgs, type ServiceDeps } from '#engine/services/call'
 import { callMcpTool } from '#engine/services/call-mcp'
 import { callPieceAction } from '#engine/services/call-piece'
 import { programSession } from '#engine/services/mcp-program'
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { standsForValue } from '#model/graph-expressions'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import type { Effect } from '#model/node'
+import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { type Catalogue, serviceCatalogue } from '#providers/services/catalogue'
 import type { Service, ServiceAction, ServiceEffect } from '#providers/services/manifest'
@@ -36,14 +37,15 @@ export type FindImported = (workspaceId: string, service: string, action: string
 /** What installs the program of an MCP server where it is not on this machine yet. */
 export type FindLock = (workspaceId: string, integrity: string) => Promise<ProgramLock>
 
-export type ServiceCallDeps = ServiceDeps & {
+/** What an action needs that was looked up and whose credential is open. */
+export type FoundCallDeps = ServiceDeps & {
   outgoing: Pick<Outgoing, 'request' | 'fetch' | 'fetchWith'>
-  openCredential: OpenCredential
-  findImported: FindImported
   pieces: PieceRunner
   programs: ProgramRunner
   findLock: FindLock
 }
+
+export type ServiceCallDeps = FoundCallDeps & { openCredential: OpenCredential; findImported: FindImported }
 
 const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
   const service = typeof args.service === 'string' ? catalogue.get(args.service) : undefined
@@ -152,35 +154,40 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
           nothingDone: true,
         })
       const given = isObject(args.args) ? args.args : {}
-      const { tool } = found.action
-      if (found.service.piece)
-        return {
-          output: await callPieceAction(
-            deps,
-            { ...found, args: given, credential, credentialId: args.credential_id },
-            call,
-          ),
-        }
-      const { program } = found.service
-      if (program && tool !== undefined) {
-        checkServiceArgs(found, given)
-        const { workspaceId, signal, effectKey } = call
-        const session = programSession(
-          deps.programs,
-          {
-            workspaceId,
-            program,
-            credential,
-            credentialKey: typeof args.credential_id === 'string' ? args.credential_id : undefined,
-            findLock: () => deps.findLock(workspaceId, program.integrity),
-            signal,
-          },
-          found.action.effect,
-        )
-        return { output: await session.callTool(tool, given, effectKey) }
+      return {
+        output: await callFound(deps, { ...found, args: given, credential, credentialId: args.credential_id }, call),
       }
-      if (tool === undefined) return { output: await callService(deps, { ...found, args: given, credential }, call) }
-      checkServiceArgs(found, given)
-      return { output: await callMcpTool(deps, { url: found.service.base_url, tool, args: given, credential }, call) }
     },
   })
+
+/** An action that was looked up and may be called, with its credential opened: in a process of its own, as a tool, or by HTTP. */
+export async function callFound(
+  deps: FoundCallDeps,
+  wanted: Found & { args: JsonObject; credential: OutgoingCredential | undefined; credentialId: Json | undefined },
+  call: NodeCall,
+): Promise<Json> {
+  const { service, action, args, credential, credentialId } = wanted
+  const { tool } = action
+  if (service.piece) return callPieceAction(deps, wanted, call)
+  const { program } = service
+  if (program && tool !== undefined) {
+    checkServiceArgs(wanted, args)
+    const { workspaceId, signal, effectKey } = call
+    const session = programSession(
+      deps.programs,
+      {
+        workspaceId,
+        program,
+        credential,
+        credentialKey: typeof credentialId === 'string' ? credentialId : undefined,
+        findLock: () => deps.findLock(workspaceId, program.integrity),
+        signal,
+      },
+      action.effect,
+    )
+    return session.callTool(tool, args, effectKey)
+  }
+  if (tool === undefined) return callService(deps, { service, action, args, credential }, call)
+  checkServiceArgs(wanted, args)
+  return callMcpTool(deps, { url: service.base_url, tool, args, credential }, call)
+}

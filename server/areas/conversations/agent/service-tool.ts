@@ -1,20 +1,32 @@
 import { CredentialRefused } from '#areas/credentials/use'
 import { type AgentTool, offeredSchema, problemsOf, safeName } from '#engine/agents/tools'
 import { NodeFailure } from '#engine/node'
-import { EFFECTS } from '#engine/nodes/service-call'
-import { callService } from '#engine/services/call'
+import { callFound, EFFECTS, isImportedName } from '#engine/nodes/service-call'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { allowedOf, fixedOf, type Scene } from './scene.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
 export type ServiceGrant = Extract<TemplateTool, { service: string }>
 
+/** Of the services that come with the program, and of those that the workspace imported. */
+async function findAction({ services }: AgentPorts, workspaceId: string, { service: name, action }: ServiceGrant) {
+  if (isImportedName(name)) return services.findImported(workspaceId, name, action)
+  const service = services.catalogue.get(name)
+  const found = service?.actions.get(action)
+  return service && found && { service, action: found }
+}
+
 /** An action of a service with the credential of the template, opened for its owner. Undefined where there is no such action. */
-export function serviceTool({ services }: AgentPorts, scene: Scene, grant: ServiceGrant): AgentTool | undefined {
-  const service = services.catalogue.get(grant.service)
-  const action = service?.actions.get(grant.action)
-  if (!service || !action) return undefined
+export async function serviceTool(
+  ports: AgentPorts,
+  scene: Scene,
+  grant: ServiceGrant,
+): Promise<AgentTool | undefined> {
+  const { services } = ports
   const { workspace_id: workspaceId } = scene.thread
+  const found = await findAction(ports, workspaceId, grant)
+  if (!found) return undefined
+  const { service, action } = found
   const fixed = fixedOf(grant)
   const schema = offeredSchema(action.args_schema, fixed, allowedOf(grant))
 
@@ -40,6 +52,16 @@ export function serviceTool({ services }: AgentPorts, scene: Scene, grant: Servi
       return problems.length > 0 ? problems : problemsOf(action.args_schema, { ...args, ...fixed })
     },
     run: async (call) =>
-      callService(services.deps, { service, action, args: { ...call.args, ...fixed }, credential: await open() }, call),
+      callFound(
+        services.deps,
+        {
+          service,
+          action,
+          args: { ...call.args, ...fixed },
+          credential: await open(),
+          credentialId: grant.credential_id,
+        },
+        call,
+      ),
   }
 }

@@ -36,7 +36,7 @@ export async function toolsOf(parts: ToolParts, scene: Scene): Promise<AgentTool
     for (const grant of voice.tools) {
       const tool =
         'service' in grant
-          ? serviceTool(ports, scene, grant)
+          ? await serviceTool(ports, scene, grant)
           : 'dataset_id' in grant
             ? await datasetTool(db, ports, scene, grant)
             : undefined

@@ -1,6 +1,6 @@
 import type { Passages } from '#areas/knowledge/schema'
 import type { OpenFor } from '#areas/services/opened'
-import type { ServiceDeps } from '#engine/services/call'
+import type { FindImported, FoundCallDeps } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Catalogue } from '#providers/services/catalogue'
@@ -50,7 +50,7 @@ export type AgentPorts = {
   mayReadKnowledge(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean>
   readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
   findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
-  services: { catalogue: Catalogue; deps: ServiceDeps; openFor: OpenFor }
+  services: { catalogue: Catalogue; findImported: FindImported; deps: FoundCallDeps; openFor: OpenFor }
   /** Returns once the execution has ended or waits, or after this time. */
   waitFor(
     workspaceId: string,
