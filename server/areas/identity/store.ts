@@ -117,7 +117,10 @@ export const listKeys = (tx: Tx, userId: string, asked: ListInput) =>
   })
 
 export const findKey = (tx: Tx, userId: string, keyId: string): Promise<ApiKey | undefined> =>
-  tx.maybe<ApiKey>(`select ${keyColumns} from api_keys where user_id = $1 and key_id = $2 and grant_id is null`, [userId, keyId])
+  tx.maybe<ApiKey>(`select ${keyColumns} from api_keys where user_id = $1 and key_id = $2 and grant_id is null`, [
+    userId,
+    keyId,
+  ])
 
 export type NewKey = {
   key_id: string
