@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { violations, violationsOf } from '../scripts/architecture.ts'
 import { circles } from '../scripts/circles.ts'
 import { importGraph, readSources } from '../scripts/imports.ts'
+import { MAX_LINES, tooLong } from '../scripts/lengths.ts'
 
 const sources = readSources(join(import.meta.dirname, '..'))
 
@@ -66,5 +67,39 @@ describe('import circles', () => {
 
   test('two ways to the same module are no circle', () => {
     expect(find({ a: `import './b.ts'; import './c.ts'`, b: `import './c.ts'`, c: `export const c = 1` })).toEqual([])
+  })
+})
+
+describe('files and functions', () => {
+  const lines = (count: number): string => Array.from({ length: count }, (_, at) => `const a${at} = 1`).join('\n')
+  const inside = (begin: string, count: number, end: string): string => `${begin}\n${lines(count - 2)}\n${end}`
+  const find = (file: string, source: string, exceptions = {}): string[] =>
+    tooLong(new Map([[file, source]]), exceptions)
+
+  test.each([
+    ['a file', 'model/a.ts', lines(MAX_LINES.file), lines(MAX_LINES.file + 1)],
+    [
+      'a function',
+      'model/a.ts',
+      inside('function f() {', MAX_LINES.function, '}'),
+      inside('function f() {', MAX_LINES.function + 1, '}'),
+    ],
+    [
+      'a function in a test',
+      'model/a.test.ts',
+      inside(`describe('a', () => {`, MAX_LINES.function + 1, '})'),
+      inside(`test('a', async () => {`, MAX_LINES.function + 1, '})'),
+    ],
+  ])('%s that is too long is found', (_, file, right, wrong) => {
+    expect(find(file, right)).toEqual([])
+    expect(find(file, wrong)).toHaveLength(1)
+  })
+
+  test('an exception ends where it is exceeded, or not needed', () => {
+    const exceptions = { 'model/a.ts': MAX_LINES.file + 2 }
+    expect(find('model/a.ts', lines(MAX_LINES.file + 2), exceptions)).toEqual([])
+    expect(find('model/a.ts', lines(MAX_LINES.file + 3), exceptions)).toHaveLength(1)
+    expect(find('model/a.ts', lines(MAX_LINES.file), exceptions)).toHaveLength(1)
+    expect(find('model/b.ts', lines(1), exceptions)).toHaveLength(1)
   })
 })

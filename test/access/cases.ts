@@ -1,9 +1,11 @@
+import { approvalCases } from './approvals.ts'
 import { companyCases } from './companies.ts'
 import { connectionCases } from './connections.ts'
 import { conversationCases } from './conversations.ts'
 import { credentialCases } from './credentials.ts'
 import { datasetCases } from './datasets.ts'
 import { destinationCases } from './destinations.ts'
+import { executionCases } from './executions.ts'
 import { fileCases } from './files.ts'
 import { gatewayCases } from './gateway.ts'
 import { identityCases } from './identity.ts'
@@ -16,6 +18,7 @@ import { oauthCases } from './oauth.ts'
 import { paymentCases } from './payments.ts'
 import { serviceAccountCases } from './service-accounts.ts'
 import { serviceCases } from './services.ts'
+import { startCases } from './starts.ts'
 import { subscriptionCases } from './subscriptions.ts'
 import { teamCases } from './teams.ts'
 import { threadCases } from './threads.ts'
@@ -34,6 +37,9 @@ export const cases: Cases = {
   ...presenceCases,
   ...paymentCases,
   ...workflowCases,
+  ...startCases,
+  ...executionCases,
+  ...approvalCases,
   ...datasetCases,
   ...connectionCases,
   ...jobCases,

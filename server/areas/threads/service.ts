@@ -52,15 +52,17 @@ export const standingInThread: StandingIn = async (ctx, threadId) => {
   return (await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), threadId))?.role
 }
 
-export function makeThreads(options: {
+type ThreadDeps = {
   conversations: Conversations
   speaking: Speaking
   allowances: Allowances
   clips: Clips
   playback: Playback
   filesGiven: FilesGiven
-}) {
-  const { conversations, speaking, clips, playback, allowances, filesGiven } = options
+}
+
+export function makeThreads(deps: ThreadDeps) {
+  const { conversations, speaking, clips, playback, allowances, filesGiven } = deps
 
   const getThread = async (ctx: Context, { thread_id }: ById): Promise<Thread> => {
     const thread = await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
@@ -110,13 +112,13 @@ export function makeThreads(options: {
     async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request, stream }: Exchange) {
       const said = await readSaid(ctx, request, body)
       const { audio } = said
-      if (await isOutside(ctx, thread_id)) return speakUp(ctx, thread_id, said, body)
+      if (await isOutside(deps, ctx, thread_id)) return speakUp(deps, ctx, thread_id, said, body)
       const files = await ctx.db.tenant(scopeOf(ctx), (tx) =>
         filesGiven(tx, ctx.workspace.workspace_id, said.files ?? [], { userId: ctx.person.user_id }),
       )
       const audioId = audio && (await clips.keep(ctx, thread_id, audio))
       try {
-        const text = said.text || (audio ? await heard(ctx, audio) : '')
+        const text = said.text || (audio ? await heard(deps, ctx, audio) : '')
         const turn = await conversations.takeMessage({
           ...incoming(ctx, thread_id, body),
           text,
@@ -145,7 +147,7 @@ export function makeThreads(options: {
     },
 
     async actOnForm(ctx: Context, { thread_id, ...action }: ById & z.output<typeof FormAction>) {
-      if (await isOutside(ctx, thread_id))
+      if (await isOutside(deps, ctx, thread_id))
         throw problem('forbidden', 'The form is for the person outside; hand the conversation back to let them use it.')
       const turn = await conversations.takeAction({
         ...incoming(ctx, thread_id, Buffer.from(JSON.stringify(action))),
@@ -185,47 +187,53 @@ export function makeThreads(options: {
 
     async transcribe(ctx: Context, { body }: ById & { body: Buffer }, { request }: Exchange) {
       const bytes = await readAudio(body, request.headers['content-type'])
-      return listen(ctx, bytes)
+      return listen(deps, ctx, bytes)
     },
-  }
-
-  function isOutside(ctx: Context, threadId: string): Promise<boolean> {
-    return ctx.db.tenant(scopeOf(ctx), async (tx) => {
-      const thread = await conversations.findThread(tx, ctx.workspace.workspace_id, threadId)
-      return thread !== undefined && thread.kind !== 'thread'
-    })
-  }
-
-  async function speakUp(ctx: Context, threadId: string, { text, audio, files }: Said, body: Buffer) {
-    if (files) throw invalid([{ path: '/files', message: 'cannot be sent outside; send the address of a file' }])
-    if (audio || !text)
-      throw invalid([{ path: '/audio', message: 'cannot be heard outside; write what you want to say' }])
-    const message = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
-      const thread = await store.findThread(tx, ctx.workspace.workspace_id, readerOf(ctx), threadId)
-      if (!thread) throw problem('not_found')
-      refuseUnreachable(thread)
-      return conversations.speakUp(tx, { ...incoming(ctx, threadId, body), person: ctx.person, text })
-    })
-    return { ...shown(message), answers: [], form: null }
-  }
-
-  function listen(ctx: Context, bytes: Buffer) {
-    const { workspace_id } = ctx.workspace
-    return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.stepAside() }))
-  }
-
-  /** Silence is a message without words. */
-  async function heard(ctx: Context, bytes: Buffer): Promise<string> {
-    try {
-      return (await listen(ctx, bytes)).text
-    } catch (error) {
-      if ((error as { code?: string }).code === 'audio_silent') return ''
-      throw error
-    }
   }
 }
 
 export type Threads = ReturnType<typeof makeThreads>
+
+function isOutside({ conversations }: ThreadDeps, ctx: Context, threadId: string): Promise<boolean> {
+  return ctx.db.tenant(scopeOf(ctx), async (tx) => {
+    const thread = await conversations.findThread(tx, ctx.workspace.workspace_id, threadId)
+    return thread !== undefined && thread.kind !== 'thread'
+  })
+}
+
+async function speakUp(
+  { conversations }: ThreadDeps,
+  ctx: Context,
+  threadId: string,
+  { text, audio, files }: Said,
+  body: Buffer,
+) {
+  if (files) throw invalid([{ path: '/files', message: 'cannot be sent outside; send the address of a file' }])
+  if (audio || !text)
+    throw invalid([{ path: '/audio', message: 'cannot be heard outside; write what you want to say' }])
+  const message = await ctx.db.tenant(scopeOf(ctx), async (tx) => {
+    const thread = await store.findThread(tx, ctx.workspace.workspace_id, readerOf(ctx), threadId)
+    if (!thread) throw problem('not_found')
+    refuseUnreachable(thread)
+    return conversations.speakUp(tx, { ...incoming(ctx, threadId, body), person: ctx.person, text })
+  })
+  return { ...shown(message), answers: [], form: null }
+}
+
+function listen({ allowances, speaking }: ThreadDeps, ctx: Context, bytes: Buffer) {
+  const { workspace_id } = ctx.workspace
+  return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.stepAside() }))
+}
+
+/** Silence is a message without words. */
+async function heard(deps: ThreadDeps, ctx: Context, bytes: Buffer): Promise<string> {
+  try {
+    return (await listen(deps, ctx, bytes)).text
+  } catch (error) {
+    if ((error as { code?: string }).code === 'audio_silent') return ''
+    throw error
+  }
+}
 
 async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Promise<Said> {
   const { config } = ctx

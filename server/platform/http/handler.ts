@@ -52,7 +52,7 @@ export function makeHandler(
     }: { ahead?: Promise<unknown> | undefined; stream?: OpenStream | undefined; read?: (() => ReadInput) | undefined },
   ): Promise<Answer | null> {
     const input = await inputOf(ctx, request, reply, params, read)
-    if (route.current) await checkCurrent(ctx, request, params, input.echoed)
+    if (route.current) await checkCurrent(route, encodeCurrent, ctx, { request, params, echoed: input.echoed })
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
     // What is never shown alone has no ETag to be meant.
     else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
@@ -62,17 +62,15 @@ export function makeHandler(
     const isSent = stream?.isOpen() ? false : reply.sent || reply.raw.headersSent || route.produces !== undefined
     const answer = isSent
       ? null
-      : render(route, rendering, bound(result, request, params), chosen, request.url.split('?', 1)[0]!)
+      : render(
+          route,
+          rendering,
+          isList ? bound(route, result, request, params) : result,
+          chosen,
+          request.url.split('?', 1)[0]!,
+        )
     if (audited && !isRead) await auditCall(ctx, route, request, input.value, answer)
     return answer
-  }
-
-  /** A page with a cursor that goes on in this list and in no other. */
-  function bound(result: unknown, request: FastifyRequest, params: Params): unknown {
-    if (!isList) return result
-    const page = result as { next_cursor?: string | null }
-    if (typeof page.next_cursor !== 'string') return page
-    return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
   }
 
   const inputFrom = (request: FastifyRequest, params: Params): ReadInput =>
@@ -108,42 +106,6 @@ export function makeHandler(
     }
   }
 
-  /** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
-  async function checkCurrent(
-    ctx: Context,
-    request: FastifyRequest,
-    params: Params,
-    echoed: [string, unknown][],
-  ): Promise<void> {
-    if (route.method !== 'GET' && ctx.maybeTx !== null) {
-      const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
-      await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
-    }
-    if (request.headers['if-match'] === undefined && echoed.length === 0) return
-    const current = await route.current!(ctx, params as never)
-    const encoded = current === undefined ? undefined : toJson(encodeCurrent, current)
-    if (!matches(request, encoded)) throw changed()
-    const present = JSON.parse(encoded?.toString() ?? '{}') as Record<string, unknown>
-    const others = echoed.filter(([field, value]) => !isDeepStrictEqual(present[field], value))
-    if (others.length > 0) throw readOnly(others.map(([field]) => field))
-  }
-
-  function replayFor(request: FastifyRequest): Replay | undefined {
-    const key = idempotencyKeyOf(request)
-    const { idempotency: kept } = route
-    if (key === null || route.method !== 'POST' || kept === 'own' || kept === 'none' || route.bodyKind === 'stream')
-      return undefined
-    const { credential, person, workspace } = request.identity!
-    const within = kept === 'anywhere' ? null : (workspace?.workspace_id ?? null)
-    return replayOf({
-      holder: holderOf(credential, person?.user_id ?? null, within),
-      key,
-      method: route.method,
-      url: request.url,
-      body: request.rawBody,
-    })
-  }
-
   return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (request.turn) request.turn.isRead = true
     const params = parametersOf(route.path, request)
@@ -170,7 +132,7 @@ export function makeHandler(
         if (!(await holds)) throw new Outdated()
         request.identity = identity
         await checking
-        const replay = replayFor(request)
+        const replay = replayFor(route, request)
         const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream, read: early?.read })
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
@@ -180,7 +142,7 @@ export function makeHandler(
       const ctx = contextWith(null)
       if (route.access.word === 'role') await kernel.db.tenant(scopeOf(ctx), (tx) => check(contextWith(tx)))
       else await check(ctx)
-      const replay = replayFor(request)
+      const replay = replayFor(route, request)
       const work = () => perform(ctx, request, reply, params, chosen, { stream })
       if (replay && stream) return idempotency.onceWatched(kernel.db, replay, async () => (await work())!)
       return replay ? idempotency.onceOutside(kernel.db, replay, async () => (await work())!, hungUp()) : work()
@@ -207,6 +169,50 @@ export function makeHandler(
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }
+}
+
+/** A page with a cursor that goes on in this list and in no other. */
+function bound(route: AnyRoute, result: unknown, request: FastifyRequest, params: Params): unknown {
+  const page = result as { next_cursor?: string | null }
+  if (typeof page.next_cursor !== 'string') return page
+  return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
+}
+
+/** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
+async function checkCurrent(
+  route: AnyRoute,
+  encodeCurrent: Encode | undefined,
+  ctx: Context,
+  { request, params, echoed }: { request: FastifyRequest; params: Params; echoed: [string, unknown][] },
+): Promise<void> {
+  if (route.method !== 'GET' && ctx.maybeTx !== null) {
+    const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
+    await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
+  }
+  if (request.headers['if-match'] === undefined && echoed.length === 0) return
+  const current = await route.current!(ctx, params as never)
+  const encoded = current === undefined ? undefined : toJson(encodeCurrent, current)
+  if (!matches(request, encoded)) throw changed()
+  const present = JSON.parse(encoded?.toString() ?? '{}') as Record<string, unknown>
+  const others = echoed.filter(([field, value]) => !isDeepStrictEqual(present[field], value))
+  if (others.length > 0) throw readOnly(others.map(([field]) => field))
+}
+
+/** What the answer is kept under, where the caller gave a key and the route keeps answers. */
+function replayFor(route: AnyRoute, request: FastifyRequest): Replay | undefined {
+  const key = idempotencyKeyOf(request)
+  const { idempotency: kept } = route
+  if (key === null || route.method !== 'POST' || kept === 'own' || kept === 'none' || route.bodyKind === 'stream')
+    return undefined
+  const { credential, person, workspace } = request.identity!
+  const within = kept === 'anywhere' ? null : (workspace?.workspace_id ?? null)
+  return replayOf({
+    holder: holderOf(credential, person?.user_id ?? null, within),
+    key,
+    method: route.method,
+    url: request.url,
+    body: request.rawBody,
+  })
 }
 
 function matches({ headers }: FastifyRequest, current: Buffer | undefined): boolean {

@@ -31,18 +31,18 @@ const PARTS = [
   'hash',
 ] as const
 
-export function install(host: Host): Record<string, unknown> {
-  const { parse, stringify } = JSON
+const { parse, stringify } = JSON
 
-  const problem = (name: string, message: string): Error => Object.assign(new Error(message), { name })
+const problem = (name: string, message: string): Error => Object.assign(new Error(message), { name })
 
-  const bytesOf = (data: unknown): ArrayBuffer => {
-    if (data instanceof ArrayBuffer) return data
-    if (ArrayBuffer.isView(data))
-      return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) as ArrayBuffer
-    throw new TypeError('give an ArrayBuffer or a typed array')
-  }
+const bytesOf = (data: unknown): ArrayBuffer => {
+  if (data instanceof ArrayBuffer) return data
+  if (ArrayBuffer.isView(data))
+    return data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) as ArrayBuffer
+  throw new TypeError('give an ArrayBuffer or a typed array')
+}
 
+function textClasses(host: Host) {
   class TextEncoder {
     get encoding(): string {
       return 'utf-8'
@@ -80,18 +80,22 @@ export function install(host: Host): Record<string, unknown> {
     }
   }
 
-  const hashOf = (algorithm: unknown): string => {
-    const name = typeof algorithm === 'string' ? algorithm : (algorithm as { name?: unknown } | null)?.name
-    const hash = String(name).toUpperCase()
-    if (['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'].includes(hash)) return hash
-    throw problem('NotSupportedError', `the hash must be SHA-1, SHA-256, SHA-384 or SHA-512, not "${name}"`)
-  }
-  const requireHmac = (algorithm: unknown): void => {
-    const name = typeof algorithm === 'string' ? algorithm : (algorithm as { name?: unknown } | null)?.name
-    if (String(name).toUpperCase() !== 'HMAC')
-      throw problem('NotSupportedError', `the algorithm must be HMAC, not "${name}"`)
-  }
+  return { TextEncoder, TextDecoder }
+}
 
+const hashOf = (algorithm: unknown): string => {
+  const name = typeof algorithm === 'string' ? algorithm : (algorithm as { name?: unknown } | null)?.name
+  const hash = String(name).toUpperCase()
+  if (['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'].includes(hash)) return hash
+  throw problem('NotSupportedError', `the hash must be SHA-1, SHA-256, SHA-384 or SHA-512, not "${name}"`)
+}
+const requireHmac = (algorithm: unknown): void => {
+  const name = typeof algorithm === 'string' ? algorithm : (algorithm as { name?: unknown } | null)?.name
+  if (String(name).toUpperCase() !== 'HMAC')
+    throw problem('NotSupportedError', `the algorithm must be HMAC, not "${name}"`)
+}
+
+function subtleOf(host: Host) {
   class CryptoKey {
     readonly #bytes: ArrayBuffer
     readonly type = 'secret'
@@ -140,6 +144,10 @@ export function install(host: Host): Record<string, unknown> {
     },
   }
 
+  return subtle
+}
+
+function parametersClass(host: Host) {
   class URLSearchParams {
     #pairs: Pair[] = []
     #changed: ((text: string) => void) | undefined
@@ -216,9 +224,15 @@ export function install(host: Host): Record<string, unknown> {
   const { follow } = URLSearchParams
   Reflect.deleteProperty(URLSearchParams, 'follow')
 
+  return { URLSearchParams, follow }
+}
+
+function addressClass(host: Host, { URLSearchParams, follow }: ReturnType<typeof parametersClass>) {
+  type Parameters = InstanceType<typeof URLSearchParams>
+
   class URL {
     #parts: Parts
-    #params: URLSearchParams | undefined
+    #params: Parameters | undefined
     constructor(address: unknown, base?: unknown) {
       const parts = URL.#resolve(address, base)
       if (parts === null) throw new TypeError(`Invalid URL: ${String(address).slice(0, 200)}`)
@@ -242,13 +256,13 @@ export function install(host: Host): Record<string, unknown> {
       url.#parts = parts
       if (url.#params) url.#follow(url.#params)
     }
-    #follow(params: URLSearchParams): void {
+    #follow(params: Parameters): void {
       follow(params, this.#parts.search, (text) => {
         const parts: Parts | null = parse(host.url(stringify([this.#parts.href, null, 'search', text])))
         if (parts) this.#parts = parts
       })
     }
-    get searchParams(): URLSearchParams {
+    get searchParams(): Parameters {
       if (!this.#params) {
         this.#params = new URLSearchParams()
         this.#follow(this.#params)
@@ -279,12 +293,16 @@ export function install(host: Host): Record<string, unknown> {
   Reflect.deleteProperty(URL, 'read')
   Reflect.deleteProperty(URL, 'write')
 
+  return URL
+}
+
+export function install(host: Host): Record<string, unknown> {
+  const parameters = parametersClass(host)
   return {
-    TextEncoder,
-    TextDecoder,
-    URL,
-    URLSearchParams,
-    crypto: { subtle },
+    ...textClasses(host),
+    URL: addressClass(host, parameters),
+    URLSearchParams: parameters.URLSearchParams,
+    crypto: { subtle: subtleOf(host) },
     atob: (text: unknown): string => parse(host.atob(stringify(String(text)))),
     btoa: (text: unknown): string => parse(host.btoa(stringify(String(text)))),
   }

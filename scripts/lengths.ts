@@ -1,0 +1,105 @@
+import { type Node, parseSync, Visitor } from 'oxc-parser'
+
+// A reader holds a file or a function of this length in mind; what is longer has parts with names of their own.
+
+export const MAX_LINES = { file: 400, function: 150 }
+
+/** Printed by a program, or tables of facts and cases. */
+const UNMEASURED = /\.generated\.ts$|-table\.ts$|\.test\.tsx?$/
+
+/** Too long today. None may become much longer; one that is short enough leaves the list. */
+export const EXCEPTIONS: Record<string, number> = {
+  'model/n8n/expressions.ts': 450,
+  'model/n8n/nodes/data-nodes.ts': 525,
+  'model/n8n/nodes/language.ts': 475,
+  'model/n8n/step.ts': 425,
+  'a function of server/areas/conversations/carry-out.ts': 250,
+  'a function of server/areas/conversations/updates.ts': 175,
+  'a function of server/areas/embed/template-widget.ts': 200,
+  'a function of server/areas/executions/routes.ts': 175,
+  'a function of server/areas/jobs/routes.ts': 175,
+  'a function of server/areas/threads/routes.ts': 175,
+  'server/areas/workflows/schema.ts': 475,
+  'a function of server/engine/engine.ts': 225,
+  'server/engine/interpreter/advance.ts': 450,
+  'a function of server/engine/journal/journal.ts': 200,
+  'server/engine/ports.ts': 450,
+  'a function of server/engine/replaying/drive.ts': 200,
+  'a function of server/engine/worker/claims.ts': 200,
+  'server/engine/worker/store.ts': 450,
+  'a function of server/engine/worker/store.ts': 275,
+  'a function of server/engine/worker/worker.ts': 275,
+  'a function of server/platform/http/idempotency.ts': 175,
+  'a function of server/platform/realtime/realtime.ts': 200,
+  'a function of server/providers/billing/stripe/stripe.ts': 200,
+  'a function of server/providers/speech/process.ts': 175,
+  'a function of server/wiring/workflows.ts': 250,
+  'a function of test/fakes/stripe/server.ts': 250,
+  'a function of test/showcase/fill.ts': 175,
+  'a function of web/editor/inspector/running-form.tsx': 200,
+  'a function of web/features/jobs/form.tsx': 250,
+  'a function of web/features/suites/report.tsx': 175,
+  'a function of web/features/templates/form.tsx': 200,
+  'a function of web/words/find-texts.ts': 175,
+  'a function of widget/api.ts': 175,
+  'a function of widget/chat.tsx': 225,
+  'a function of widget/conversation.ts': 225,
+}
+
+/** The function of a `describe` is a list of tests. */
+function isSuite(call: Node): boolean {
+  if (call.type !== 'CallExpression') return false
+  let callee: Node = call.callee
+  for (;;) {
+    if (callee.type === 'MemberExpression') callee = callee.object
+    else if (callee.type === 'CallExpression') callee = callee.callee
+    else return callee.type === 'Identifier' && callee.name === 'describe'
+  }
+}
+
+type Span = { start: number; end: number }
+
+/** The longest function of a file, in lines. */
+function longestFunction(file: string, source: string): number {
+  const { program } = parseSync(file, source)
+  const suites = new Set<Span>()
+  let longest = 0
+  const measure = (node: Span): void => {
+    if (!suites.has(node)) longest = Math.max(longest, source.slice(node.start, node.end).split('\n').length)
+  }
+  new Visitor({
+    CallExpression(node) {
+      if (isSuite(node)) for (const argument of node.arguments) suites.add(argument)
+    },
+    FunctionDeclaration: measure,
+    FunctionExpression: measure,
+    ArrowFunctionExpression: measure,
+  }).visit(program)
+  return longest
+}
+
+function lengthsOf(file: string, source: string): [key: string, lines: number, most: number][] {
+  const lines = source.trimEnd().split('\n').length
+  return [
+    ...(UNMEASURED.test(file) ? [] : [[file, lines, MAX_LINES.file] as [string, number, number]]),
+    // A file that is no longer holds no function that is.
+    [`a function of ${file}`, lines > MAX_LINES.function ? longestFunction(file, source) : 0, MAX_LINES.function],
+  ]
+}
+
+/** Files and functions that are too long, and exceptions that are none any more. */
+export function tooLong(sources: Map<string, string>, exceptions = EXCEPTIONS): string[] {
+  const all = [...sources].flatMap(([file, source]) => lengthsOf(file, source))
+  const complaints = all.flatMap(([key, lines, most]) => {
+    const allowed = exceptions[key]
+    if (allowed !== undefined && lines <= most) return [`${key} is short enough: take it off EXCEPTIONS`]
+    return lines > (allowed ?? most)
+      ? [`${key} has ${lines} lines; at most ${allowed ?? most} (or list it in scripts/lengths.ts)`]
+      : []
+  })
+  const keys = new Set(all.map(([key]) => key))
+  return [
+    ...complaints,
+    ...Object.keys(exceptions).flatMap((key) => (keys.has(key) ? [] : [`${key} is gone: take it off EXCEPTIONS`])),
+  ]
+}
