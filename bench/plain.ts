@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { ENGINE_PLANS } from '#platform/db/session'
 import { newId } from '#platform/ids'
+import { openPool } from './database.ts'
 
 // The measure the engine is held against: a program without graph, fence, inbox or recovery that does nothing but group
 // commit on the same tables and indexes. A start inserts the execution and its first two events, each of the five node
@@ -23,7 +24,7 @@ const STATEMENT = `with started as (
 const NODES = 5
 
 export const makePlain = (url: string) => {
-  const pool = new pg.Pool({
+  const pool = openPool({
     connectionString: url,
     max: 2,
     pipeline: true,
