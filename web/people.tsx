@@ -1,6 +1,7 @@
 import type { WorkspaceMember } from '#sdk/types.generated'
 import { useAll } from './api.ts'
 import { useMe } from './session.tsx'
+import { t } from './words/language.ts'
 
 /** The people of this workspace; guests see only themselves. */
 export function usePeople(): { list: WorkspaceMember[]; nameOf(userId: string | null): string } {
@@ -15,9 +16,11 @@ export function usePeople(): { list: WorkspaceMember[]; nameOf(userId: string | 
   return {
     list,
     nameOf: (userId) => {
-      if (userId === null) return 'nobody'
-      if (userId === user.user_id) return 'you'
-      return list.find((member) => member.user_id === userId)?.name ?? (complete ? 'a former member' : 'a colleague')
+      if (userId === null) return t('nobody')
+      if (userId === user.user_id) return t('you')
+      return (
+        list.find((member) => member.user_id === userId)?.name ?? (complete ? t('a former member') : t('a colleague'))
+      )
     },
   }
 }

@@ -297,5 +297,32 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/operators/outbox', 'Outbox'],
       ['/operators/plans', 'Billing clock'],
     ])
+
+    // What a plan charges for models, and limits that the form does not show stay.
+    await olga.page.getByRole('button', { name: 'New plan' }).first().click()
+    const form = olga.page.getByRole('dialog')
+    await form.getByLabel('Name', { exact: true }).fill('Metered')
+    await form.getByLabel('Price for tokens').fill('200')
+    await form.getByLabel('Tokens included').fill('100000')
+    await form.getByRole('button', { name: 'Create plan' }).click()
+    await form.waitFor({ state: 'hidden' })
+    const find = async () => {
+      const { body } = await operator.call('GET', '/api/payments/plans?limit=100')
+      return body.items.find(({ name }: { name: string }) => name === 'Metered')
+    }
+    const { plan_id, usage_prices } = await find()
+    expect(usage_prices).toEqual([{ meter: 'model_tokens', unit_amount: 200, per: 1_000_000, included: 100_000 }])
+    await operator.call('PATCH', `/api/payments/plans/${plan_id}`, { body: { quotas: { mails_per_minute: 7 } } })
+    await olga.page.reload()
+    await olga.page.getByText('€2.00 for each 1M model tokens, 100,000 included').waitFor()
+    await olga.page.getByRole('button', { name: 'Change Metered' }).click()
+    await form.getByLabel('Price for the cost of models').fill('120')
+    await form.getByLabel('US dollars included').fill('2.5')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'hidden' })
+    expect(await find()).toMatchObject({
+      usage_prices: [{ meter: 'model_tokens' }, { meter: 'model_cost', unit_amount: 120, included: 2_500_000 }],
+      quotas: { mails_per_minute: 7 },
+    })
   })
 })

@@ -60,4 +60,31 @@ describe.skipIf(noBrowser)('the canvas', () => {
     const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/versions`)
     expect(items[0].definition.layout.notes).toMatchObject([{ text: 'Ask the shop first' }])
   })
+
+  it('a node is dragged by the pointer, and its place is saved', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Moved', definition })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    const node = page.locator('[data-node="a"]')
+    await node.waitFor()
+    const before = (await node.boundingBox())!
+    const [x, y] = [before.x + 60, before.y + 20]
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x + 40, y + 60, { steps: 3 })
+    await page.mouse.move(x + 80, y + 120, { steps: 3 })
+    await page.mouse.up()
+    // The first pixels tell a drag from a press.
+    await eventually(async () => (await node.boundingBox())!.y - before.y).toBeGreaterThan(80)
+
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/versions`)
+    const { a, b } = items[0].definition.layout.positions
+    expect(a.y).toBeGreaterThan(0)
+    expect(b).toEqual(definition.layout.positions.b)
+  })
 })

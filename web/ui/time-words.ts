@@ -1,4 +1,4 @@
-import { language } from '#web/words/language.ts'
+import { language, t } from '#web/words/language.ts'
 
 // Times and lengths of time in words.
 
@@ -21,7 +21,7 @@ export function relativeTime(at: Date, now: number): string {
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit)
   }
-  return seconds < 15 ? 'just now' : 'in under a minute'
+  return seconds < 15 ? t('just now') : t('in under a minute')
 }
 
 const day = new Intl.DateTimeFormat(language === 'en' ? undefined : language, { dateStyle: 'long' })

@@ -5,10 +5,16 @@ import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
 
-// Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, and of the
-// workflows that it offers.
+// Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
+// workflows that it offers, and of the services that come with it.
 
 const web = join(import.meta.dirname, '..')
+const manifests = join(web, '..', 'server', 'providers', 'services', 'manifests')
+
+const textsOfServices = (): string[] =>
+  globSync('*.json', { cwd: manifests }).map(
+    (file) => (JSON.parse(readFileSync(join(manifests, file), 'utf8')) as { description: string }).description,
+  )
 
 function textsOfOffered(): string[] {
   const texts = new Set<string>()
@@ -31,7 +37,8 @@ export function allTexts(): Map<string, string[]> {
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
     for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
       texts.set(text, [...(texts.get(text) ?? []), file])
-  for (const text of [...textsOfNodes(), ...textsOfOffered()]) texts.set(text, [...(texts.get(text) ?? []), 'data'])
+  for (const text of [...textsOfNodes(), ...textsOfOffered(), ...textsOfServices()])
+    texts.set(text, [...(texts.get(text) ?? []), 'data'])
   return texts
 }
 

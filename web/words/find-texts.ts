@@ -11,7 +11,7 @@ import { parseSync } from 'vite'
 const SHOWN = new Set(
   `label title description hint submit aria-label action consequence placeholder section nothing lead heading what one everything
   nobody empty alt summary done failed header detail shown add can needs question button use where find connect ready caption
-  legend aside never unit sub note why reason placeholderText words cell content tell`.split(/\s+/),
+  legend aside never unit sub note why reason placeholderText words cell content tell facts`.split(/\s+/),
 )
 /** Values that are read by programs, whatever they look like. */
 const HIDDEN = new Set(
@@ -116,7 +116,7 @@ export function textsIn(file: string, source: string): Found[] {
     const words = quasis.map(({ value }) => value.cooked).join(' ')
     const isShown = shown
       ? hasWords(words) && / \p{L}|\p{L} |[.?!:]/u.test(words)
-      : isSentence(text.replaceAll(/\{\d\}/g, 'X')) && /\p{L}{2} | \p{L}{2}/u.test(words)
+      : isSentence(text.replaceAll(/\{\d\}/g, 'X')) && /\p{L}{2}\p{P}? | \p{L}{2}/u.test(words)
     if (isShown && !ISNT.test(words.trim()))
       add(
         node,
@@ -220,6 +220,9 @@ export function textsIn(file: string, source: string): Found[] {
         walk(value, { shown: SHOWN.has(name), single: true })
         return
       }
+      case 'VariableDeclarator':
+        if (node.init) walk(node.init as Ast, { shown: SHOWN.has(nameOf(node.id as Ast)) })
+        return
       case 'AssignmentPattern':
         walk(node.right as Ast, { shown: SHOWN.has(nameOf(node.left as Ast)) })
         return

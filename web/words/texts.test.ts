@@ -19,6 +19,7 @@ test.each([
     ['State', 'Saved'],
   ],
   ['in a table of names', "const names = { running: 'Running', sort: 'created_at' }", ['Running']],
+  ['in a name for what is shown', "const label = many ? 'Things' : 'Thing'; const key = 'Thing'", ['Things', 'Thing']],
   ['as what holds unless another is given', "function A({ label = 'Search', kind = 'Plain' }) {}", ['Search']],
   ['told', 'toast.done(`${count} were deleted`)', ['{0} were deleted']],
 ])('a text is found %s', (_where, source, texts) => {

@@ -8,7 +8,7 @@ import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 
-type Step = { name: string; about: string; to: string; done: boolean }
+type Step = { title: string; about: string; to: string; done: boolean }
 
 const hiddenKey = (workspaceId: string): string => `heddle.checklist.${workspaceId}`
 
@@ -37,8 +37,8 @@ function Steps({ onHide }: { onHide(): void }) {
     >
       <Card className="p-2">
         <ol>
-          {steps.map(({ name, about, to, done }) => (
-            <li key={name}>
+          {steps.map(({ title, about, to, done }) => (
+            <li key={title}>
               <Link to={to} className="flex items-start gap-3 rounded-md px-3 py-2 hover:bg-hover">
                 {done ? (
                   <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-success" />
@@ -47,7 +47,7 @@ function Steps({ onHide }: { onHide(): void }) {
                 )}
                 <span className="min-w-0">
                   <span className={cx('block font-medium', done && 'text-ink-2 line-through')}>
-                    {name}
+                    {title}
                     <span className="sr-only">{done ? ' (done)' : ' (to do)'}</span>
                   </span>
                   {!done && <span className="block text-ink-2">{about}</span>}
@@ -72,25 +72,25 @@ function useSteps(): Step[] | undefined {
   const first = mine[0] ? `/workflows/${mine[0].workflow_id}` : '/workflows/new'
   return [
     {
-      name: 'Create a workflow',
+      title: 'Create a workflow',
       about: 'Start from one of 40 examples, or from an empty canvas.',
       to: '/workflows/new',
       done: mine.length > 0,
     },
     {
-      name: 'Run it once',
+      title: 'Run it once',
       about: 'Every step shows what came in and what went out.',
       to: first,
       done: mine.some(({ activity }) => activity?.last_run != null),
     },
     {
-      name: 'Connect a service or a database',
+      title: 'Connect a service or a database',
       about: 'Keys are sealed; workflows use them by name.',
       to: '/credentials/new',
       done: credentials.data.items.length > 0 || connections.data.items.length > 0,
     },
     {
-      name: 'Let it start by itself',
+      title: 'Let it start by itself',
       about: 'By a schedule, a webhook, an event or a widget on your site.',
       to: mine[0] ? `${first}/settings` : first,
       done: mine.some(({ activity }) => (activity?.starts.length ?? 0) > 0),
@@ -98,7 +98,7 @@ function useSteps(): Step[] | undefined {
     ...(isOwner
       ? [
           {
-            name: 'Invite a colleague',
+            title: 'Invite a colleague',
             about: 'Share workflows, approve together.',
             to: '/people',
             done: people.length > 1,

@@ -71,8 +71,8 @@ function Run({ execution_id }: { execution_id: string }) {
         found && (
           <>
             Started <RelativeTime at={found.created_at} />
-            {found.started_by && <> by {personOf(found.started_by)}</>}, {ended ? 'took' : 'so far'}{' '}
-            <Duration from={found.created_at} to={found.finished_at} />
+            {found.started_by === userId ? <> by you</> : found.started_by && <> by {personOf(found.started_by)}</>},{' '}
+            {ended ? 'took' : 'so far'} <Duration from={found.created_at} to={found.finished_at} />
             {isUsage(found.usage) && found.usage.calls > 0 && <>, {usageText(found.usage)}</>}
             {found.retry_of && (
               <>

@@ -8,6 +8,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
+import { t } from '#web/words/language.ts'
 import { ImportDialog } from './import.tsx'
 
 const SOURCES = { built_in: 'Built in', openapi: 'OpenAPI', mcp: 'MCP', piece: 'Piece', mcp_program: 'MCP' } as const
@@ -47,7 +48,11 @@ export function ServicesPage() {
         },
         {
           header: 'Description',
-          cell: (row) => <span className="block max-w-96 truncate text-ink-2">{row.description}</span>,
+          cell: (row) => (
+            <span className="block max-w-96 truncate text-ink-2">
+              {row.source === 'built_in' ? t(row.description) : row.description}
+            </span>
+          ),
           secondary: true,
         },
         { header: 'Actions', cell: (row) => row.actions.length, width: '6rem', secondary: true },

@@ -11,11 +11,12 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Textarea } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 
 // A workflow of n8n, pasted or from a file. It is converted here in the browser, and created once the report has been read.
 
 const TONES = { converted: 'success', remark: 'waiting', by_hand: 'danger' } as const
-const WORDS = { converted: 'converted', remark: 'remark', by_hand: 'by hand' } as const
+const WORDS = { converted: t('converted'), remark: t('remark'), by_hand: t('by hand') }
 
 function Report({ converted }: { converted: Converted }) {
   const { report, credentials, triggers } = converted

@@ -123,7 +123,7 @@ function useColumns(): Column<Workflow>[] {
       ),
     },
     { header: 'State', width: '6rem', cell: (row) => <State workflow={row} /> },
-    { header: 'Last result', width: '11rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
+    { header: 'Last result', width: '13rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
     {
       header: 'Starts',
       width: '8rem',
@@ -144,7 +144,7 @@ function useColumns(): Column<Workflow>[] {
     },
     {
       header: <span className="sr-only">Actions</span>,
-      width: '3rem',
+      width: '3.75rem',
       align: 'right',
       cell: (row) => row.kind === 'user' && <RowMenu workflow={row} />,
     },
@@ -186,7 +186,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
   }
   return (
     <>
-      <Field label="Show" hideLabel className="w-52 max-sm:w-full">
+      <Field label="Show" hideLabel className="w-64 max-sm:w-full">
         <Select
           value={filters.scope ?? 'own'}
           onChange={(event) => change('scope', event.target.value)}
@@ -196,7 +196,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="State" hideLabel className="w-32">
+      <Field label="State" hideLabel className="w-36">
         <Select
           value={filters.state ?? ''}
           onChange={(event) => change('state', event.target.value)}
@@ -208,7 +208,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="Tag" hideLabel className="w-32">
+      <Field label="Tag" hideLabel className="w-44">
         <Select
           value={filters.tag ?? ''}
           onChange={(event) => change('tag', event.target.value)}
@@ -219,7 +219,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           )}
         />
       </Field>
-      <Field label="Owner" hideLabel className="w-36">
+      <Field label="Owner" hideLabel className="w-40">
         <Select
           value={filters.owner_id ?? ''}
           onChange={(event) => change('owner_id', event.target.value)}

@@ -1,4 +1,5 @@
 import type { Workflow } from '#sdk/types.generated'
+import { t } from '#web/words/language.ts'
 
 /** What the list is narrowed by; it stands in the address, so that a view can be linked to and kept. */
 export type Filters = {
@@ -34,20 +35,20 @@ export const stateOf = ({
   active_version_id === null ? 'draft' : paused_at === null ? 'live' : 'paused'
 
 const words: Record<string, string> = {
-  schedule: 'schedule',
-  webhook: 'webhook',
-  embed: 'widget',
-  event: 'event',
-  service: 'service',
-  template: 'assistant',
-  job: 'job',
+  schedule: t('schedule'),
+  webhook: t('webhook'),
+  embed: t('widget'),
+  event: t('event'),
+  service: t('service'),
+  template: t('assistant'),
+  job: t('job'),
 }
 
 /** "Schedule, webhook"; "By hand" where nothing else starts it. */
 export function startsInWords({ activity, kind }: Pick<Workflow, 'activity' | 'kind'>): string {
-  if (kind === 'system') return 'By hand'
+  if (kind === 'system') return t('By hand')
   if (!activity) return '–'
-  const said = activity.starts.map((start) => words[start] ?? start).join(', ') || 'by hand'
+  const said = activity.starts.map((start) => words[start] ?? start).join(', ') || t('by hand')
   return said.charAt(0).toUpperCase() + said.slice(1)
 }
 
