@@ -30,6 +30,8 @@ test('prices keep the order of the plan', () => {
     { meter: 'model_tokens', unit_amount: 1, per: 1, included: 0 },
   ]).map(({ meter }) => meter)
   expect(meters).toEqual(['model_cost', 'model_tokens'])
+  const tokens = { meter: 'model_tokens' as const, unit_amount: 1, per: 1, included: 0 }
+  expect(readUsagePrices(values, [tokens]).map(({ meter }) => meter)).toEqual(['model_tokens', 'model_cost'])
 })
 
 test('the number of units that a plan has is offered, whatever it is', () => {

@@ -31,8 +31,11 @@ export function readUsagePrices(values: UsageValues, old: readonly UsagePrice[] 
       per: Number(values.cost_per),
       included: Math.round(Number(values.cost_included || 0) * DOLLAR),
     })
-  const order = old.map(({ meter }) => meter)
-  return prices.sort((a, b) => order.indexOf(a.meter) - order.indexOf(b.meter))
+  const placeOf = ({ meter }: UsagePrice): number => {
+    const place = old.findIndex((price) => price.meter === meter)
+    return place < 0 ? old.length : place
+  }
+  return prices.sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** What a form offers, and what the plan has though it is not offered. */
