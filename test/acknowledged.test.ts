@@ -154,7 +154,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
     await waiting(execution)
     const cut = network.api.aim({ transaction: WAIT_ENDS, at })
-    // Whoever sends it again with the same id is told what the first did.
+    // A client that sends it again with the same id is told what the first did.
     const sent = await ask(world.owner, 'POST', '/api/events', { key, data: 7, event_id: key })
     expect(sent.body).toMatchObject({ woken: 1, duplicate: at === 'confirming' })
     await cut

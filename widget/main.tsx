@@ -17,7 +17,7 @@ function Floating({ api, config }: { api: Api; config: Config }) {
   const [open, setOpen] = useState<boolean>()
   const launch = useRef<HTMLButtonElement>(null)
   const close = useCallback(() => setOpen(false), [])
-  // Whoever closes it is back where they opened it.
+  // Closing it goes back to where it was opened.
   useEffect(() => {
     if (open === false) launch.current?.focus()
   }, [open])

@@ -8,7 +8,7 @@ import type { Logger } from '#platform/log'
 
 const CHANNEL = 'executions'
 const GATHER_MS = 20
-/** So many leave at once after a quiet time; only what follows closely is gathered. An answer waits for no other's hint. */
+/** The number that leaves at once after a quiet time; only what follows closely is gathered. An answer waits for no other's hint. */
 const AT_ONCE = 10
 /** A payload holds 8,000 bytes; more ids than this become "everything". */
 const MAX_IDS = 150

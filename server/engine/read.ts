@@ -127,7 +127,7 @@ type Found = { row: Row; state: GraphState }
 const factOf = ({ type, at, data }: EventRow): Fact => ({ type, at: at.getTime(), data })
 
 /**
- * Whoever looks at executions with large journals: two at a time, one of each workspace. Read all at once, thirty of 16 MB took
+ * Reads of executions with large journals: two at a time, one of each workspace. Read all at once, thirty of 16 MB took
  * 1.5 GB and held up everybody else.
  */
 export const makeReadTurns = (): AreaCalls => makeAreaCalls({ atOnce: 2, perWorkspace: 1 })

@@ -2,7 +2,7 @@ import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import { blobsOf } from './outputs.ts'
 
-/** A workflow that keeps its ended executions for so many days, and no longer. */
+/** A workflow that keeps its ended executions for a number of days, and no longer. */
 export type Retention = { workspace_id: string; workflow_id: string; retention_days: number }
 
 const AT_ONCE = 500

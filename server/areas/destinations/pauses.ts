@@ -16,7 +16,7 @@ const PAUSES_S = [
 const JITTER = 0.2
 export const GIVE_UP_AFTER_S = (3 * DAY) / SECOND
 
-/** So many failures in a row, and the whole destination pauses: a receiver that is away is asked by a few deliveries, not by all. */
+/** After this number of failures in a row the whole destination pauses: a receiver that is away is asked by a few deliveries, not by all. */
 const FAILURES_TO_BLOCK = 5
 const MAX_BLOCK_S = (10 * MINUTE) / SECOND
 
@@ -28,7 +28,7 @@ export function pauseAfter(attempt: number, retryAfterS: number | null = null, r
   return jittered(Math.max(usual, retryAfterS ?? 0), random)
 }
 
-/** How long nothing is sent to the destination after so many failures in a row. */
+/** How long nothing is sent to the destination, by the number of failures in a row. */
 export function blockAfter(failures: number, random = Math.random): number {
   if (failures < FAILURES_TO_BLOCK) return 0
   const step = Math.min(failures - FAILURES_TO_BLOCK, PAUSES_S.length - 1)

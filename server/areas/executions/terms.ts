@@ -46,7 +46,7 @@ export type Indexed = {
   error: Json
 }
 
-/** Adds the hash of each word of a text, at most so many; gives how many words there were. */
+/** Adds the hash of each word of a text, up to a limit; gives how many words there were. */
 function addWords(terms: Set<number>, text: string, most: number): number {
   let words = 0
   let hash = WORDS

@@ -1,7 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 
-/** Takes due work as it comes, so many at once; one that is slow keeps nobody else waiting. */
+/** Takes due work as it comes, several at once; one that is slow keeps nobody else waiting. */
 export function makeWorkLoop<Due>(options: {
   what: string
   atOnce: number

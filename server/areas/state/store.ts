@@ -25,7 +25,7 @@ export const findState = (
     [workspaceId, workflowId, key],
   )
 
-/** Whoever writes holds it to the end of the transaction. */
+/** A writer holds it to the end of the transaction. */
 export const lockTotal = async (tx: Tx, workspaceId: string): Promise<number> => {
   const { bytes } = await tx.row<{ bytes: number }>(
     `insert into workflow_state_totals (workspace_id) values ($1)

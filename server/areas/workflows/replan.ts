@@ -12,7 +12,7 @@ type Planned = Pick<Plan, 'cron' | 'timezone'> &
 export type Plans = {
   /** The name under which the latest time seen is remembered. */
   name: string
-  /** Reads a page: after a workspace, after an id in it, so many. */
+  /** Reads a page: after a workspace, after an id in it, at most this number. */
   list: string
   /** Moves one: workspace, id, the time it had, the time it gets. */
   move: string

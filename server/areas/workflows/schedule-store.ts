@@ -95,7 +95,7 @@ export const insertSchedule = (
     [workspaceId, workflowId, scheduleId, ...values(fields)],
   )
 
-/** Whoever changes it is behind what it starts. */
+/** The person who changes it is responsible for what it starts. */
 export const updateSchedule = (
   tx: Tx,
   workspaceId: string,

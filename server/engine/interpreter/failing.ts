@@ -45,6 +45,6 @@ export const failed = (
     return settle(pass, id)
   }
   record(pass, 'node.failed', facts)
-  // Whoever may start the run again learns that it would fail in the same way.
+  // People who may start the run again learn that it would fail in the same way.
   conclude(pass, 'failed', { error, ...((!retryable || more.isPermanent) && { permanent: true }) })
 }

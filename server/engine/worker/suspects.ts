@@ -4,6 +4,6 @@
 export const ROOM_FOR_SUSPECTS = 16
 const SUSPECT = 2
 
-/** How much of the room an execution with so many crashes takes. */
+/** How much of the room an execution takes, by the number of its crashes. */
 export const suspicion = (crashes: number): number =>
   crashes < SUSPECT ? 0 : Math.min(ROOM_FOR_SUSPECTS, 4 ** (crashes - SUSPECT))

@@ -89,7 +89,7 @@ export function addDocuments(app: FastifyInstance, options: DocumentsOptions): v
   addReference(app)
 }
 
-/** Whoever has it asks whether it is still the same: after an upgrade it is not. */
+/** Clients ask whether their copy is still current: after an upgrade it is not. */
 const REVALIDATED = { 'cache-control': 'no-cache' }
 
 /** The reference builds its styles at run time; it shows nothing of any tenant. */

@@ -287,7 +287,7 @@ describe('sockets', () => {
     live.socket.terminate()
   })
 
-  test('one person opens only so many sockets', async () => {
+  test('one person opens a limited number of sockets', async () => {
     await start({ mostPerPerson: 3 })
     for (let n = 0; n < 3; n++) await opened(newId())
     expect(await (await connect(newId())).closed).toBe(1013)

@@ -30,7 +30,7 @@ export function makeWheel(options: {
   let size = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** The sockets whose turn it is, where each has one every so many turns. */
+  /** The sockets whose turn it is, where each has one every few turns. */
   function* due(every: number): Generator<Connection> {
     const step = Math.min(turns(every), buckets.length)
     for (let at = turn % step; at < buckets.length; at += step) yield* buckets[at]!

@@ -87,7 +87,7 @@ const TRANSFORM = { timeMs: 250, memoryMb: 64 }
 const CODE = { timeMs: 1_000, memoryMb: 64 }
 const CHECK = { timeMs: 5_000, memoryMb: 64 }
 export const MAX_LIMITS = { timeMs: 60_000, memoryMb: 256 }
-/** A process is replaced after so many calls, so that nothing in it can grow for ever. */
+/** A process is replaced after this number of calls, so that nothing in it can grow for ever. */
 const CALLS_PER_PROCESS = 1_000
 /** Well before the kernel's own limit of processor time, even if the last call is a long one. */
 const BUSY_MS_PER_PROCESS = 240_000

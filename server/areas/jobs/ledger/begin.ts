@@ -17,7 +17,7 @@ import type { SourceCursor } from '../source.ts'
 import { type JobRow, outputIsGone, takeDueJob } from '../store.ts'
 import { tellOwners } from '../telling.ts'
 import { findForbidden } from './allowed.ts'
-import type { Target } from './flights.ts'
+import type { Target } from './attempts.ts'
 import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 

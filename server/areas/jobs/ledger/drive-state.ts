@@ -4,8 +4,8 @@ import type { Definition } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { SourceCursor, SourceRows } from '../source.ts'
+import { type AttemptOptions, makeAttempts, type Target } from './attempts.ts'
 import { datasetChanged } from './errors.ts'
-import { type FlightOptions, makeFlights, type Target } from './flights.ts'
 import { capReached, type Spent, spentOf, tooManyFailures } from './limits.ts'
 import { makePages, type Pages } from './pages.ts'
 import { makeProgress } from './progress.ts'
@@ -16,7 +16,7 @@ import { inLedger } from './scope.ts'
 
 // What the process that drives a run knows of it. All of it is found again from the rows.
 
-export type DriveOptions = FlightOptions & {
+export type DriveOptions = AttemptOptions & {
   db: Database
   log: Logger
   engine: Pick<Engine, 'start' | 'cancel' | 'onAppended'>
@@ -46,7 +46,7 @@ export type Drive = {
   readonly options: DriveOptions
   readonly run: runs.Run
   readonly lease: runs.Lease
-  readonly flights: ReturnType<typeof makeFlights>
+  readonly attempts: ReturnType<typeof makeAttempts>
   readonly progress: ReturnType<typeof makeProgress>
   readonly metered: boolean
   readonly claimAtOnce: number
@@ -76,7 +76,7 @@ export function makeDrive(options: DriveOptions, run: runs.Run, lease: runs.Leas
     options,
     run,
     lease,
-    flights: makeFlights(options, run, target),
+    attempts: makeAttempts(options, run, target),
     progress: makeProgress(run),
     metered: options.isMetered(target.definition),
     claimAtOnce: Math.min(MAX_CLAIMED, CLAIM_AHEAD * run.concurrency),

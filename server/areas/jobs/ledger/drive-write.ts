@@ -16,12 +16,12 @@ const PROGRESS_EVERY = SECOND / 2
 const isDueAgain = ({ again }: Drive): boolean => again.count > 0 && again.at <= performance.now()
 
 const mayClaim = (drive: Drive): boolean =>
-  goesOn(drive) && drive.flights.waiting() < drive.claimAtOnce / 2 && (drive.ahead.length > 0 || isDueAgain(drive))
+  goesOn(drive) && drive.attempts.waiting() < drive.claimAtOnce / 2 && (drive.ahead.length > 0 || isDueAgain(drive))
 
 export const shouldWrite = (drive: Drive): boolean =>
-  drive.flights.toWrite() >= WRITE_AT_ONCE ||
+  drive.attempts.toWrite() >= WRITE_AT_ONCE ||
   mayClaim(drive) ||
-  performance.now() - drive.wroteAt > (drive.flights.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE)
+  performance.now() - drive.wroteAt > (drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE)
 
 async function claim(drive: Drive, tx: Tx): Promise<records.Claimed[]> {
   await checkDataset(drive, tx)
@@ -33,15 +33,15 @@ async function claim(drive: Drive, tx: Tx): Promise<records.Claimed[]> {
 /** What ended and what could not begin, with the text of each record that failed; null where the dataset was replaced meanwhile. */
 async function takeEnded(drive: Drive) {
   const textAt = (position: number): Promise<string | null> => drive.pages!.textAt(position).catch(() => null)
-  const landed = drive.flights.takeEnded()
-  drive.beingWritten = landed.ended.length
+  const done = drive.attempts.takeEnded()
+  drive.beingWritten = done.ended.length
   const ended = await Promise.all(
-    landed.ended.map(async (one) => ({
+    done.ended.map(async (one) => ({
       ...one,
       text: one.verdict.status === 'failed' ? await textAt(one.position) : null,
     })),
   )
-  const failing = await Promise.all(landed.failing.map(async (one) => ({ ...one, text: await textAt(one.position) })))
+  const failing = await Promise.all(done.failing.map(async (one) => ({ ...one, text: await textAt(one.position) })))
   return { ended, failing }
 }
 
@@ -65,7 +65,7 @@ async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; fa
   const tally = {
     ...done,
     total: run.total,
-    running: drive.flights.flying(),
+    running: drive.attempts.running(),
     succeeded: done.succeeded + moved.succeeded,
     failed: done.failed + moved.failed,
   }
@@ -75,13 +75,13 @@ async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; fa
 
 /** One transaction: what ended, what could not begin, what is claimed now, and what people asked meanwhile. */
 export async function write(drive: Drive): Promise<void> {
-  const { run, lease, flights } = drive
+  const { run, lease, attempts } = drive
   const { workspace_id: workspaceId } = run
-  const landed = await takeEnded(drive)
+  const done = await takeEnded(drive)
   const outcome = await inScope(drive, async (tx) => {
-    const ended = landed.ended.length === 0 ? [] : await records.harvest(tx, run, landed.ended, drive.metered)
+    const ended = done.ended.length === 0 ? [] : await records.harvest(tx, run, done.ended, drive.metered)
     const refused =
-      landed.failing.length === 0 ? { failed: 0, first_failed: 0 } : await records.failRecords(tx, run, landed.failing)
+      done.failing.length === 0 ? { failed: 0, first_failed: 0 } : await records.failRecords(tx, run, done.failing)
     for (const { execution_id, poison } of ended)
       if (poison) await drive.options.engine.cancel(tx, { workspaceId, executionId: execution_id }, null)
     const claims = mayClaim(drive) ? await claim(drive, tx) : []
@@ -89,7 +89,7 @@ export async function write(drive: Drive): Promise<void> {
     const mark = taken === 0 ? drive.claimed : taken === drive.ahead.length ? drive.planned : drive.ahead[taken]!
     const moved = movedBy(ended, refused)
     const usage = sumUsage(ended.map(({ usage }) => usage))
-    const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: flights.flying(), usage, ...moved })
+    const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: attempts.running(), usage, ...moved })
     const retried = drive.again.count > 0 || ended.some(({ status }) => status === 'pending')
     const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
     const told = await tellProgress(drive, tx, moved)
@@ -97,7 +97,7 @@ export async function write(drive: Drive): Promise<void> {
   })
   drive.ahead = drive.ahead.slice(outcome.taken)
   drive.claimed = outcome.mark
-  flights.claimed(outcome.claims)
+  attempts.claimed(outcome.claims)
   count(drive, outcome.moved)
   drive.spent = outcome.ended.map(({ usage }) => spentOf(usage)).reduce(addSpent, drive.spent)
   drive.measured += outcome.ended.length

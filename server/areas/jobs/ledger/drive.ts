@@ -1,4 +1,5 @@
 import { SECOND } from '#platform/clock'
+import type { Target } from './attempts.ts'
 import { mayPlan, planSome } from './drive-plan.ts'
 import {
   applyWatched,
@@ -13,7 +14,6 @@ import {
   makeDrive,
 } from './drive-state.ts'
 import { shouldWrite, WRITE_EVERY, write } from './drive-write.ts'
-import type { Target } from './flights.ts'
 import { roomUnderCap } from './limits.ts'
 import * as records from './records.ts'
 import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
@@ -39,7 +39,7 @@ async function findAgain(drive: Drive): Promise<void> {
   const { run } = drive
   await inScope(drive, async (tx) => {
     await checkDataset(drive, tx)
-    drive.flights.claimed(await records.listBegun(tx, run))
+    drive.attempts.claimed(await records.listBegun(tx, run))
     drive.ahead = (await records.listAhead(tx, run)).map(({ position }) => position)
     if (run.sample !== null) drive.wanted = run.sample - (await records.countTried(tx, run))
     drive.again = { count: (await records.readWaiting(tx, run)).waiting, at: 0 }
@@ -48,29 +48,29 @@ async function findAgain(drive: Drive): Promise<void> {
 
 async function begin(drive: Drive): Promise<void> {
   if (!goesOn(drive)) return
-  const { flights } = drive
-  const open = flights.busy() + drive.beingWritten
+  const { attempts } = drive
+  const open = attempts.busy() + drive.beingWritten
   const room = drive.metered ? roomUnderCap(drive.run, drive.spent, drive.measured, open) : Number.POSITIVE_INFINITY
-  const refusal = await flights.begin((position) => drive.pages!.textAt(position), room)
+  const refusal = await attempts.begin((position) => drive.pages!.textAt(position), room)
   if (refusal) endRun(drive, refusal, 'deliver')
 }
 
 /** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset and at the run. */
 async function look(drive: Drive): Promise<boolean> {
-  const { flights, run, lease } = drive
-  if (flights.flying() + flights.waiting() === 0) return false
+  const { attempts, run, lease } = drive
+  if (attempts.running() + attempts.waiting() === 0) return false
   const { ended, waits } = await inScope(drive, async (tx) => {
-    const ids = flights.ids()
+    const ids = attempts.ids()
     const [ended, waits] = await Promise.all([
       records.listOver(tx, run.workspace_id, ids),
       drive.idle === LOOK_LATE && ids.length > 0 && records.allWait(tx, run.workspace_id, ids),
-      flights.waiting() > 0 && checkDataset(drive, tx),
+      attempts.waiting() > 0 && checkDataset(drive, tx),
       // Anyone who deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
-      flights.waiting() > 0 && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
+      attempts.waiting() > 0 && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
     ])
     return { ended, waits }
   })
-  flights.landed(ended)
+  attempts.noteEnded(ended)
   drive.options.onWaiting(run.run_id, waits && ended.length === 0)
   return ended.length > 0
 }
@@ -78,7 +78,7 @@ async function look(drive: Drive): Promise<boolean> {
 async function cancelFlying(drive: Drive): Promise<void> {
   const { workspace_id: workspaceId } = drive.run
   await inScope(drive, async (tx) => {
-    for (const executionId of drive.flights.ids())
+    for (const executionId of drive.attempts.ids())
       await drive.options.engine.cancel(tx, { workspaceId, executionId }, null)
   })
 }
@@ -86,13 +86,13 @@ async function cancelFlying(drive: Drive): Promise<void> {
 /** How long there may be nothing to do: until something in flight is journalled, or a record is due again. */
 const restFor = (drive: Drive): number =>
   Math.min(
-    drive.flights.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE,
+    drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE,
     drive.idle,
     goesOn(drive) && drive.again.count > 0 ? drive.again.at - performance.now() : LOOK_LATE,
   )
 
 const isOver = (drive: Drive): boolean =>
-  drive.flights.waiting() === 0 && isPlanned(drive) && drive.ahead.length === 0 && drive.again.count === 0
+  drive.attempts.waiting() === 0 && isPlanned(drive) && drive.ahead.length === 0 && drive.again.count === 0
 
 /** Work that goes on beside the loop, one of each name at a time; the loop goes on at once when it is over. */
 function makeBeside(wake: () => void) {
@@ -127,8 +127,8 @@ export async function driveRecords(
   stop: AbortSignal,
 ): Promise<Finished> {
   const drive = makeDrive(options, run, lease, target)
-  const { flights } = drive
-  const { rest, wake, off } = makeRest(options.engine, flights.isFlying)
+  const { attempts } = drive
+  const { rest, wake, off } = makeRest(options.engine, attempts.isRunning)
   const beside = makeBeside(wake)
   let cancelled = false
   stop.addEventListener('abort', wake)
@@ -141,11 +141,11 @@ export async function driveRecords(
       const ended = await look(drive)
       await begin(drive)
       if (!beside.has('write') && shouldWrite(drive)) beside.start('write', () => write(drive))
-      const busy = beside.any() || flights.busy() > 0
+      const busy = beside.any() || attempts.busy() > 0
       const { ending } = drive
       if (ending) {
         const since = performance.now() - ending.since
-        if (!cancelled && flights.flying() > 0 && (ending.how === 'cancel' || since > DRAIN)) {
+        if (!cancelled && attempts.running() > 0 && (ending.how === 'cancel' || since > DRAIN)) {
           cancelled = true
           await cancelFlying(drive)
         }
@@ -160,7 +160,7 @@ export async function driveRecords(
   } finally {
     stop.removeEventListener('abort', wake)
     off()
-    await Promise.all([beside.settled(), flights.settled()])
+    await Promise.all([beside.settled(), attempts.settled()])
   }
 }
 

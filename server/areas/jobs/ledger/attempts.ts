@@ -15,10 +15,10 @@ import { DEFAULT_RETRY, failNodesOf, type Retry, type Verdict, verdictOf } from 
 /** What a run executes, as the engine wants it. */
 export type Target = { start: StartTarget; definition: Definition; initiators: Initiator[] }
 
-export type Flight = Claimed & { executionId: string }
-export type Landed = Flight & { verdict: Verdict }
+export type Attempt = Claimed & { executionId: string }
+export type EndedAttempt = Attempt & { verdict: Verdict }
 
-export type FlightOptions = {
+export type AttemptOptions = {
   engine: Pick<Engine, 'start'>
   /** Counts executions against the plan; refuses with `quota_exceeded`. */
   countRuns(workspaceId: string, count: number): Promise<void>
@@ -29,7 +29,7 @@ const START_AGAIN_AFTER = SECOND / 4
 /** Runs that an older release began, and suites. */
 const asBefore = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
 
-export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, target: Target) {
+export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, target: Target) {
   const { workspace_id: workspaceId } = run
   const inputs = (target.definition.inputs ?? true) as Json
   const trigger = {
@@ -39,9 +39,9 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
   const waiting: Claimed[] = []
   /** Begun before and refused for now; counted already. */
   let resent: Claimed[] = []
-  const inFlight = new Map<string, Flight>()
+  const inFlight = new Map<string, Attempt>()
   const starting = new Set<Promise<void>>()
-  let over: Landed[] = []
+  let over: EndedAttempt[] = []
   let refused: Omit<Refused, 'text'>[] = []
   const judgedBy = { retry: run.retry ?? asBefore(run), failNodes: failNodesOf(target.definition) }
   let startAgainAt = 0
@@ -92,8 +92,8 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
   return {
     claimed: (claims: Claimed[]): void => void waiting.push(...claims),
     waiting: (): number => waiting.length + resent.length,
-    flying: (): number => inFlight.size,
-    isFlying: (executionId: string): boolean => inFlight.has(executionId),
+    running: (): number => inFlight.size,
+    isRunning: (executionId: string): boolean => inFlight.has(executionId),
     ids: (): string[] => [...inFlight.keys()],
     /** Ended or refused, and not in the ledger yet. */
     toWrite: (): number => over.length + refused.length,
@@ -121,16 +121,16 @@ export function makeFlights({ engine, countRuns }: FlightOptions, run: Run, targ
       return refusal
     },
 
-    landed(ended: Over[]): void {
+    noteEnded(ended: Over[]): void {
       for (const ending of ended) {
-        const flight = inFlight.get(ending.execution_id)
-        if (flight) over.push({ ...flight, verdict: verdictOf(ending, flight.attempt, judgedBy) })
+        const attempt = inFlight.get(ending.execution_id)
+        if (attempt) over.push({ ...attempt, verdict: verdictOf(ending, attempt.attempt, judgedBy) })
         inFlight.delete(ending.execution_id)
       }
     },
 
     /** What is to be written, given to the one who writes it; if that fails, the run is taken up again from its rows. */
-    takeEnded(): { ended: Landed[]; failing: Omit<Refused, 'text'>[] } {
+    takeEnded(): { ended: EndedAttempt[]; failing: Omit<Refused, 'text'>[] } {
       const taken = { ended: over, failing: refused }
       over = []
       refused = []
