@@ -4,6 +4,7 @@ import { checkLanguages } from '../web/words/catalogue.ts'
 import { violations } from './architecture.ts'
 import { circles } from './circles.ts'
 import { importGraph, readSources } from './imports.ts'
+import { tooLong } from './lengths.ts'
 
 // `npm run check`: everything that can be known without a test. A PostgreSQL of its own checks the SQL.
 
@@ -48,6 +49,7 @@ const steps: Step[] = [
   },
   { name: 'architecture', run: async () => violations(sources).join('\n') || undefined },
   { name: 'texts of the console in every language', run: async () => checkLanguages() },
+  { name: 'no long files and functions', run: async () => tooLong(sources).join('\n') || undefined },
   { name: 'no import circles', run: async () => circles(importGraph(sources)).join('\n') || undefined },
 ]
 
