@@ -72,6 +72,7 @@ const $data = item
 const $binary = item?.binary
 const $runIndex = 0
 const $input = viewOf({ items: input.items, item }, $itemIndex)
+const $item = (at) => ({ $node: new Proxy({}, { get: (_, name) => { const seen = viewOf(input.nodes[String(name)], at); return { ...seen, ...(seen.all()[at] ?? seen.item) } } }), $json: item })
 const $fromAI = (name, _about, _type, otherwise) => input.filled?.[name] ?? otherwise
 const $ = (name) => viewOf(input.nodes[name], $itemIndex)
 const $node = new Proxy({}, { get: (_, name) => $(String(name)) })
@@ -90,6 +91,7 @@ function usesOf(source: string, name: string): { item: boolean; list: boolean } 
   const uses = { item: false, list: false }
   for (const [, root, member] of source.matchAll(after)) {
     const key = (member ?? '').replaceAll(/[?.\s]/g, '')
+    if (/\$item\(/.test(source)) uses.list = true
     if (root === '$items' || ['all', 'first', 'last', 'itemMatching'].includes(key)) uses.list = true
     else if (key === 'params' || key === 'context') throw new NotConvertible(`it reads "${key}" of a node`)
     else if (key !== 'isExecuted') uses.item = true
@@ -175,8 +177,12 @@ export const REFUSED: readonly [RegExp, string][] = [
     'it uses names that are not there',
   ],
   [
-    /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!en(?:-US)?['"`])/,
+    /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!(?:en|de|es|it|pt|fr|nl|id|tr)\b)/,
     'it writes numbers or dates as another language does',
+  ],
+  [
+    /\btoLocale(?:Date|Time)?String\(\s*(?:\[\s*)?['"`](?!en)[^)]*(?:weekday|month:\s*['"`](?:long|short))/,
+    'it writes the names of months or days in another language',
   ],
   [/\bIntl\b/, 'it uses Intl'],
 ]

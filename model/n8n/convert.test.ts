@@ -316,7 +316,7 @@ describe('each kind of node', () => {
     for (const [jsCode, told] of [
       ["const fs = require('fs')", 'packages'],
       ["await fetch('https://x')", 'requests'],
-      ['return $(name).all()', 'name of a node'],
+      ['return $(name).all()', '"name", which is not there'],
       ['return moment()', '"moment", which is not there'],
       ['return [', 'no JavaScript'],
     ] as const) {

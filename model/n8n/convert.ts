@@ -48,6 +48,7 @@ class Conversion implements LoopHost {
         convertWith(step)
       },
       view: (name) => this.view(name),
+      names: () => [...this.before].filter((name) => this.known.has(name)),
     }
   }
 
@@ -81,7 +82,7 @@ class Conversion implements LoopHost {
 
   private view(name: string): { exits: Exit[]; flow: Flow } {
     const found = this.known.get(name)
-    if (!this.plan.nodes.has(name)) throw new NotConvertible(`there is no node "${name.slice(0, 80)}"`)
+    if (!this.plan.nodes.has(name)) throw new NotFilled(`there is no node "${name.slice(0, 80)}"`)
     const earlier = this.earlier.get(name)
     if (earlier && !this.before.has(name)) return { exits: [], flow: earlier }
     if (!found || !this.before.has(name))

@@ -200,7 +200,31 @@ const LOCALE = `const grouped = (value, options = {}) => {
   const sign = isMoney ? ({ USD: '$', EUR: '€', GBP: '£', INR: '₹', JPY: '¥', BRL: 'R$' }[options.currency] ?? options.currency + ' ') : ''
   return (value < 0 ? '-' : '') + sign + whole + (part === '' ? '' : '.' + part) + (options.style === 'percent' ? '%' : '')
 }
-Number.prototype.toLocaleString = function (_language, options) { return Number.isFinite(Number(this)) ? grouped(Number(this), options) : String(this) }
+/** Signs between thousands and before decimals; how dates are written in digits. */
+const LANGUAGES = { en: [',', '.'], de: ['.', ',', 'D.M.Y'], es: ['.', ',', 'D/M/Y'], it: ['.', ',', 'D/M/Y'], pt: ['.', ',', 'DD/MM/Y'], fr: ['\\u202f', ',', 'DD/MM/Y'], nl: ['.', ',', 'D-M-Y'], id: ['.', ',', 'D/M/Y'], tr: ['.', ',', 'DD.MM.Y'] }
+const languageOf = (given) => [given].flat()[0]?.toLowerCase() ?? 'en-us'
+Number.prototype.toLocaleString = function (language, options = {}) {
+  if (!Number.isFinite(Number(this))) return String(this)
+  const [thousands, decimal] = LANGUAGES[languageOf(language).slice(0, 2)] ?? LANGUAGES.en
+  const text = grouped(Number(this), thousands === ',' ? options : { ...options, style: options.style === 'currency' ? undefined : options.style, ...(options.style === 'currency' && { minimumFractionDigits: options.minimumFractionDigits ?? 2, maximumFractionDigits: options.maximumFractionDigits ?? 2 }) })
+  const own = thousands === ',' ? text : text.replace(/[.,]/g, (sign) => (sign === ',' ? thousands : decimal))
+  if (thousands === ',' || options.style !== 'currency') return own
+  const sign = { USD: '$', EUR: '€', GBP: '£', BRL: 'R$', IDR: 'Rp' }[options.currency] ?? options.currency
+  return /^(pt|nl|id)/.test(languageOf(language)) ? sign + '\\u00a0' + own : own + '\\u00a0' + sign
+}
+/** Dates in digits only: names of months are English. */
+const inDigits = (date, language, options, kinds) => {
+  const shape = languageOf(language) === 'en-gb' ? 'DD/MM/Y' : LANGUAGES[languageOf(language).slice(0, 2)]?.[2]
+  if (shape === undefined) return undefined
+  const zoned = options?.timeZone === undefined ? date : new Date(date.getTime() + offsetOf(options.timeZone, date.getTime()) * 6e4)
+  const two = (value) => String(value).padStart(2, '0')
+  const isLong = options?.day === '2-digit' || options?.month === '2-digit'
+  const day = shape.replace(/D+|M+|Y/g, (part) => (part === 'Y' ? zoned.getUTCFullYear() : part[0] === 'D' ? (part.length > 1 || isLong ? two(zoned.getUTCDate()) : zoned.getUTCDate()) : part.length > 1 || isLong ? two(zoned.getUTCMonth() + 1) : zoned.getUTCMonth() + 1))
+  const hasTime = kinds.includes('time') || options?.hour !== undefined
+  const clock = two(zoned.getUTCHours()) + ':' + two(zoned.getUTCMinutes()) + (options?.hour !== undefined && options?.second === undefined ? '' : ':' + two(zoned.getUTCSeconds()))
+  const hasDate = kinds.includes('date') || options?.day !== undefined
+  return [hasDate ? day : '', hasTime ? clock : ''].filter(Boolean).join(languageOf(language).startsWith('fr') ? ' ' : ', ')
+}
 const dateText = (time, options, kinds) => {
   if (Number.isNaN(time.getTime())) return 'Invalid Date'
   const given = { ...options }
@@ -224,9 +248,9 @@ const dateText = (time, options, kinds) => {
   const clock = [hour, given.minute === undefined ? '' : String(date.getUTCMinutes()).padStart(2, '0'), given.second === undefined ? '' : String(date.getUTCSeconds()).padStart(2, '0')].filter(Boolean).join(':')
   return [[weekday, calendar].filter(Boolean).join(', '), clock === '' ? '' : clock + (hour === '' || is24 ? '' : date.getUTCHours() < 12 ? ' AM' : ' PM')].filter(Boolean).join(', ')
 }
-Date.prototype.toLocaleDateString = function (_language, options) { return dateText(this, options, ['date']) }
-Date.prototype.toLocaleTimeString = function (_language, options) { return dateText(this, options, ['time']) }
-Date.prototype.toLocaleString = function (_language, options) { return dateText(this, options, ['date', 'time']) }
+Date.prototype.toLocaleDateString = function (language, options) { return inDigits(this, language, options, ['date']) ?? dateText(this, options, ['date']) }
+Date.prototype.toLocaleTimeString = function (language, options) { return inDigits(this, language, options, ['time']) ?? dateText(this, options, ['time']) }
+Date.prototype.toLocaleString = function (language, options) { return inDigits(this, language, options, ['date', 'time']) ?? dateText(this, options, ['date', 'time']) }
 `
 
 type Part = { names: RegExp; text: string; needs?: readonly Part[] }
@@ -249,8 +273,10 @@ export function preludeOf(source: string, isExpression = false): string {
     wanted.add(part)
   }
   for (const part of [buffer, hash, time, locale]) if (part.names.test(source)) want(part)
+  // Code that declares no `crypto` of its own means that of Node.
+  const isGlobal = wanted.has(hash) && !/\b(?:const|let|var)\s+crypto\b|crypto\.subtle/.test(source)
   if (isExpression && METHOD_NAMES.test(source)) want(methods)
-  return [...wanted].map(({ text }) => text).join('')
+  return `${[...wanted].map(({ text }) => text).join('')}${isGlobal ? 'const crypto = nodeCrypto\n' : ''}`
 }
 
 /** Methods and functions that only n8n's expressions have. */

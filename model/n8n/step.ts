@@ -3,7 +3,7 @@ import { isForbiddenKey, isObject } from '../json.ts'
 import { computedValue } from './computed.ts'
 import type { Scope } from './expressions.ts'
 import { chosenOf, type Exit, type Flow, flattened, ofOne, outputOf } from './flow.ts'
-import { NotConvertible } from './js-ast.ts'
+import { NotConvertible, NotFilled } from './js-ast.ts'
 import { celOut, fieldsOut, type HelperPlace, member, type Out, pathOut, quote, toValue, type View } from './out.ts'
 import { isSecretName, withoutSecrets } from './secrets.ts'
 import { outOf, parameterValue } from './templates.ts'
@@ -31,6 +31,8 @@ export type Work = {
   convert(step: Step): void
   /** What another node of n8n gives here; throws where it cannot have run before. */
   view(name: string): { exits: Exit[]; flow: Flow }
+  /** The nodes of n8n that can have run before. */
+  names(): string[]
 }
 
 /** Where one item is worked on: in the graph itself, or in the body of a map. */
@@ -169,7 +171,8 @@ export class Step {
   /** Something that has no counterpart: the run fails there, and the text says what stood there. */
   private missing(raw: string, error: NotConvertible, field: string): Json {
     const clean = withoutSecrets(raw).text.slice(0, 300)
-    this.byHand(`${field === '' ? '' : `${field}: `}${error.message}`)
+    if (error instanceof NotFilled) this.remark(`${field === '' ? '' : `${field}: `}${error.message} in n8n either`)
+    else this.byHand(`${field === '' ? '' : `${field}: `}${error.message}`)
     return { $cel: `dyn(${quote(`To do by hand: ${clean}`)}).value()` }
   }
 

@@ -175,6 +175,8 @@ test('a picture is looked at by the model', () => {
 
 describe('requests of vendors without a service', () => {
   const parameters = {
+    endpoint: 'https://api.example.com/graphql',
+    task: 'LIST',
     phoneNumberId: '1',
     recipientPhoneNumber: '49',
     textBody: 'Hi',

@@ -241,3 +241,41 @@ test('fields with computed names are set', async () => {
   const output = await result([set('It', { '={{ "a" + 1 }}': 'x', b: 'y' })], [['Start', 0, 'It']])
   expect(output).toEqual({ a1: 'x', b: 'y' })
 })
+
+test('code writes numbers and dates as the common languages and zones do, and asks whether a node has run', async () => {
+  const output = await result(
+    [
+      set('First', { a: '1' }),
+      code(
+        'It',
+        `const at = new Date('2026-07-05T22:30:00Z')
+const name = 'First'
+const uuid = crypto.randomUUID()
+return [{ json: {
+  numbers: [(1234567.5).toLocaleString('de-DE'), (1234.5).toLocaleString('pt-BR', { style: 'currency', currency: 'BRL' }), (0.25).toLocaleString('en-US', { style: 'percent' })],
+  dates: [at.toLocaleDateString('en-GB'), at.toLocaleDateString('de-DE', { timeZone: 'Europe/Berlin' }), at.toLocaleTimeString('en-US', { timeZone: 'Asia/Kolkata' })],
+  zone: DateTime.fromJSDate(at).setZone('America/New_York').minus({ months: 6 }).toISO(),
+  read: $(name).first().json.a, later: $('Later').isExecuted, uuid: uuid.length,
+} }]`,
+      ),
+      set('Later', { all: '={{ JSON.stringify($json) }}', legacy: '={{ $item("0").$node["First"].json["a"] }}' }),
+    ],
+    [
+      ['Start', 0, 'First'],
+      ['First', 0, 'It'],
+      ['It', 0, 'Later'],
+    ],
+  )
+  const [{ all, legacy }] = output as [{ all: string; legacy: string }]
+  expect([JSON.parse(all), legacy]).toEqual([
+    {
+      numbers: ['1.234.567,5', 'R$\u00a01.234,50', '25%'],
+      dates: ['05/07/2026', '6.7.2026', '4:00:00 AM'],
+      zone: '2026-01-05T18:30:00.000-05:00',
+      read: '1',
+      later: false,
+      uuid: 36,
+    },
+    '1',
+  ])
+})

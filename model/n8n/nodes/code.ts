@@ -1,4 +1,4 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { checkNames, namesIn, REFUSED, surroundingSource, surroundings } from '../computed.ts'
 import { type Exit, orEmpty } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
@@ -56,14 +56,14 @@ export function convertCode(step: Step): Exit[] {
   const source = text.replaceAll(/\bprocess\.env\b/g, '$env')
   const plain = source.replaceAll(/(?<![:'"`\\])\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '')
   for (const [pattern, why] of OUTSIDE) if (pattern.test(plain)) throw new NotConvertible(why)
-  const names = namesIn(plain)
+  const names = namesOf(step, plain)
   const needs = needsOf(plain)
   const around = surroundings(plain, { workflowName: step.work.workflowName, remark: (why) => step.remark(why) })
   const items = celOut(orEmpty(step.input), 'list')
   const input: JsonObject = { items: step.guarded(items), ...around }
   if (names.length > 0) {
     const others: JsonObject = {}
-    for (const name of names) others[name] = step.guarded(celOut(orEmpty(step.work.view(name).flow), 'list'))
+    for (const name of names) others[name] = itemsOf(step, name, plain)
     input.nodes = others
   }
   const isEach = p.mode === 'runOnceForEachItem' || step.node.type.endsWith('.functionItem')
@@ -84,6 +84,29 @@ export function convertCode(step: Step): Exit[] {
     ? new Map([...step.input.aligned, ...[...step.input.same].map((name) => [name, (index: string) => index] as const)])
     : new Map()
   return [step.exit({ list, aligned })]
+}
+
+/** The nodes that code reads: those that it names, or all before it where it computes a name. */
+function namesOf(step: Step, source: string): string[] {
+  try {
+    return namesIn(source)
+  } catch (error) {
+    const all = step.work.names()
+    if (!(error instanceof NotConvertible) || all.length > 30) throw error
+    step.remark('it computes the name of a node, so that it is given the items of all nodes before it')
+    return all
+  }
+}
+
+/** Where code asks whether a node has run, one that cannot have run before it has not. */
+function itemsOf(step: Step, name: string, source: string): Json {
+  try {
+    return step.guarded(celOut(orEmpty(step.work.view(name).flow), 'list'))
+  } catch (error) {
+    if (!(error instanceof NotConvertible) || !/\bisExecuted\b|\btry\s*\{/.test(source)) throw error
+    step.remark(`"${name.slice(0, 80)}" has not run before it here`)
+    return null
+  }
 }
 
 const STATE_KEY = 'static_data'

@@ -10,6 +10,12 @@ import { rawObject } from './data-nodes.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+/** A text that is marked as an expression and holds none. */
+const plainly = (value: Json): string =>
+  String(value)
+    .replace(/^=(?!.*\{\{)/s, '')
+    .trim()
+
 type Pair = { name: string; value: Json | undefined }
 const pairsOf = (held: Json | undefined): Pair[] => {
   const list = isObject(held) ? (held.parameters ?? held.parameter ?? held.values) : undefined
@@ -75,7 +81,7 @@ function addressOf(step: Step, request: Request, scope: Scope): Json {
 function bodyOf(step: Step, scope: Scope): JsonObject {
   const { p } = step
   const isOld = step.node.version < 3
-  const method = String(p.method ?? p.requestMethod ?? 'GET')
+  const method = plainly(p.method ?? p.requestMethod ?? 'GET')
   const sends = isOld ? !['GET', 'HEAD'].includes(method) : p.sendBody === true
   if (!sends) return {}
   const type = isOld ? String(p.bodyContentType ?? 'json') : String(p.contentType ?? 'json')
@@ -149,7 +155,7 @@ function pagesOf(step: Step, scope: Scope): JsonObject | undefined {
 export function httpRequest(step: Step): Exit[] {
   const { p } = step
   const options = isObject(p.options) ? p.options : {}
-  const method = String(p.method ?? p.requestMethod ?? 'GET').toUpperCase()
+  const method = plainly(p.method ?? p.requestMethod ?? 'GET').toUpperCase()
   const response = isObject(options.response) && isObject(options.response.response) ? options.response.response : {}
   const format = String(response.responseFormat ?? p.responseFormat ?? 'autodetect')
   const isFile = format === 'file'

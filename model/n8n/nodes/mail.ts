@@ -1,4 +1,4 @@
-import type { JsonObject } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
@@ -9,15 +9,21 @@ import { addCall, fileOf } from './service-call.ts'
 /** A text or a list of addresses, as a list. */
 function addresses(step: Step, { scope }: Place, raw: unknown): JsonObject | unknown[] | undefined {
   if (typeof raw !== 'string' || raw.replace(/^=/, '').trim() === '') return undefined
-  if (!raw.startsWith('='))
-    return raw
-      .split(',')
+  if (!raw.startsWith('=')) {
+    const list = raw
+      .split(/[,;]/)
       .map((one) => one.trim())
       .filter((one) => one !== '')
+    // `your-email`: words that say where an address belongs.
+    return list.every((one) => one.includes('@') && !/[<>[\]{}\s]/.test(one)) ? list : undefined
+  }
   const of = step.out(raw, scope, 'to')
   const text = of.type === 'text' ? of.cel : `string(${of.cel})`
   return step.guarded(celOut(`${text}.split(",").map(x, x.trim())`, 'list')) as JsonObject
 }
+
+const filled = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && value !== '' && value !== '='
 
 function attachments(step: Step, { scope }: Place): JsonObject {
   const options = isObject(step.p.options) ? step.p.options : {}
@@ -55,7 +61,7 @@ export function mailByCode(step: Step, resource = 'message', operation = 'send')
       return outputOf(
         at.add('mail.send', {
           to: (to as JsonObject | undefined) ?? step.unfilled('the recipient'),
-          subject: step.text(p.subject ?? '', at.scope, 'subject'),
+          subject: filled(p.subject) ? step.text(p.subject, at.scope, 'subject') : step.unfilled('the subject'),
           ...texts,
           ...attachments(step, at),
         }),
@@ -104,14 +110,14 @@ function messages(step: Step): Exit[] {
       ] as const) {
         const value = filters[field]
         if (typeof value !== 'string' || value === '') continue
-        if (value.startsWith('=')) throw new NotConvertible(`gmail: the filter "${field}" is computed`)
-        search.push(`${word}:${value}`)
+        if (!value.startsWith('=')) search.push(`${word}:${value}`)
+        else if (word === 'from') search.push(`=${word}:${value.slice(1)}`)
+        // Gmail takes seconds since 1970 for a moment.
+        else search.push(`=${word}:{{ (${expressionIn(value)}).toString().toDateTime().toSeconds() }}`)
       }
-      if (search.some((one) => one.startsWith('=')) && search.length > 1)
-        throw new NotConvertible('gmail: its filters are computed')
       const limit = Number(p.limit ?? 50)
       const args: JsonObject = {
-        ...(search.length > 0 && { search: step.text(search.join(' '), at.scope, 'q') }),
+        ...(search.length > 0 && { search: step.text(joined(search), at.scope, 'q') }),
         ...(Array.isArray(filters.labelIds) && { label_ids: step.value(filters.labelIds, at.scope, 'labelIds') }),
         ...(p.returnAll !== true && Number.isInteger(limit) && { max_items: limit }),
       }
@@ -134,6 +140,19 @@ function messages(step: Step): Exit[] {
     },
     { many: true },
   )
+}
+
+/** One text of several, with an expression where one of them has one. */
+const joined = (parts: string[]): string =>
+  parts.some((part) => part.startsWith('='))
+    ? `=${parts.map((part) => part.replace(/^=/, '')).join(' ')}`
+    : parts.join(' ')
+
+/** What stands between {{ and }}, where that is all. */
+function expressionIn(value: string): string {
+  const [, source] = /^=\s*\{\{([\s\S]*)\}\}\s*$/.exec(value) ?? []
+  if (source === undefined || source.includes('{{')) throw new NotConvertible('gmail: a time is put together of texts')
+  return source.trim()
 }
 
 function documentChanges(step: Step): Exit[] {

@@ -232,6 +232,34 @@ export const REQUESTS: Record<string, VendorOf> = {
       },
     },
   },
+  graphql: {
+    title: 'GraphQL',
+    resource: '',
+    operation: '',
+    requests: {
+      ':': { method: 'POST', url: '{endpoint}', json: { query: 'query', variables: 'variables' } },
+    },
+  },
+  googleTasks: {
+    title: 'Google Tasks',
+    resource: 'task',
+    operation: 'create',
+    requests: {
+      'task:create': {
+        method: 'POST',
+        url: 'https://tasks.googleapis.com/tasks/v1/lists/{task}/tasks',
+        json: { title: 'title', notes: 'additionalFields.notes', due: 'additionalFields.dueDate' },
+      },
+      'task:getAll': {
+        method: 'GET',
+        url: 'https://tasks.googleapis.com/tasks/v1/lists/{task}/tasks',
+        query: { maxResults: '#limit', dueMin: 'additionalFields.dueMin', dueMax: 'additionalFields.dueMax' },
+        output: 'items',
+        list: true,
+      },
+      'task:delete': { method: 'DELETE', url: 'https://tasks.googleapis.com/tasks/v1/lists/{task}/tasks/{taskId}' },
+    },
+  },
   zoom: {
     title: 'Zoom',
     resource: 'meeting',
