@@ -31,6 +31,10 @@ export function makeHookAddresses(options: { vault: Vault; baseUrl(): string }) 
     },
     /** Letters and digits only: every vendor takes it. */
     secretOf: (hook: Hook): string => createHmac('sha256', secretKey).update(named(hook)).digest('hex').slice(0, 48),
+    /** Whether an address is one that we made for this trigger. */
+    isFor(url: string, triggerId: string): boolean {
+      return this.read(url.split('/').at(-1) ?? '')?.triggerId === triggerId
+    },
     /** Undefined where we did not make it. */
     read(text: string): Hook | undefined {
       const bytes = Buffer.from(text, 'base64url')

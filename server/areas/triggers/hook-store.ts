@@ -125,6 +125,8 @@ export const saveProgress = (
 export type Settled = {
   epoch: string
   registered: boolean
+  /** What was begun at the vendor is known, or was taken back. */
+  confirmed: boolean
   /** Undefined: as it is. */
   store: JsonObject | undefined
   inS: number
@@ -132,12 +134,12 @@ export type Settled = {
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
-  const { epoch, registered, store, inS, error } = settled
+  const { epoch, registered, confirmed, store, inS, error } = settled
   const count = await tx.count(
     `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
-       next_poll_at = now() + make_interval(secs => $6)
+       next_poll_at = now() + make_interval(secs => $6), hook_confirmed = case when $8 then hook_generation else hook_confirmed end
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
-    [workspaceId, triggerId, epoch, registered, store ? JSON.stringify(store) : null, inS, error],
+    [workspaceId, triggerId, epoch, registered, store ? JSON.stringify(store) : null, inS, error, confirmed],
   )
   // A statement of its own sees what was kept while the row was being waited for.
   if (count > 0 && error === null) {
@@ -159,12 +161,15 @@ export async function keepRemovals(
   triggerId: string | null,
 ): Promise<void> {
   const kept = await tx.count(
-    `insert into service_trigger_removals (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id)
+    `insert into service_trigger_removals
+       (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id)
      select t.workspace_id, gen_random_uuid(), t.service, t.trigger, t.args, t.store, t.credential_id,
-       coalesce(v.activated_by, v.created_by, w.owner_id)
+       coalesce(v.activated_by, v.created_by, w.owner_id), t.registered,
+       case when t.hook_generation > t.hook_confirmed then t.trigger_id end
      from service_triggers t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
-     where t.workspace_id = $1 and t.workflow_id = $2 and ($3::uuid is null or t.trigger_id = $3) and t.registered`,
+     where t.workspace_id = $1 and t.workflow_id = $2 and ($3::uuid is null or t.trigger_id = $3)
+       and (t.registered or t.hook_generation > t.hook_confirmed)`,
     [workspaceId, workflowId, triggerId],
   )
   if (kept > 0) tx.hint(TRIGGER_HINTS, '')
@@ -177,6 +182,8 @@ export type Removal = {
   store: JsonObject
   credential_id: string | null
   principal_id: string | null
+  registered: boolean
+  unconfirmed_trigger_id: string | null
   attempts: number
 }
 
@@ -186,7 +193,7 @@ export const claimRemoval = (tx: Tx, workspaceId: string, removalId: string): Pr
     `update service_trigger_removals set attempts = attempts + 1,
        next_at = now() + make_interval(secs => 120 * power(4, least(attempts, 6)))
      where workspace_id = $1 and removal_id = $2 and next_at <= now()
-     returning service, trigger, args, store, credential_id, principal_id, attempts`,
+     returning service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id, attempts`,
     [workspaceId, removalId],
   )
 

@@ -90,10 +90,28 @@ export async function register(
   if (called.piece) return (await askCode(parts, called, about, { do: 'enable', webhook: url })).store
   const { service, hook } = called
   const args = { ...about.args, ...hook.fixed, hook_url: url, hook_secret: secret }
-  const output = await callAction(parts, service, hook.register, about, args)
-  return Object.fromEntries(
-    Object.entries(hook.keep ?? {}).map(([name, path]) => [name, valueAt(output, path) ?? null]),
-  )
+  return keptOf(hook, await callAction(parts, service, hook.register, about, args))
+}
+
+const keptOf = ({ keep = {} }: ServiceHook, output: Json): JsonObject =>
+  Object.fromEntries(Object.entries(keep).map(([name, path]) => [name, valueAt(output, path) ?? null]))
+
+/** Takes back what the vendor lists under an address of ours that nobody confirmed. A vendor that lists nothing keeps it; its address is dead. */
+export async function sweep(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  isLeft: (url: string) => boolean,
+): Promise<void> {
+  const { service, hook } = called
+  if (!hook?.find) return
+  const output = await callAction(parts, service, hook.find.action, about, about.args)
+  const listed = isObject(output) && Array.isArray(output.items) ? output.items : []
+  for (const item of listed) {
+    const url = valueAt(item, hook.find.url)
+    if (typeof url === 'string' && isLeft(url))
+      await unregister(parts, called, { ...about, store: keptOf(hook, item) }, url)
+  }
 }
 
 export async function unregister(parts: VendorParts, called: Called, about: Registration, url: string): Promise<void> {

@@ -44,6 +44,7 @@ beforeAll(async () => {
       hooks.push({ id: last, url: body.url, secret: body.token, by })
       return say(201, { id: last })
     }
+    if (method === 'GET' && url.split('?')[0]!.endsWith('/hooks')) return say(200, hooks)
     if (method === 'DELETE') {
       const id = Number(url.split('/').at(-1))
       hooks = hooks.filter((hook) => hook.id !== id)
@@ -130,6 +131,38 @@ async function started(workflowId: string): Promise<Answer['body'][]> {
   return found.sort((a, b) => (JSON.stringify(a.item) < JSON.stringify(b.item) ? -1 : 1))
 }
 const items = async (workflowId: string) => (await started(workflowId)).map(({ item }) => item)
+
+describe('a process that died after the vendor was told', () => {
+  /** As it is left behind: the number of the registration is written, and what the vendor answered is not. */
+  async function left(workflowId: string): Promise<{ trigger_id: string }> {
+    const made = await gitlab(workflowId)
+    await registered(workflowId, made.trigger_id)
+    await service.sql(
+      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0 where trigger_id = $1`,
+      [fromWire('trg', made.trigger_id)],
+    )
+    hooks.push({ id: 99, url: 'https://other.example.com/hook', secret: undefined, by: 'somebody' })
+    return made
+  }
+
+  test('leaves nothing at the vendor once the trigger is registered again', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await left(workflowId)
+    const [dead] = hooks
+    await due(trigger_id)
+    await registered(workflowId, trigger_id)
+    expect(hooks.map(({ id }) => id).sort()).toEqual([dead!.id + 1, 99].sort())
+    expect((await send(dead!, { object_kind: 'issue' })).status).toBe(404)
+  })
+
+  test('leaves nothing at the vendor once the trigger is deleted', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await left(workflowId)
+    await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${trigger_id}`)
+    await until(() => Promise.resolve(hooks.length === 1), 'the registration to be taken back')
+    expect(hooks[0]).toMatchObject({ id: 99 })
+  })
+})
 
 describe('a trigger of a manifest', () => {
   test('is registered, starts a run for each event, checks the secret, and is taken back when it is deleted', async () => {

@@ -13,6 +13,7 @@ import {
   itemsOf,
   type Registration,
   register,
+  sweep,
   unregister,
   type VendorParts,
 } from './hook-vendor.ts'
@@ -41,6 +42,7 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
       hooks.settleHook(tx, due.workspace_id, due.trigger_id, {
         epoch: row.epoch,
         registered: row.registered,
+        confirmed: false,
         store: undefined,
         inS: row.every_s,
         error: null,
@@ -68,7 +70,12 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
 async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const { row } = look
   const isWanted = row.version_id !== null && !row.activation_required
-  if (isWanted && !row.registered) return { registered: true, store: await registerAnew(look), inS: 0 }
+  // A process died while it registered: whether the vendor was told is not known.
+  if (!row.registered && row.unconfirmed) {
+    await takeBackLeft(look)
+    if (!isWanted) return { confirmed: true }
+  }
+  if (isWanted && !row.registered) return { registered: true, confirmed: true, store: await registerAnew(look), inS: 0 }
   if (!isWanted && row.registered) {
     await unregister(look.parts, look.called, registrationOf(look), '')
     return { registered: false, store: {} }
@@ -83,6 +90,16 @@ const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store): Regi
   credentialId: row.credential_id,
   userId: row.principal_id,
 })
+
+/** A vendor that refuses to list what is registered does not keep the trigger from being registered again. */
+async function takeBackLeft(look: Look): Promise<void> {
+  const { parts, due, called } = look
+  try {
+    await sweep(parts, called, registrationOf(look, {}), (url) => parts.addresses.isFor(url, due.trigger_id))
+  } catch (error) {
+    if (!(error instanceof NodeFailure) || error.code !== 'service_refused') throw error
+  }
+}
 
 /** The address of a registration that was begun and not ended, because a process died, stays dead: nothing comes twice. */
 async function registerAnew(look: Look): Promise<JsonObject> {

@@ -1,15 +1,16 @@
 import { CredentialRefused } from '#areas/credentials/use'
 import { NodeFailure } from '#engine/node'
 import type { Database } from '#platform/db/pool'
+import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
-import { findCalled, unregister, type VendorParts } from './hook-vendor.ts'
+import { findCalled, sweep, unregister, type VendorParts } from './hook-vendor.ts'
 import type { Within } from './starts.ts'
 
 // Takes back at the vendor what a trigger registered that is gone. Tried for about a day; the address is dead in any case.
 
 const MAX_ATTEMPTS = 6
 
-type RemovalParts = VendorParts & { db: Database }
+type RemovalParts = VendorParts & { db: Database; addresses: HookAddresses }
 
 export async function removeHook(
   parts: RemovalParts,
@@ -27,7 +28,9 @@ export async function removeHook(
     userId: row.principal_id,
   }
   try {
-    if (called) await unregister(parts, called, about, '')
+    if (called && row.registered) await unregister(parts, called, about, '')
+    const left = row.unconfirmed_trigger_id
+    if (called && left !== null) await sweep(parts, called, about, (url) => parts.addresses.isFor(url, left))
   } catch (error) {
     const isKnown = error instanceof NodeFailure || error instanceof CredentialRefused
     if (!isKnown) throw error

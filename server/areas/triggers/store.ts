@@ -90,6 +90,7 @@ export type Claimed = {
   store: JsonObject
   epoch: string
   registered: boolean
+  unconfirmed: boolean
   created_by: string | null
   version_id: string | null
   inputs: Json | null
@@ -111,6 +112,7 @@ export const claimTrigger = (
          busy_until = now() + make_interval(secs => $3)
        where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
      select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
+       t.hook_generation > t.hook_confirmed as unconfirmed,
        v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id

@@ -131,6 +131,8 @@ const Hook = z.strictObject({
   fixed: z.record(name, json).optional(),
   /** Arguments of `unregister`, by where they stand in what `register` gives. */
   keep: z.record(name, path).optional(),
+  /** The action that lists what is registered, and where the address stands in each: what a crash left behind is found by it. */
+  find: z.strictObject({ action: name, url: path }).optional(),
   verify,
   /** Where the vendor numbers its deliveries, and where it names the event. */
   delivery: place.optional(),
