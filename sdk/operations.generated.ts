@@ -28,6 +28,8 @@ import type {
   CannedAnswerPatch,
   Capture,
   ChannelConfig,
+  ChannelIdentity,
+  ChannelLinkCode,
   ChannelTestOutcome,
   ChatAnswer,
   ChatThread,
@@ -141,6 +143,7 @@ import type {
   Presence,
   PresentColleague,
   ProtectedResourceMetadata,
+  ReachableChannels,
   Receipt,
   ReceiptKey,
   RecoveryCodes,
@@ -595,6 +598,16 @@ export type Operations = {
   getNotificationPreferences: { input: Record<string, never>; answer: NotificationPreferences; required: false }
   /** Choose how to hear of what happens in the workspace */
   setNotificationPreferences: { input: NewNotificationPreferences; answer: NotificationPreferences; required: true }
+  /** Channels of the workspace in which the caller can be reached: Slack, Telegram, Discord */
+  listReachableChannels: { input: Record<string, never>; answer: ReachableChannels; required: false }
+  /** Get a text that proves an account of a channel to be the caller’s */
+  linkChannel: { input: { config_id: string }; answer: ChannelLinkCode; required: true }
+  /** Accounts in channels that are linked to the caller */
+  listChannelIdentities: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "sender_name" | "-sender_name"; created_after?: string; created_before?: string }; answer: { items: Array<ChannelIdentity>; next_cursor: string | null }; required: false }
+  /** One of them */
+  getChannelIdentity: { input: { identity_id: string }; answer: ChannelIdentity; required: true }
+  /** Unlink an account; its buttons stop working */
+  deleteChannelIdentity: { input: { identity_id: string }; answer: undefined; required: true }
   /** What the link of a message asks */
   getInteraction: { input: { interaction: string }; answer: Interaction; required: true }
   /** Vote or answer through the link of a message */
@@ -1268,6 +1281,11 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   fetchOdds: ["POST", "/api/workflows/odds"],
   getNotificationPreferences: ["GET", "/api/notifications/preferences"],
   setNotificationPreferences: ["PUT", "/api/notifications/preferences"],
+  listReachableChannels: ["GET", "/api/notifications/channels"],
+  linkChannel: ["POST", "/api/notifications/channels"],
+  listChannelIdentities: ["GET", "/api/notifications/identities", ["limit","cursor","q","sort","created_after","created_before"]],
+  getChannelIdentity: ["GET", "/api/notifications/identities/{identity_id}"],
+  deleteChannelIdentity: ["DELETE", "/api/notifications/identities/{identity_id}"],
   getInteraction: ["GET", "/api/interactions/{interaction}"],
   answerInteraction: ["POST", "/api/interactions/{interaction}"],
   sendInteractionCode: ["POST", "/api/interactions/{interaction}/code"],

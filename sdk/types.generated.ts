@@ -204,9 +204,15 @@ export type AgentAgreement = { agent: string; workflow_id: string; node_id: stri
 
 export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
 
-export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified" }
+export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; channel: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified" }
 
-export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean }> }
+export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean; channel?: boolean }> }
+
+export type ReachableChannels = { channels: Array<{ config_id: string; channel: "slack" | "telegram" | "discord"; name: string | null }> }
+
+export type ChannelLinkCode = { text: string; expires_in_s: number }
+
+export type ChannelIdentity = { identity_id: string; config_id: string; channel: "slack" | "telegram" | "discord"; channel_name: string | null; sender_name: string; created_at: string }
 
 export type Interaction = { kind: "approval" | "clarification"; title: string; workspace: string; payload: unknown; payload_sha256: string; schema: unknown; status: "open" | "approved" | "rejected" | "expired" | "cancelled" | "answered"; outcome: string | null; own_answer: string | null; refusal: string | null; person: { name: string; reached_at: string }; proof: "given" | "code" | "sign_in"; due_at: string | null; expires_at: string }
 

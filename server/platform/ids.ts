@@ -65,6 +65,7 @@ export const prefixes = [
   'can',
   'oac',
   'ogr',
+  'chid',
 ] as const
 export type Prefix = (typeof prefixes)[number]
 

@@ -173,6 +173,7 @@ function wireTalk(parts: Parts, resources: Resources, workflows: () => Workflows
     identity,
     conversations: conversations.conversations,
     allowances: payments.allowances,
+    answers: { approvals: () => workflows().approvals, questions: () => workflows().questions },
     maxBytes: config.HEDDLE_MAX_JSON_BYTES,
     files: files.sent,
   })

@@ -1,3 +1,4 @@
+import { makeCredentials } from '#areas/gateway/credentials'
 import { makeWorkLoop } from '#areas/gateway/loop'
 import { preferenceRoutes, reachingRoutes } from '#areas/reaching/routes'
 import { makeSendCode, sendReachMessage, takeMessages } from '#areas/reaching/sending'
@@ -24,7 +25,15 @@ export function wireReaching(options: {
 }) {
   const { config, db, log, providers, workflows } = options
   const tokens = makeInteractionTokens(options)
-  const parts = { db, log, tokens, mail: providers.mail, baseUrl: options.baseUrl }
+  const parts = {
+    db,
+    log,
+    tokens,
+    mail: providers.mail,
+    channels: providers.channels,
+    box: makeCredentials(options.vault),
+    baseUrl: options.baseUrl,
+  }
   const loop = makeWorkLoop({
     what: 'messages to people',
     atOnce: AT_ONCE,

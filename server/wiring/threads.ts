@@ -12,6 +12,9 @@ import { makeTryOut } from '#areas/gateway/try-out'
 import { inboxRoutes } from '#areas/inbox/routes'
 import { makeInbox as makeTeamInbox } from '#areas/inbox/service'
 import type { Allowances } from '#areas/payments/allowances'
+import type { MatterParts } from '#areas/reaching/matter'
+import { makePeople } from '#areas/reaching/people'
+import { makeInteractionTokens } from '#areas/reaching/tokens'
 import { makeClips } from '#areas/threads/clips'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
@@ -38,6 +41,8 @@ export type ThreadWiringOptions = {
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   conversations: Conversations
   allowances: Allowances
+  /** How gates and questions are answered by those who press a button. */
+  answers: MatterParts
   /** Largest message that is JSON. */
   maxBytes: number
   files: { given: FilesGiven; adopt: InboxOptions['adoptFiles']; keep: KeepFile }
@@ -75,6 +80,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     adoptFiles: files.adopt,
   })
   conversations.onPosted(outbox.onPosted)
+  const people = makePeople({ db, tokens: makeInteractionTokens({ vault }), queue: outbox.queue, ...options.answers })
   const loops = [
     makeWorkLoop({ what: 'messages out', atOnce: 8, log, find: outbox.findDue, work: outbox.sendOne }),
     makeWorkLoop({ what: 'messages in', atOnce: 8, log, find: inbox.findDue, work: inbox.takeOne }),
@@ -92,7 +98,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     ...inboxRoutes(makeTeamInbox({ conversations })),
     ...gatewayRoutes(
       makeGateway({ channels, box }),
-      makeInbound({ db, channels, box, maxBytes: options.maxBytes, keepFile: files.keep }),
+      makeInbound({ db, channels, box, maxBytes: options.maxBytes, keepFile: files.keep, people }),
       makeTryOut({ db, channels, box }),
     ),
   ]

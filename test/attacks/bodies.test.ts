@@ -329,6 +329,7 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
     'usr',
     (id) => ['POST', `/api/workflows/${ours.wf}/comments`, { body: 'Look', mentions: [id] }],
   ],
+  'channel a person links': ['chan', (id) => ['POST', '/api/notifications/channels', { config_id: id }]],
   'channel of a node': [
     'chan',
     (id) => workflowWith(withNode('channel.send', { config_id: id, to: 'C1', text: 'Hello' })),
@@ -450,6 +451,7 @@ const refusesOurs = new Set([
   'suite before activation of a new one',
   'credential of embeddings',
   'credential embeddings change to',
+  'channel a person links',
 ])
 
 describe('an id inside a body', () => {

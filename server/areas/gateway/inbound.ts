@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { People } from '#areas/reaching/people'
 import type { FileValue } from '#engine/files'
 import type { Database } from '#platform/db/pool'
 import { isProblem, problem } from '#platform/errors'
@@ -54,8 +55,10 @@ export function makeInbound(options: {
   box: CredentialBox
   maxBytes: number
   keepFile: KeepFile
+  /** What people of the workspace do here besides talking with the assistant. */
+  people: People
 }) {
-  const { db, channels, box, maxBytes, keepFile } = options
+  const { db, channels, box, maxBytes, keepFile, people } = options
   const large = makeSlots(MAX_LARGE_AT_ONCE)
 
   async function find({ channel, config_id }: Called): Promise<{ config: store.UsableConfig; vendor: Channel }> {
@@ -161,16 +164,20 @@ export function makeInbound(options: {
   async function receive(ctx: Context, input: Called, exchange: Exchange): Promise<void> {
     const { request, reply } = exchange
     const { config, vendor } = await find(input)
-    const { answer, messages } = await refusing(ctx, config, async () => {
+    const { answer, messages, press } = await refusing(ctx, config, async () => {
       const body = await readBody(vendor, config, exchange)
       return vendor.receive({ headers: request.headers, body, now: new Date() }, usableOf(config))
     })
-    if (messages.length > 0) {
+    if (messages.length > 0 || press) {
       if (!messages.every(isStorable)) throw problem('malformed', 'An id or a name holds characters that are no text.')
       if (!config.enabled || config.template_id === null)
         throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
-      await keep(config, messages)
     }
+    const at = { workspaceId: config.workspace_id, config }
+    if (press && vendor.buttons) return send(reply, vendor.buttons.answer(press, await people.press(at, press)))
+    for (const message of messages.filter(people.isLink)) await people.link(at, message)
+    const said = messages.filter((message) => !people.isLink(message))
+    if (said.length > 0) await keep(config, said)
     send(reply, answer)
   }
 }

@@ -1,7 +1,7 @@
 import { type Matter, readGateFor, readQuestionFor } from '#areas/approvals/for-person'
 import type { Questions } from '#areas/approvals/questions'
 import type { Approvals } from '#areas/approvals/service'
-import type { Json } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { invalid, problem } from '#platform/errors'
 import { fromWire, toWire } from '#platform/ids'
@@ -38,6 +38,7 @@ export async function answerMatter(
   matter: Matter,
   given: Given,
   sha256: string,
+  evidence: JsonObject = { via: 'mail', reached_at: reachedAt(message) },
 ): Promise<void> {
   const { workspace_id: workspaceId, user_id, name } = message
   if (sha256 !== matter.sha256 || (message.payload_sha256 ?? sha256) !== sha256)
@@ -53,7 +54,7 @@ export async function answerMatter(
         decision: given.decision,
         comment: given.comment ?? null,
         payload_sha256: sha256,
-        evidence: { via: 'mail', reached_at: reachedAt(message) },
+        evidence,
       },
     )
   } else {

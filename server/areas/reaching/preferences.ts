@@ -12,8 +12,9 @@ const ways = {
   app: z.boolean().describe('In the console, under the bell'),
   mail: z.boolean().describe('By mail to the address of the account'),
 }
+const channel = z.boolean().describe('In the chat apps that are linked, with buttons where something is asked')
 
-const Chosen = z.strictObject({ kind: z.enum(kinds), ...ways })
+const Chosen = z.strictObject({ kind: z.enum(kinds), ...ways, channel: channel.optional() })
 
 export const NewPreferences = z
   .strictObject({
@@ -32,6 +33,7 @@ export const Preferences = z
           kind: z.enum(kinds),
           title: z.string().describe('What the kind is about, in words'),
           ...ways,
+          channel,
           is_default: z.boolean().describe('The person has chosen nothing for this kind'),
         }),
       )
@@ -44,13 +46,13 @@ export const Preferences = z
   })
   .meta({ id: 'NotificationPreferences' })
 
-type Chosen = { kind: string; app: boolean; mail: boolean }
+type Chosen = { kind: string; app: boolean; mail: boolean; channel: boolean | null }
 
 const list = (tx: Tx, workspaceId: string, userId: string): Promise<Chosen[]> =>
-  tx.rows<Chosen>('select kind, app, mail from notification_preferences where workspace_id = $1 and user_id = $2', [
-    workspaceId,
-    userId,
-  ])
+  tx.rows<Chosen>(
+    'select kind, app, mail, channel from notification_preferences where workspace_id = $1 and user_id = $2',
+    [workspaceId, userId],
+  )
 
 export async function getPreferences(ctx: Context): Promise<z.input<typeof Preferences>> {
   const { user_id } = ctx.person
@@ -64,7 +66,7 @@ export async function getPreferences(ctx: Context): Promise<z.input<typeof Prefe
     preferences: notificationKinds.map(({ kind, title, asks }) => {
       const own = chosen.find((one) => one.kind === kind)
       const { app, mail } = own ?? { app: true, mail: asks && sendsMail }
-      return { kind, title, app, mail, is_default: own === undefined }
+      return { kind, title, app, mail, channel: own?.channel ?? asks, is_default: own === undefined }
     }),
     mail: sendsMail ? (is_verified ? 'sent' : 'unverified') : 'kept',
   }
@@ -82,10 +84,17 @@ export async function setPreferences(
     [...own, named],
   )
   await ctx.tx.count(
-    `insert into notification_preferences (workspace_id, user_id, kind, app, mail)
-     select $1::uuid, $2::uuid, * from unnest($3::text[], $4::boolean[], $5::boolean[]) order by 1
-     on conflict (workspace_id, user_id, kind) do update set app = excluded.app, mail = excluded.mail`,
-    [...own, named, preferences.map(({ app }) => app), preferences.map(({ mail }) => mail)],
+    `insert into notification_preferences (workspace_id, user_id, kind, app, mail, channel)
+     select $1::uuid, $2::uuid, * from unnest($3::text[], $4::boolean[], $5::boolean[], $6::boolean[]) order by 1
+     on conflict (workspace_id, user_id, kind) do update
+       set app = excluded.app, mail = excluded.mail, channel = excluded.channel`,
+    [
+      ...own,
+      named,
+      preferences.map(({ app }) => app),
+      preferences.map(({ mail }) => mail),
+      preferences.map((one) => one.channel ?? null),
+    ],
   )
   return getPreferences(ctx)
 }

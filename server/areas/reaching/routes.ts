@@ -1,6 +1,9 @@
-import { anyone, signedIn } from '#platform/access/words'
+import { anyone, signedIn, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
+import { page } from '#platform/http/schema'
+import { createLink, deleteIdentity, getIdentity, listIdentities, listReachable } from './identities.ts'
+import { ChannelIdentity, identityList, LinkCode, NewLink, ReachableChannels } from './identity-schema.ts'
 import { getPreferences, NewPreferences, Preferences, setPreferences } from './preferences.ts'
 import { CodeSent, Interaction, InteractionAnswer } from './schema.ts'
 import { answerInteraction, getInteraction, type Reaching, sendInteractionCode } from './service.ts'
@@ -13,6 +16,11 @@ export const preferenceRoutes = (): AnyRoute[] =>
     {
       getNotificationPreferences: ['GET', '/api/notifications/preferences', signedIn],
       setNotificationPreferences: ['PUT', '/api/notifications/preferences', signedIn],
+      listReachableChannels: ['GET', '/api/notifications/channels', viewer('workspace')],
+      linkChannel: ['POST', '/api/notifications/channels', viewer('workspace')],
+      listChannelIdentities: ['GET', '/api/notifications/identities', viewer('workspace')],
+      getChannelIdentity: ['GET', '/api/notifications/identities/:identity_id', viewer('workspace')],
+      deleteChannelIdentity: ['DELETE', '/api/notifications/identities/:identity_id', viewer('workspace')],
     },
     {
       getNotificationPreferences: {
@@ -30,6 +38,38 @@ export const preferenceRoutes = (): AnyRoute[] =>
         current: getPreferences,
         examples: { body: { preferences: [{ kind: 'execution.failed', app: true, mail: true }] } },
         run: setPreferences,
+      },
+      listReachableChannels: {
+        summary: 'Channels of the workspace in which the caller can be reached: Slack, Telegram, Discord',
+        answer: ReachableChannels,
+        extension: true,
+        run: listReachable,
+      },
+      linkChannel: {
+        summary: 'Get a text that proves an account of a channel to be the caller’s',
+        description:
+          'Write `text` to the channel, directly and from your own account, within fifteen minutes. From then on gates and questions for you come there, with buttons; the vendor says who pressed them. It works once, and asking again replaces it.',
+        body: NewLink,
+        answer: LinkCode,
+        extension: true,
+        idempotency: 'none',
+        examples: { body: { config_id: 'chan_01kf3v6h2he3wtpk1fw5c0wz9d' } },
+        run: createLink,
+      },
+      listChannelIdentities: {
+        summary: 'Accounts in channels that are linked to the caller',
+        query: identityList.query,
+        answer: page(ChannelIdentity),
+        extension: true,
+        run: listIdentities,
+      },
+      getChannelIdentity: { summary: 'One of them', answer: ChannelIdentity, extension: true, run: getIdentity },
+      deleteChannelIdentity: {
+        summary: 'Unlink an account; its buttons stop working',
+        status: 204,
+        extension: true,
+        current: getIdentity,
+        run: deleteIdentity,
       },
     },
   )

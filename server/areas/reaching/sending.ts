@@ -1,8 +1,13 @@
 import type { Matter } from '#areas/approvals/for-person'
+import type { CredentialBox } from '#areas/gateway/credentials'
 import { orgBaseUrl } from '#areas/identity/links'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import type { Channels } from '#providers/channels/channels'
+import { ChannelFailure } from '#providers/channels/index'
 import { type Mail, MailFailure } from '#providers/mail/index'
+import { channelTextOf, settledText } from './channel-text.ts'
+import { type Door, findDoor } from './identity-store.ts'
 import { mailOf } from './mail-text.ts'
 import { readMatter } from './matter.ts'
 import * as store from './store.ts'
@@ -19,14 +24,16 @@ const MAX_WAIT_S = 900
 
 export type Taken = { workspace_id: string; message_id: string }
 
-/** A message with what it is about, read when it leaves. */
-export type Ready = { message: store.Addressed; matter: Matter | undefined; baseUrl: string }
+/** A message with what it is about, read when it leaves. `door`: the channel that it goes to. */
+export type Ready = { message: store.Addressed; matter: Matter | undefined; baseUrl: string; door: Door | undefined }
 
 export type SendingParts = {
   db: Database
   log: Logger
   mail: Pick<Mail, 'send' | 'provider'>
   tokens: InteractionTokens
+  channels: Channels
+  box: CredentialBox
   baseUrl(): string
 }
 
@@ -48,32 +55,38 @@ async function prepare(parts: SendingParts, tx: Tx, taken: Taken): Promise<Ready
   const message = await store.findMessage(tx, taken.workspace_id, taken.message_id, { lock: true })
   if (message?.state !== 'due') return undefined
   const matter = await readMatter(tx, message)
+  const door = message.identity_id === null ? undefined : await findDoor(tx, message.workspace_id, message.identity_id)
   // An address that nobody has proven could be anybody's.
-  const isReachable = parts.mail.provider === 'outbox' || message.is_verified
-  if (!isReachable || !isNeeded(message, matter) || message.attempts > MAX_ATTEMPTS) {
+  const isReachable =
+    message.identity_id === null ? parts.mail.provider === 'outbox' || message.is_verified : door?.enabled === true
+  const isChange = message.outcome !== null && message.sent_ref !== null
+  if (!isReachable || !(isChange || isNeeded(message, matter)) || message.attempts > MAX_ATTEMPTS) {
     await store.markDone(tx, message)
     return undefined
   }
-  if ((await store.countSent(tx, message)) >= MAX_PER_HOUR) {
+  if (!isChange && (await store.countSent(tx, message)) >= MAX_PER_HOUR) {
     await store.delay(tx, message, FULL_WAIT_S)
     return undefined
   }
-  if (matter) await store.bindPayload(tx, message, matter.sha256)
+  if (matter && !isChange) await store.bindPayload(tx, message, matter.sha256)
   const org = { org_id: message.org_id, name: '' }
-  return { message, matter, baseUrl: await orgBaseUrl({ org, baseUrl: parts.baseUrl() }, tx) }
+  return { message, matter, door, baseUrl: await orgBaseUrl({ org, baseUrl: parts.baseUrl() }, tx) }
 }
 
-const scopeOf = ({ workspace_id }: Taken) => ({ workspaceId: workspace_id, userId: null })
+const scopeOf = ({ workspace_id }: Pick<Taken, 'workspace_id'>) => ({ workspaceId: workspace_id, userId: null })
 
 export async function sendReachMessage(parts: SendingParts, taken: Taken): Promise<boolean> {
   const { db, log } = parts
   const ready = await db.tenant(scopeOf(taken), (tx) => prepare(parts, tx, taken))
   if (!ready) return true
   try {
-    await sendMail(parts, ready)
-    await db.tenant(scopeOf(taken), (tx) => store.markSent(tx, ready.message))
+    if (ready.door) await sendToChannel(parts, ready, ready.door)
+    else {
+      await sendMail(parts, ready)
+      await db.tenant(scopeOf(taken), (tx) => store.markSent(tx, ready.message))
+    }
   } catch (error) {
-    if (!(error instanceof MailFailure)) throw error
+    if (!(error instanceof MailFailure) && !(error instanceof ChannelFailure)) throw error
     const mayWorkLater = error.retryable || error.code === 'quota_exceeded'
     if (!mayWorkLater) log.warn({ err: error, workspace_id: taken.workspace_id }, 'a message to a person was not sent')
     const wait = Math.min(30 * 2 ** ready.message.attempts, MAX_WAIT_S)
@@ -84,10 +97,48 @@ export async function sendReachMessage(parts: SendingParts, taken: Taken): Promi
   return true
 }
 
-async function sendMail({ mail, tokens }: SendingParts, { message, matter, baseUrl }: Ready): Promise<void> {
-  const { workspace_id: workspaceId, message_id: messageId, link } = message
+const consoleUrlOf = ({ message: { link }, baseUrl }: Ready): string =>
+  link !== null && /^https?:/.test(link) ? link : `${baseUrl}${link ?? '/notifications'}`
+
+/** Once with its buttons, and once more when the matter is settled: then it says by whom. */
+async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Promise<void> {
+  const { message, matter } = ready
+  const { db, tokens, channels, box } = parts
+  const { buttons } = channels[door.channel]
+  if (!buttons) throw new ChannelFailure('refused', 'This channel has no buttons.')
+  const config = { external_id: door.external_id, credentials: box.open(door) }
+  const { workspace_id: workspaceId, message_id: messageId, sent_ref: ref, outcome } = message
+  const { address } = door
+  if (ref !== null && outcome !== null) {
+    await buttons.change(config, { address, ref, text: settledText(message.title, outcome) })
+    await db.tenant(scopeOf(message), (tx) => store.markChanged(tx, message, matter?.status !== 'open'))
+    return
+  }
+  const { text, choices } = channelTextOf({
+    title: message.title,
+    body: message.body,
+    workspace: message.workspace_name,
+    matter,
+    mayPress: !message.requires_factor,
+    consoleUrl: consoleUrlOf(ready),
+  })
+  const outbound = { address, text, key: `reach:${messageId}`, workspaceId }
+  if (choices.length === 0) {
+    await channels[door.channel].send(config, outbound)
+    await db.tenant(scopeOf(message), (tx) => store.markSent(tx, message))
+    return
+  }
+  const sent = await buttons.send(config, {
+    ...outbound,
+    choices: choices.map(({ label }, at) => ({ label, value: tokens.buttonOf({ workspaceId, messageId }, at) })),
+  })
+  await db.tenant(scopeOf(message), (tx) => store.markSent(tx, message, sent))
+}
+
+async function sendMail({ mail, tokens }: SendingParts, ready: Ready): Promise<void> {
+  const { message, matter, baseUrl } = ready
+  const { workspace_id: workspaceId, message_id: messageId } = message
   const answerUrl = `${baseUrl}/answer/${tokens.linkOf({ workspaceId, messageId })}`
-  const isAbsolute = link !== null && /^https?:/.test(link)
   await mail.send({
     workspaceId,
     to: [message.email],
@@ -96,7 +147,7 @@ async function sendMail({ mail, tokens }: SendingParts, { message, matter, baseU
       body: message.body,
       workspace: message.workspace_name,
       ...(matter && { asked: { matter, answerUrl, expiresAt: message.expires_at } }),
-      consoleUrl: isAbsolute ? link : `${baseUrl}${link ?? '/notifications'}`,
+      consoleUrl: consoleUrlOf(ready),
       preferencesUrl: `${baseUrl}/account/notifications`,
     }),
     key: `reach:${messageId}`,

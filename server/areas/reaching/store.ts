@@ -17,6 +17,12 @@ export type Message = {
   payload_sha256: string | null
   used_at: Date | null
   codes_sent: number
+  /** The channel it goes to; null: by mail. */
+  identity_id: string | null
+  /** The message in the channel, as the vendor knows it. */
+  sent_ref: string | null
+  /** How the matter ended, where the message in the channel is to say so. */
+  outcome: string | null
 }
 
 /** A message with the person it is for, and where they are reached. */
@@ -30,7 +36,7 @@ export type Addressed = Message & {
 }
 
 const columns = `m.workspace_id, m.message_id, m.user_id, m.kind, m.matter, m.title, m.body, m.link, m.state, m.attempts, m.sent_at,
-  m.expires_at, m.payload_sha256, m.used_at, m.codes_sent`
+  m.expires_at, m.payload_sha256, m.used_at, m.codes_sent, m.identity_id, m.sent_ref, m.outcome`
 
 /**
  * Undefined where the link has expired or the person has left the workspace: the row goes with their membership. From here on the
@@ -96,12 +102,20 @@ export const bindPayload = (tx: Tx, { workspace_id, message_id }: Message, sha25
     sha256,
   ])
 
-/** Settled while it was under way stays settled. */
-export const markSent = (tx: Tx, { workspace_id, message_id }: Message): Promise<number> =>
+/** Settled while it was under way stays settled; a message in a channel then says so. */
+export const markSent = (tx: Tx, { workspace_id, message_id }: Message, ref: string | null = null): Promise<number> =>
   tx.count(
-    `update reach_messages set sent_at = now(), state = case when state = 'due' then 'sent' else state end
+    `update reach_messages set sent_at = now(), sent_ref = coalesce($3, sent_ref),
+       state = case when state = 'due' then 'sent' when $3 is not null and outcome is not null then 'due' else state end
      where workspace_id = $1 and message_id = $2`,
-    [workspace_id, message_id],
+    [workspace_id, message_id, ref],
+  )
+
+/** It says how the matter stands. Where others still decide, it will say how that ended. */
+export const markChanged = (tx: Tx, { workspace_id, message_id, outcome }: Message, isOver: boolean): Promise<number> =>
+  tx.count(
+    `update reach_messages set state = $4 where workspace_id = $1 and message_id = $2 and outcome is not distinct from $3`,
+    [workspace_id, message_id, outcome, isOver ? 'done' : 'sent'],
   )
 
 export const markDone = (tx: Tx, { workspace_id, message_id }: Message): Promise<number> =>

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DAY, SECOND } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
+import { BUTTON_PREFIX } from '#providers/channels/index'
 
 // Links of mails. Each names one mail to one person and is signed; what it may still do stands in the row of that
 // mail, so nothing secret is stored.
@@ -8,6 +9,9 @@ import type { Vault } from '#platform/secrets'
 const MAC_BYTES = 16
 const LINK_BYTES = 16 + 16 + MAC_BYTES
 const TIME_BYTES = 6
+/** A vendor takes 64 characters. */
+const BUTTON_MAC_BYTES = 16
+const BUTTON_BYTES = 16 + 1 + BUTTON_MAC_BYTES
 const BROWSER_BYTES = 16 + TIME_BYTES + MAC_BYTES
 
 export const BROWSER_COOKIE = 'heddle_reached'
@@ -43,6 +47,24 @@ export function makeInteractionTokens({ vault }: { vault: Vault }) {
     readLink(text: string): Named | undefined {
       const bytes = open('link', text, LINK_BYTES)
       return bytes && { workspaceId: uuidOf(bytes.subarray(0, 16)), messageId: uuidOf(bytes.subarray(16)) }
+    },
+
+    /** One button of one message. It holds in the workspace of its channel alone. */
+    buttonOf({ workspaceId, messageId }: Named, choice: number): string {
+      const content = Buffer.concat([bytesOf(messageId), Buffer.from([choice])])
+      const mac = macOf('button', bytesOf(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
+      return BUTTON_PREFIX + Buffer.concat([content, mac]).toString('base64url')
+    },
+
+    readButton(workspaceId: string, value: string): { messageId: string; choice: number } | undefined {
+      const text = value.slice(BUTTON_PREFIX.length)
+      const bytes = Buffer.from(text, 'base64url')
+      if (!value.startsWith(BUTTON_PREFIX) || bytes.length !== BUTTON_BYTES || bytes.toString('base64url') !== text)
+        return undefined
+      const content = bytes.subarray(0, -BUTTON_MAC_BYTES)
+      const mac = macOf('button', bytesOf(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
+      if (!timingSafeEqual(bytes.subarray(-BUTTON_MAC_BYTES), mac)) return undefined
+      return { messageId: uuidOf(content.subarray(0, 16)), choice: content[16]! }
     },
 
     /** Proof that this browser has entered a code that was sent to the person. */

@@ -21,6 +21,7 @@ const prefixOf: Record<string, Prefix> = {
   note_id: 'note',
   answer_id: 'can',
   grant_id: 'ogr',
+  identity_id: 'chid',
   execution_id: 'exe',
   request_id: 'apr',
   clarification_id: 'clr',

@@ -19,6 +19,7 @@ export async function callVendor(request: {
   headers?: Record<string, string>
   /** Absent: a question, without a body. */
   body?: unknown
+  method?: 'POST' | 'PATCH'
   signal: AbortSignal | undefined
 }): Promise<VendorAnswer> {
   const { vendor } = request
@@ -29,7 +30,7 @@ export async function callVendor(request: {
       ...(request.body === undefined
         ? { method: 'GET', headers: { ...request.headers } }
         : {
-            method: 'POST',
+            method: request.method ?? 'POST',
             headers: { 'content-type': 'application/json', ...request.headers },
             body: JSON.stringify(request.body),
           }),

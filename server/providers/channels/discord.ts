@@ -1,7 +1,15 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { z } from 'zod'
 import { callVendor, fetchVendorFile, hostOf } from './call.ts'
-import { type Channel, ChannelFailure, type InboundMessage, json, SignatureRefused } from './index.ts'
+import {
+  BUTTON_PREFIX,
+  type Channel,
+  ChannelFailure,
+  type InboundMessage,
+  json,
+  type Press,
+  SignatureRefused,
+} from './index.ts'
 import { headerOf, requireFresh, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
@@ -28,6 +36,7 @@ const Interaction = z.object({
   data: z
     .object({
       name: z.string().optional(),
+      custom_id: z.string().max(200).optional(),
       options: z.array(Option).optional(),
       values: z.array(z.string()).optional(),
       resolved: z
@@ -50,6 +59,12 @@ const COMMAND = 2
 const COMPONENT = 3
 /** An answer type: a message that shows what was asked. The reply itself follows as a message of the bot. */
 const SHOW = 4
+/** Seen by the person who pressed, and by nobody else. */
+const EPHEMERAL = 64
+const BUTTON_ROW = 1
+const BUTTON = 2
+const PLAIN_STYLE = 2
+const MAX_LABEL = 80
 
 export const makeDiscord = ({ base }: { base: string }): Channel => ({
   name: 'discord',
@@ -67,6 +82,8 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
       throw new SignatureRefused('the signature is wrong')
     requireFresh(at, now)
     const interaction = readJson(body, Interaction)
+    const press = interaction && pressOf(interaction)
+    if (press) return { answer: json({ type: PING }), messages: [], press }
     const message = interaction && messageOf(interaction)
     if (!message) return { answer: json({ type: PING }), messages: [] }
     const shown = message.text === '' ? '…' : `> ${message.text.slice(0, 1900).replaceAll('\n', '\n> ')}`
@@ -89,25 +106,75 @@ export const makeDiscord = ({ base }: { base: string }): Channel => ({
   sends: () => true,
 
   async send({ credentials }, { address, text, key, signal }) {
-    const { status } = await callVendor({
-      vendor: 'Discord',
-      url: `${base}/v10/channels/${encodeURIComponent(address.channel_id!)}/messages`,
-      headers: {
-        authorization: `Bot ${credentials.bot_token}`,
-        'user-agent': 'DiscordBot (https://heddle.invalid, 1)',
-      },
-      body: {
-        content: text,
-        allowed_mentions: { parse: [] },
-        // Discord itself takes a message with the same nonce once.
-        nonce: createHash('sha256').update(key).digest('hex').slice(0, 25),
-        enforce_nonce: true,
-      },
-      signal,
-    })
-    if (status >= 300) throw new ChannelFailure('refused', `Discord refused the message with status ${status}`)
+    await call({ url: messagesAt(base, address), credentials, signal }, { content: text, ...once(key) })
+  },
+
+  buttons: {
+    async send({ credentials }, { address, text, key, choices, signal }) {
+      const components = choices.map(({ label, value }) => ({
+        type: BUTTON,
+        style: PLAIN_STYLE,
+        label: label.slice(0, MAX_LABEL),
+        custom_id: value,
+      }))
+      const { id } = await call(
+        { url: messagesAt(base, address), credentials, signal },
+        { content: text, components: [{ type: BUTTON_ROW, components }], ...once(key) },
+      )
+      return String(id)
+    },
+    async change({ credentials }, { address, ref, text, signal }) {
+      const url = `${messagesAt(base, address)}/${encodeURIComponent(ref)}`
+      await call({ url, method: 'PATCH', credentials, signal }, { content: text, components: [] })
+    },
+    answer: (_press, text) =>
+      json({ type: SHOW, data: { content: text, flags: EPHEMERAL, allowed_mentions: { parse: [] } } }),
   },
 })
+
+const messagesAt = (base: string, { channel_id }: Record<string, string>): string =>
+  `${base}/v10/channels/${encodeURIComponent(channel_id!)}/messages`
+
+/** Discord itself takes a message with the same nonce once. */
+const once = (key: string) => ({
+  nonce: createHash('sha256').update(key).digest('hex').slice(0, 25),
+  enforce_nonce: true,
+})
+
+async function call(
+  to: {
+    url: string
+    method?: 'PATCH'
+    credentials: Readonly<Record<string, string>>
+    signal: AbortSignal | undefined
+  },
+  message: object,
+): Promise<Record<string, unknown>> {
+  const { status, body } = await callVendor({
+    vendor: 'Discord',
+    url: to.url,
+    ...(to.method && { method: to.method }),
+    headers: {
+      authorization: `Bot ${to.credentials.bot_token}`,
+      'user-agent': 'DiscordBot (https://heddle.invalid, 1)',
+    },
+    body: { ...message, allowed_mentions: { parse: [] } },
+    signal: to.signal,
+  })
+  if (status >= 300) throw new ChannelFailure('refused', `Discord refused the message with status ${status}`)
+  return body
+}
+
+function pressOf(interaction: z.output<typeof Interaction>): Press | undefined {
+  const { id, type, data } = interaction
+  const user = interaction.member?.user ?? interaction.user
+  if (type !== COMPONENT || !user || user.bot || !data?.custom_id?.startsWith(BUTTON_PREFIX)) return undefined
+  return {
+    id,
+    sender: { id: user.id, name: storable(user.global_name ?? user.username ?? user.id, 200) },
+    value: data.custom_id,
+  }
+}
 
 /** The 32 bytes of an Ed25519 key as node wants them. */
 function keyOf(hex: string): KeyObject {
@@ -134,6 +201,8 @@ function messageOf(interaction: z.output<typeof Interaction>): InboundMessage | 
       mediaType: content_type ?? '',
     })),
     address: { channel_id },
+    // Only a direct message has the person itself and not a member of a server.
+    direct: interaction.member === undefined,
   }
 }
 

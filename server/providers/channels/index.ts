@@ -34,10 +34,18 @@ export type InboundMessage = {
   text: string
   files?: Attachment[]
   address: Address
+  /** Nobody but the sender reads what is sent to the address. */
+  direct?: boolean
 }
 
+/** Somebody pressed a button of a message of ours. The vendor says who. */
+export type Press = { id: string; sender: { id: string; name: string }; value: string }
+
+/** A button: what stands on it, and what comes back when it is pressed. */
+export type Choice = { label: string; value: string }
+
 /** What the vendor is answered at once, and what people said. */
-export type Inbound = { answer: InboundAnswer; messages: InboundMessage[] }
+export type Inbound = { answer: InboundAnswer; messages: InboundMessage[]; press?: Press }
 export type InboundAnswer = { contentType: 'application/json' | 'text/plain'; body: string }
 
 export type OutboundMessage = {
@@ -50,6 +58,22 @@ export type OutboundMessage = {
   workspaceId: string
   signal?: AbortSignal
 }
+
+/** Messages with buttons, which are changed once they were answered. */
+export type Buttons = {
+  /** Gives what the message is changed by. Throws ChannelFailure. */
+  send(config: ChannelConfig, message: OutboundMessage & { choices: Choice[] }): Promise<string>
+  /** Another text, and no buttons. Throws ChannelFailure. */
+  change(
+    config: ChannelConfig,
+    message: { address: Address; ref: string; text: string; signal?: AbortSignal },
+  ): Promise<void>
+  /** What the person who pressed is told at once. */
+  answer(press: Press, text: string): InboundAnswer
+}
+
+/** Begins what our buttons give back: another program of the same app may have buttons too. */
+export const BUTTON_PREFIX = 'h1.'
 
 export type Channel = {
   readonly name: ChannelName
@@ -77,6 +101,8 @@ export type Channel = {
   fetchFile?(config: ChannelConfig, ref: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>>
   /** Throws ChannelFailure. */
   send(config: ChannelConfig, message: OutboundMessage): Promise<void>
+  /** Where the vendor knows them. */
+  buttons?: Buttons
 }
 
 /** The request does not prove where it comes from. Why is nobody's business but the log's. */

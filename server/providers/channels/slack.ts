@@ -4,10 +4,12 @@ import { fetchVendorFile, hostOf, rateLimited } from './call.ts'
 import {
   type Address,
   type Attachment,
+  BUTTON_PREFIX,
   type Channel,
   ChannelFailure,
   type InboundMessage,
   json,
+  type Press,
   plain,
   SignatureRefused,
 } from './index.ts'
@@ -59,6 +61,10 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     const expected = `v0=${hmac(secret, `v0:${at}:`, body).toString('hex')}`
     if (!same(headerOf(headers, 'x-slack-signature'), expected)) throw new SignatureRefused('the signature is wrong')
     requireFresh(at, now)
+    if (/^application\/x-www-form-urlencoded\b/i.test(headerOf(headers, 'content-type'))) {
+      const press = pressOf(body, external_id)
+      return { answer: plain(''), messages: [], ...(press && { press }) }
+    }
     const event = readJson(body, Event)
     if (!event) return ignored
     if (event.type === 'url_verification') return { answer: plain(event.challenge ?? ''), messages: [] }
@@ -82,15 +88,7 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
   sends: () => true,
 
   async send({ credentials }, { address, text, key, triedSince }) {
-    const { WebClient } = await import('@slack/web-api')
-    const client = new WebClient(credentials.bot_token, {
-      slackApiUrl: `${base}/`,
-      allowAbsoluteUrls: false,
-      rejectRateLimitedCalls: true,
-      retryConfig: { retries: 0 },
-      timeout: 15_000,
-      logger: silent,
-    })
+    const client = await clientOf(base, credentials)
     try {
       if (triedSince && (await isPosted(client, address, key, triedSince))) return
       await client.chat.postMessage({
@@ -106,7 +104,84 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
       throw asFailure(error)
     }
   },
+
+  buttons: {
+    async send({ credentials }, { address, text, choices }) {
+      const client = await clientOf(base, credentials)
+      try {
+        const { channel, ts } = await client.chat.postMessage({
+          channel: address.channel!,
+          text: escapeText(text),
+          blocks: blocksOf(text, choices),
+          unfurl_links: false,
+          unfurl_media: false,
+        })
+        return `${channel ?? address.channel}:${ts}`
+      } catch (error) {
+        throw asFailure(error)
+      }
+    },
+    async change({ credentials }, { ref, text }) {
+      const client = await clientOf(base, credentials)
+      const [channel = '', ts = ''] = ref.split(':')
+      try {
+        await client.chat.update({ channel, ts, text: escapeText(text), blocks: [] })
+      } catch (error) {
+        throw asFailure(error)
+      }
+    },
+    // The message itself says how it ended.
+    answer: () => plain(''),
+  },
 })
+
+async function clientOf(base: string, { bot_token }: Readonly<Record<string, string>>): Promise<WebClient> {
+  const { WebClient } = await import('@slack/web-api')
+  return new WebClient(bot_token, {
+    slackApiUrl: `${base}/`,
+    allowAbsoluteUrls: false,
+    rejectRateLimitedCalls: true,
+    retryConfig: { retries: 0 },
+    timeout: 15_000,
+    logger: silent,
+  })
+}
+
+/** Of one section of a message. */
+const MAX_SECTION = 3000
+const MAX_LABEL = 75
+
+const blocksOf = (text: string, choices: { label: string; value: string }[]) => [
+  { type: 'section' as const, text: { type: 'plain_text' as const, text: text.slice(0, MAX_SECTION) } },
+  {
+    type: 'actions' as const,
+    elements: choices.map(({ label, value }, at) => ({
+      type: 'button' as const,
+      action_id: `heddle_${at}`,
+      text: { type: 'plain_text' as const, text: label.slice(0, MAX_LABEL) },
+      value,
+    })),
+  },
+]
+
+const Pressed = z.object({
+  type: z.string(),
+  trigger_id: z.string().max(200).optional(),
+  team: z.object({ id: z.string() }).nullish(),
+  user: z.object({ id: z.string().max(100), name: z.string().optional(), username: z.string().optional() }),
+  actions: z.array(z.object({ value: z.string().max(200).optional() })).max(10),
+})
+
+/** The body of an interaction: a form with JSON in it. */
+function pressOf(body: Buffer, externalId: string): Press | undefined {
+  const payload = new URLSearchParams(body.toString('utf8')).get('payload')
+  const pressed = payload === null ? undefined : readJson(Buffer.from(payload), Pressed)
+  const value = pressed?.actions[0]?.value
+  if (pressed?.type !== 'block_actions' || !value?.startsWith(BUTTON_PREFIX)) return undefined
+  if (/^T[A-Z0-9]+$/.test(externalId) && pressed.team && pressed.team.id !== externalId) return undefined
+  const { id, name, username } = pressed.user
+  return { id: pressed.trigger_id ?? id, sender: { id, name: storable(name ?? username ?? id, 200) }, value }
+}
 
 const KEY_EVENT = 'heddle_message'
 /** Between the clock of Slack and ours. */
@@ -157,6 +232,7 @@ function messageOf(event: Event['event']): InboundMessage | undefined {
       ref === undefined ? [] : [{ ref, name: name ?? 'file', mediaType: mimetype ?? '' }],
     ),
     address: { channel, ...(thread !== undefined && { thread_ts: thread }) },
+    direct,
   }
 }
 

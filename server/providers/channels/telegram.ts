@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
-import { type Attachment, type Channel, ChannelFailure, type InboundMessage, json, SignatureRefused } from './index.ts'
+import {
+  type Address,
+  type Attachment,
+  BUTTON_PREFIX,
+  type Channel,
+  ChannelFailure,
+  type InboundMessage,
+  json,
+  type Press,
+  SignatureRefused,
+} from './index.ts'
 import { headerOf, same, secretOf } from './signature.ts'
 import { readJson, storable } from './text.ts'
 
@@ -11,21 +21,22 @@ const Kept = z.object({
   mime_type: z.string().optional(),
 })
 
+const From = z.object({
+  id: z.number().int(),
+  is_bot: z.boolean().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  username: z.string().optional(),
+})
+
 const Update = z.object({
   update_id: z.number().int(),
+  callback_query: z.object({ id: z.string().max(100), from: From, data: z.string().max(100).optional() }).optional(),
   message: z
     .object({
       message_thread_id: z.number().int().optional(),
       is_topic_message: z.boolean().optional(),
-      from: z
-        .object({
-          id: z.number().int(),
-          is_bot: z.boolean().optional(),
-          first_name: z.string().optional(),
-          last_name: z.string().optional(),
-          username: z.string().optional(),
-        })
-        .optional(),
+      from: From.optional(),
       chat: z.object({ id: z.number().int() }),
       text: z.string().optional(),
       caption: z.string().optional(),
@@ -55,7 +66,8 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
       throw new SignatureRefused('the secret token is wrong')
     const update = readJson(body, Update)
     const message = update && messageOf(update)
-    return { answer: json({ ok: true }), messages: message ? [message] : [] }
+    const press = update && pressOf(update)
+    return { answer: json({ ok: true }), messages: message ? [message] : [], ...(press && { press }) }
   },
 
   async fetchFile({ credentials }, ref, signal) {
@@ -82,23 +94,57 @@ export const makeTelegram = ({ base }: { base: string }): Channel => ({
   sends: () => true,
 
   async send({ credentials }, { address, text, signal }) {
-    const { status, body } = await callVendor({
-      vendor: 'Telegram',
-      url: `${base}/bot${tokenOf(credentials)}/sendMessage`,
-      body: {
-        chat_id: /^-?\d+$/.test(address.chat_id!) ? Number(address.chat_id) : address.chat_id,
-        ...(address.thread !== undefined && { message_thread_id: Number(address.thread) }),
-        text,
-        link_preview_options: { is_disabled: true },
-      },
-      signal,
-    })
-    if (body.ok === true) return
-    const parameters = body.parameters as { retry_after?: number } | undefined
-    if (body.error_code === 429) throw rateLimited('Telegram', parameters?.retry_after ?? 1)
-    throw new ChannelFailure('refused', `Telegram refused the message with status ${status}`)
+    await call(base, credentials, 'sendMessage', { ...placeOf(address), text, ...plainLinks }, signal)
+  },
+
+  buttons: {
+    async send({ credentials }, { address, text, choices, signal }) {
+      const inline_keyboard = choices.map(({ label, value }) => [{ text: label, callback_data: value }])
+      const message = { ...placeOf(address), text, ...plainLinks, reply_markup: { inline_keyboard } }
+      const { message_id } = await call(base, credentials, 'sendMessage', message, signal)
+      return String(message_id)
+    },
+    async change({ credentials }, { address, ref, text, signal }) {
+      const { chat_id } = placeOf(address)
+      await call(base, credentials, 'editMessageText', { chat_id, message_id: Number(ref), text }, signal)
+    },
+    answer: ({ id }, text) =>
+      json({ method: 'answerCallbackQuery', callback_query_id: id, text: text.slice(0, MAX_TOLD) }),
   },
 })
+
+/** Of what is shown after a button was pressed. */
+const MAX_TOLD = 200
+const plainLinks = { link_preview_options: { is_disabled: true } }
+
+const placeOf = ({ chat_id, thread }: Address) => ({
+  chat_id: /^-?\d+$/.test(chat_id!) ? Number(chat_id) : chat_id,
+  ...(thread !== undefined && { message_thread_id: Number(thread) }),
+})
+
+async function call(
+  base: string,
+  credentials: Readonly<Record<string, string>>,
+  method: string,
+  message: object,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown>> {
+  const { status, body } = await callVendor({
+    vendor: 'Telegram',
+    url: `${base}/bot${tokenOf(credentials)}/${method}`,
+    body: message,
+    signal,
+  })
+  if (body.ok === true) return (body.result ?? {}) as Record<string, unknown>
+  const parameters = body.parameters as { retry_after?: number } | undefined
+  if (body.error_code === 429) throw rateLimited('Telegram', parameters?.retry_after ?? 1)
+  throw new ChannelFailure('refused', `Telegram refused the message with status ${status}`)
+}
+
+function pressOf({ callback_query: query }: z.output<typeof Update>): Press | undefined {
+  if (!query?.data?.startsWith(BUTTON_PREFIX) || query.from.is_bot) return undefined
+  return { id: query.id, sender: { id: String(query.from.id), name: nameOf(query.from) }, value: query.data }
+}
 
 function tokenOf({ bot_token }: Readonly<Record<string, string>>): string {
   if (!/^[\w:-]+$/.test(bot_token ?? '')) throw new ChannelFailure('refused', 'The bot token is not one of Telegram.')
@@ -133,6 +179,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
       ...attachment(voice, 'voice.ogg', 'audio/ogg'),
     ],
     address: { chat_id: String(chat.id), ...(topic !== undefined && { thread: String(topic) }) },
+    direct: chat.id === from.id,
   }
 }
 

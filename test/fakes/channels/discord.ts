@@ -20,20 +20,29 @@ export function startDiscord(): Promise<FakeVendor> {
         : no(400, 0, 'a token is not for this host')
     if (call.headers.authorization !== `Bot ${DISCORD_TOKEN}`) return no(401, 0, '401: Unauthorized')
     if (!/^DiscordBot /.test(call.headers['user-agent'] ?? '')) return no(403, 40333, 'internal network error')
-    const channel = /^\/v10\/channels\/(\d+)\/messages$/.exec(call.path)?.[1]
-    if (call.method !== 'POST' || channel === undefined) return no(404, 0, '404: Not Found')
+    const [, channel, changed] = /^\/v10\/channels\/(\d+)\/messages(?:\/(\d+))?$/.exec(call.path) ?? []
+    if (call.method !== (changed === undefined ? 'POST' : 'PATCH') || channel === undefined)
+      return no(404, 0, '404: Not Found')
     if (channel === '404404') return no(404, 10003, 'Unknown Channel')
     const body = jsonOf(call) as {
       content?: string
       nonce?: string
       enforce_nonce?: boolean
       allowed_mentions?: unknown
+      components?: { components: { label: string; custom_id: string }[] }[]
     }
+    const buttons = (body?.components ?? []).flatMap(({ components }) => components)
     if (!body?.content || body.content.length > 2000) return no(400, 50006, 'Cannot send an empty message')
     if (JSON.stringify(body.allowed_mentions) !== '{"parse":[]}') return no(400, 50035, 'this would call people')
     if (body.nonce !== undefined && body.nonce.length > 25) return no(400, 50035, 'nonce is too long')
     if (!(body.enforce_nonce && nonces.has(`${channel}:${body.nonce}`)))
-      keep({ to: channel, text: body.content, key: body.nonce })
+      keep({
+        to: channel,
+        text: body.content,
+        key: body.nonce,
+        ...(buttons.length > 0 && { buttons: Object.fromEntries(buttons.map((one) => [one.label, one.custom_id])) }),
+        ...(changed !== undefined && { instead: changed }),
+      })
     nonces.add(`${channel}:${body.nonce}`)
     return { status: 200, body: { id: '1' } }
   })
@@ -54,6 +63,21 @@ export function fromDiscord(body: unknown, options: { at?: number; forged?: bool
 }
 
 let count = 0
+const MASON = '53908232506183680'
+/** In a direct message: without a server. */
+export const discordDirect = (text: string, user = MASON) => {
+  const { member, ...command } = discordCommand(text, user)
+  return { ...command, user: member.user }
+}
+export const discordPress = (custom_id: string, user = MASON) => ({
+  id: `8470000${++count}`,
+  application_id: '845027738276462632',
+  type: 3,
+  token: 'interaction-token',
+  channel_id: '772908445358620702',
+  user: { id: user, username: 'mason', global_name: 'Mason' },
+  data: { custom_id, component_type: 2 },
+})
 export const discordCommand = (text: string, user = '53908232506183680') => ({
   id: `8460000${++count}`,
   application_id: '845027738276462632',

@@ -5,7 +5,16 @@ import type { AddressInfo } from 'node:net'
 
 export type Call = { method: string; path: string; headers: Record<string, string>; body: Buffer }
 export type Reply = { status: number; body: unknown; headers?: Record<string, string> }
-export type Sent = { to: string; text: string; thread?: string | undefined; key?: string | undefined }
+export type Sent = {
+  to: string
+  text: string
+  thread?: string | undefined
+  key?: string | undefined
+  /** The buttons under it, as what each gives back by what stands on it. */
+  buttons?: Record<string, string>
+  /** The message that this one takes the place of. */
+  instead?: string
+}
 
 /** `hang up`: nothing came of it. `take and hang up`: it was taken, and nobody hears of it. */
 export type Plan = Reply | 'hang up' | 'take and hang up'

@@ -18,13 +18,14 @@ export function startSlack(): Promise<FakeVendor> {
         ? { status: 200, body: keptFiles.orders }
         : { status: 302, body: '', headers: { location: 'https://slack.com/signin' } }
     if (call.method !== 'POST') return { status: 405, body: {} }
-    if (!/^\/(chat\.postMessage|conversations\.(history|replies))$/.test(call.path)) return no('unknown_method')
+    if (!/^\/(chat\.postMessage|chat\.update|conversations\.(history|replies))$/.test(call.path))
+      return no('unknown_method')
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return no('invalid_auth')
     if (!/^application\/x-www-form-urlencoded/.test(call.headers['content-type'] ?? '')) return no('invalid_form_data')
     const form = new URLSearchParams(call.body.toString())
     const [channel, text] = [form.get('channel'), form.get('text')]
     if (channel === null || !/^[A-Z][A-Z0-9]+$/.test(channel) || channel === 'CGONE') return no('channel_not_found')
-    if (call.path !== '/chat.postMessage') {
+    if (call.path.startsWith('/conversations')) {
       if (channel.startsWith('G')) return no('missing_scope')
       const thread = call.path.endsWith('replies') ? form.get('ts') : null
       const found = history.filter(
@@ -36,16 +37,26 @@ export function startSlack(): Promise<FakeVendor> {
     if (text === null || text === '') return no('no_text')
     if (text.length > 40_000) return no('msg_too_long')
     if (/<!|<@/.test(text)) return no('this would call people')
-    keep({ to: channel, text, thread: form.get('thread_ts') ?? undefined })
+    const blocks = JSON.parse(form.get('blocks') ?? '[]') as {
+      elements?: { text: { text: string }; value: string }[]
+    }[]
+    const buttons = blocks.flatMap(({ elements = [] }) => elements)
+    keep({
+      to: channel,
+      text,
+      thread: form.get('thread_ts') ?? undefined,
+      ...(buttons.length > 0 && { buttons: Object.fromEntries(buttons.map((one) => [one.text.text, one.value])) }),
+      ...(call.path === '/chat.update' && { instead: String(form.get('ts')) }),
+    })
     const metadata = JSON.parse(form.get('metadata') ?? 'null')
     history.push({ channel, thread: form.get('thread_ts'), ts: Date.now() / 1000, metadata })
     return { status: 200, body: { ok: true, channel, ts: '1700000000.000100' } }
   })
 }
 
-/** A request as Slack sends it. */
-export function fromSlack(body: unknown, options: { secret?: string; at?: number } = {}) {
-  const raw = JSON.stringify(body)
+/** A request as Slack sends it; an interaction is a form. */
+export function fromSlack(body: unknown, options: { secret?: string; at?: number; form?: boolean } = {}) {
+  const raw = options.form ? new URLSearchParams({ payload: JSON.stringify(body) }).toString() : JSON.stringify(body)
   const at = String(options.at ?? Math.floor(Date.now() / 1000))
   const mac = createHmac('sha256', options.secret ?? SLACK_SECRET)
     .update(`v0:${at}:${raw}`)
@@ -53,7 +64,7 @@ export function fromSlack(body: unknown, options: { secret?: string; at?: number
   return {
     raw,
     headers: {
-      'content-type': 'application/json',
+      'content-type': options.form ? 'application/x-www-form-urlencoded' : 'application/json',
       'x-slack-request-timestamp': at,
       'x-slack-signature': `v0=${mac}`,
     } as Record<string, string>,
@@ -61,6 +72,13 @@ export function fromSlack(body: unknown, options: { secret?: string; at?: number
 }
 
 let count = 0
+export const slackPress = (value: string, user = 'U0PERSON') => ({
+  type: 'block_actions',
+  trigger_id: `tr${++count}`,
+  team: { id: 'T0HOME' },
+  user: { id: user, username: 'ada' },
+  actions: [{ action_id: 'heddle_0', value }],
+})
 export const slackMessage = (text: string, more: Record<string, unknown> = {}) => ({
   token: 'ignored',
   team_id: 'T0HOME',

@@ -19,10 +19,16 @@ export function startTelegram(): Promise<FakeVendor> {
       return jsonOf(call)?.file_id === 'orders'
         ? { status: 200, body: { ok: true, result: { file_id: 'orders', file_path: 'documents/orders.csv' } } }
         : no(400, 'Bad Request: file is too big')
-    if (method !== 'sendMessage' || call.method !== 'POST') return no(404, 'Not Found')
+    if ((method !== 'sendMessage' && method !== 'editMessageText') || call.method !== 'POST')
+      return no(404, 'Not Found')
     const body = jsonOf(call)
     if (!/^application\/json/.test(call.headers['content-type'] ?? '') || !body) return no(400, 'Bad Request: no JSON')
-    const { chat_id, text, message_thread_id } = body
+    const { chat_id, text, message_thread_id, message_id } = body
+    const markup = body.reply_markup as { inline_keyboard?: { text: string; callback_data: string }[][] } | undefined
+    const buttons = (markup?.inline_keyboard ?? []).flat()
+    if (buttons.some(({ callback_data }) => Buffer.byteLength(callback_data) > 64))
+      return no(400, 'Bad Request: BUTTON_DATA_INVALID')
+    if (method === 'editMessageText' && typeof message_id !== 'number') return no(400, 'Bad Request: message not found')
     if (typeof chat_id !== 'number' && !(typeof chat_id === 'string' && chat_id.startsWith('@')))
       return no(400, 'Bad Request: chat not found')
     if (typeof text !== 'string' || text === '') return no(400, 'Bad Request: message text is empty')
@@ -32,6 +38,8 @@ export function startTelegram(): Promise<FakeVendor> {
       to: String(chat_id),
       text,
       ...(message_thread_id !== undefined && { thread: String(message_thread_id) }),
+      ...(buttons.length > 0 && { buttons: Object.fromEntries(buttons.map((one) => [one.text, one.callback_data])) }),
+      ...(method === 'editMessageText' && { instead: String(message_id) }),
     })
     return { status: 200, body: { ok: true, result: { message_id: 1 } } }
   })
@@ -58,6 +66,15 @@ export function fromTelegram(body: unknown, secret = TELEGRAM_SECRET) {
 }
 
 let update = 1000
+export const telegramPress = (data: string, from = 77) => ({
+  update_id: ++update,
+  callback_query: {
+    id: String(update),
+    from: { id: from, is_bot: false, first_name: 'Ada' },
+    message: { message_id: 1, chat: { id: from } },
+    data,
+  },
+})
 export const telegramMessage = (text: string, from = 77, chat = from) => ({
   update_id: ++update,
   message: {

@@ -5,13 +5,15 @@ import { Button } from '#web/ui/button.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
+import { ChatApps } from './chat-apps.tsx'
 
 type Preference = NotificationPreferences['preferences'][number]
-type Way = 'app' | 'mail'
+type Way = 'app' | 'mail' | 'channel'
 
 const ways: { way: Way; label: string }[] = [
   { way: 'app', label: 'Console' },
   { way: 'mail', label: 'Mail' },
+  { way: 'channel', label: 'Chat' },
 ]
 
 const mailStates: Record<NotificationPreferences['mail'], string> = {
@@ -37,6 +39,7 @@ export function NotificationPreferencesPage() {
           </Section>
         )}
       </Loaded>
+      <ChatApps />
     </Page>
   )
 }
@@ -81,7 +84,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
             save.mutate({
               preferences: chosen
                 .filter(({ is_default }) => !is_default)
-                .map(({ kind, app, mail }) => ({ kind, app, mail })),
+                .map(({ kind, app, mail, channel }) => ({ kind, app, mail, channel })),
             })
           }
         >

@@ -1,0 +1,71 @@
+import type { Matter } from '#areas/approvals/for-person'
+import type { Json } from '#model/definition'
+import { isObject } from '#model/json'
+import { shownOf } from './mail-text.ts'
+
+// The message about a gate, a question or a notice in a channel. Everything in it but the addresses was written by tenants; vendors
+// are sent plain text.
+
+/** With title and address it stays under what the smallest vendor takes. */
+const MAX_SHOWN = 1200
+const MAX_TITLE = 300
+const MAX_BODY = 300
+const MAX_OPTIONS = 5
+const MAX_OPTION = 60
+
+export type ChannelText = { text: string; choices: { label: string; response: Json }[] }
+
+/** What the buttons of a question answer with: one of a few texts, or yes and no. */
+function optionsOf(schema: Json): { label: string; response: Json }[] {
+  if (!isObject(schema)) return []
+  const { enum: options, type } = schema
+  if (Array.isArray(options)) {
+    const fits =
+      options.length <= MAX_OPTIONS &&
+      options.every((one) => typeof one === 'string' && one !== '' && one.length <= MAX_OPTION)
+    return fits ? (options as string[]).map((one) => ({ label: one, response: one })) : []
+  }
+  if (type !== 'boolean') return []
+  return [
+    { label: 'Yes', response: true },
+    { label: 'No', response: false },
+  ]
+}
+
+/** A vote is never asked for on half of something: without the whole content there are no buttons. */
+function choicesOf(matter: Matter, isWhole: boolean): ChannelText['choices'] {
+  if (matter.kind === 'clarification') return optionsOf(matter.schema)
+  if (!isWhole) return []
+  return [
+    { label: 'Approve', response: 'approve' },
+    { label: 'Reject', response: 'reject' },
+  ]
+}
+
+export function channelTextOf(parts: {
+  title: string
+  body: string | null
+  workspace: string
+  matter: Matter | undefined
+  /** False where the workspace asks for a second factor: a button proves one thing alone. */
+  mayPress: boolean
+  consoleUrl: string
+}): ChannelText {
+  const { matter } = parts
+  const shown = matter ? shownOf(matter, MAX_SHOWN) : { text: '', isWhole: true }
+  const choices = matter && parts.mayPress ? choicesOf(matter, shown.isWhole) : []
+  const hash = matter?.kind === 'approval' ? `Content: sha256 ${matter.sha256}` : ''
+  const lines = [
+    parts.title.slice(0, MAX_TITLE),
+    parts.body?.slice(0, MAX_BODY) ?? '',
+    shown.text,
+    hash,
+    matter && choices.length === 0 ? `Answer in the console: ${parts.consoleUrl}` : parts.consoleUrl,
+    `Workspace: ${parts.workspace.slice(0, 100)}`,
+  ]
+  return { text: lines.filter((line) => line !== '').join('\n\n'), choices }
+}
+
+/** What stands in the place of the buttons once the matter is settled, or answered by this person. */
+export const settledText = (title: string, outcome: string): string =>
+  `${title.slice(0, MAX_TITLE)}\n\n${outcome.slice(0, MAX_BODY)}`

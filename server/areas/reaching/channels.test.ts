@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as discord from '#test/fakes/channels/discord'
+import type { FakeVendor, Sent } from '#test/fakes/channels/server'
+import * as slack from '#test/fakes/channels/slack'
+import * as telegram from '#test/fakes/channels/telegram'
+import { type Answer, type Service, startService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeTemplate } from '#test/harness/widget'
+import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
+
+// Gates and questions in Slack, Telegram and Discord: the buttons of a message, and who pressed them.
+
+type Request = { raw: string; headers: Record<string, string> }
+type Way = {
+  config: object
+  direct(text: string, who?: string): Request
+  shared(text: string): Request
+  press(value: string, who?: string): Request
+}
+
+const ways: Record<'slack' | 'telegram' | 'discord', Way> = {
+  slack: {
+    config: {
+      external_id: 'T0HOME',
+      credentials: { bot_token: slack.SLACK_TOKEN, signing_secret: slack.SLACK_SECRET },
+    },
+    direct: (text) => slack.fromSlack(slack.slackMessage(text)),
+    shared: (text) => slack.fromSlack(slack.slackMessage(text, { channel: 'C0CHANNEL', channel_type: 'channel' })),
+    press: (value, who = 'U0PERSON') => slack.fromSlack(slack.slackPress(value, who), { form: true }),
+  },
+  telegram: {
+    config: {
+      external_id: 'heddle_bot',
+      credentials: { bot_token: telegram.TELEGRAM_TOKEN, secret_token: telegram.TELEGRAM_SECRET },
+    },
+    direct: (text) => telegram.fromTelegram(telegram.telegramMessage(text)),
+    shared: (text) => telegram.fromTelegram(telegram.telegramMessage(text, 77, -500)),
+    press: (value, who = '77') => telegram.fromTelegram(telegram.telegramPress(value, Number(who))),
+  },
+  discord: {
+    config: {
+      external_id: '845027738276462632',
+      credentials: { bot_token: discord.DISCORD_TOKEN, public_key: discord.DISCORD_PUBLIC_KEY },
+    },
+    direct: (text) => discord.fromDiscord(discord.discordDirect(text)),
+    shared: (text) => discord.fromDiscord(discord.discordCommand(text)),
+    press: (value, who) => discord.fromDiscord(discord.discordPress(value, who)),
+  },
+}
+const names = Object.keys(ways) as (keyof typeof ways)[]
+
+let fakes: Record<keyof typeof ways, FakeVendor>
+let service: Service
+let world: World
+beforeAll(async () => {
+  fakes = {
+    slack: await slack.startSlack(),
+    telegram: await telegram.startTelegram(),
+    discord: await discord.startDiscord(),
+  }
+  service = await startService({
+    env: {
+      SLACK_API_BASE: fakes.slack.base,
+      TELEGRAM_API_BASE: fakes.telegram.base,
+      DISCORD_API_BASE: fakes.discord.base,
+    },
+  })
+})
+afterAll(async () => {
+  await service?.stop()
+  await Promise.all(Object.values(fakes).map((fake) => fake.close()))
+})
+
+type Here = {
+  name: keyof typeof ways
+  person: TestPerson
+  call(request: Request): Promise<Answer>
+  link(request?: (text: string) => Request): Promise<string>
+}
+
+/** A workspace with a channel of the vendor, and a colleague in it. */
+async function begin(name: keyof typeof ways): Promise<Here> {
+  world = await makeWorld(service)
+  const person = await makePerson(service, { name: 'Ada' })
+  await join(service, world.workspace, person, 'member')
+  fakes[name].sent.length = 0
+  const template_id = await makeTemplate(world.owner, [])
+  const made = await world.owner.call('POST', '/api/gateway/channels', {
+    body: { channel: name, template_id, ...ways[name].config },
+  })
+  expect(made.status, made.text).toBe(201)
+  const { config_id } = made.body
+  const call = ({ raw, headers }: Request) => service.call('POST', `/gateway/${name}/${config_id}`, { raw, headers })
+  return {
+    name,
+    person,
+    call,
+    async link(request = ways[name].direct) {
+      const asked = await person.call('POST', '/api/notifications/channels', { body: { config_id } })
+      expect(asked.status, asked.text).toBe(200)
+      const count = fakes[name].sent.length
+      expect((await call(request(asked.body.text))).status).toBe(200)
+      return (await sentAfter(name, count)).text
+    },
+  }
+}
+
+const sentAfter = (name: keyof typeof ways, count: number): Promise<Sent> =>
+  until(async () => fakes[name].sent[count], 'a message of the channel')
+
+async function start(node: object): Promise<string> {
+  const definition = { nodes: [{ id: 'ask', ...node }], edges: [] }
+  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Asks', definition } })
+  expect(made.status, made.text).toBe(201)
+  const { body } = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: {} })
+  return body.execution_id
+}
+const gate = (people: TestPerson[], payload: unknown = { amount: 5 }, quorum: unknown = 'any') => ({
+  type: 'approval',
+  args: {
+    title: 'Pay this?',
+    payload,
+    policy: { approvers: people.map(({ id }) => ({ kind: 'user', id })), quorum },
+  },
+})
+const statusOf = (execution: string, wanted: string) =>
+  until(async () => {
+    const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
+    return body.status === wanted ? body : undefined
+  }, `the execution to be ${wanted}`)
+const votesOf = async (execution: string) => {
+  const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}/approvals`)
+  return body.items[0]
+}
+
+describe.each(names)('in %s', (name) => {
+  test('a gate is decided with a button by the person it was sent to, and by nobody else', async () => {
+    const here = await begin(name)
+    expect(await here.link()).toContain('You are Ada here')
+    const count = fakes[name].sent.length
+    const execution = await start(gate([here.person]))
+    const message = await sentAfter(name, count)
+    expect(message.text).toContain('Pay this?')
+    expect(message.text).toContain('"amount": 5')
+    expect(message.text).toMatch(/sha256 [0-9a-f]{64}/)
+    expect(Object.keys(message.buttons!)).toEqual(['Approve', 'Reject'])
+    const approve = message.buttons!.Approve!
+    const forged = approve.slice(0, -2) + (approve.endsWith('AA') ? 'BB' : 'AA')
+    for (const request of [ways[name].press(approve, '90909'), ways[name].press(forged)]) {
+      expect((await here.call(request)).status).toBe(200)
+      expect((await votesOf(execution)).status).toBe('open')
+    }
+    expect((await here.call(ways[name].press(approve))).status).toBe(200)
+    await statusOf(execution, 'succeeded')
+    const decided = await votesOf(execution)
+    expect(decided.status).toBe('approved')
+    const changed = await until(async () => fakes[name].sent.findLast((one) => one.instead !== undefined), 'the change')
+    expect(changed.text).toMatch(/Pay this\?[\s\S]*(You voted: approve|Approved)/)
+    expect(changed.buttons).toBeUndefined()
+    expect((await here.call(ways[name].press(approve))).status).toBe(200)
+    expect(fakes[name].refused).toEqual([])
+  })
+
+  test('a message says who answered through another door', async () => {
+    const here = await begin(name)
+    await here.link()
+    const count = fakes[name].sent.length
+    const execution = await start(gate([here.person, world.member]))
+    const message = await sentAfter(name, count)
+    const { request_id, payload_sha256 } = await votesOf(execution)
+    const voted = await world.member.call('POST', `/api/approvals/${request_id}/votes`, {
+      body: { decision: 'approve', payload_sha256 },
+    })
+    expect(voted.status, voted.text).toBeLessThan(300)
+    const changed = await until(async () => fakes[name].sent.findLast((one) => one.instead !== undefined), 'the change')
+    expect(changed.text).toContain('Max Member')
+    expect((await here.call(ways[name].press(message.buttons!.Reject!))).status).toBe(200)
+    expect((await votesOf(execution)).status).toBe('approved')
+  })
+
+  test('an account is proven directly, once, and unlinked again', async () => {
+    const here = await begin(name)
+    expect(await here.link(ways[name].shared)).toContain('directly')
+    expect((await here.person.call('GET', '/api/notifications/identities')).body.items).toEqual([])
+    await here.link()
+    const { items } = (await here.person.call('GET', '/api/notifications/identities')).body
+    expect(items).toMatchObject([{ channel: name, sender_name: expect.any(String) }])
+    const count = fakes[name].sent.length
+    await here.call(ways[name].direct('link heddle-abcdefghjkmn'))
+    expect((await sentAfter(name, count)).text).toContain('not valid')
+    expect((await here.person.call('DELETE', `/api/notifications/identities/${items[0].identity_id}`)).status).toBe(204)
+    await start(gate([here.person]))
+    expect(fakes[name].sent.slice(count + 1)).toEqual([])
+  })
+})
+
+test('a question with few answers has buttons; more than can be shown has none', async () => {
+  const here = await begin('telegram')
+  await here.link()
+  const { sent } = fakes.telegram
+  let count = sent.length
+  const who = [{ kind: 'user', id: here.person.id }]
+  const schema = { type: 'string', enum: ['green', 'red'] }
+  const execution = await start({ type: 'clarification', args: { question: 'Which colour?', schema, who } })
+  const asked = await sentAfter('telegram', count)
+  expect(Object.keys(asked.buttons!)).toEqual(['green', 'red'])
+  await here.call(ways.telegram.press(asked.buttons!.red!))
+  await statusOf(execution, 'succeeded')
+  await until(async () => sent.findLast((one) => one.instead !== undefined), 'the change')
+  count = sent.length
+  await start(gate([here.person], { text: 'x'.repeat(3000) }))
+  const large = await sentAfter('telegram', count)
+  expect(large.buttons).toBeUndefined()
+  expect(large.text).toContain('Answer in the console')
+})
+
+test('what a person chose decides whether it goes to their chat', async () => {
+  const here = await begin('telegram')
+  await here.link()
+  const preferences = [{ kind: 'approval.requested', app: true, mail: false, channel: false }]
+  const set = await here.person.call('PUT', '/api/notifications/preferences', { body: { preferences } })
+  const chosen = set.body.preferences.find(({ kind }: { kind: string }) => kind === 'approval.requested')
+  expect(chosen.channel).toBe(false)
+  const execution = await start(gate([here.person]))
+  await until(async () => (await votesOf(execution))?.status === 'open', 'the gate')
+  const rows = await service.sql(`select from reach_messages where user_id = $1 and identity_id is not null`, [
+    here.person.uuid,
+  ])
+  expect(rows).toEqual([])
+})
+
+test('only channels of the own workspace that have buttons can be linked', async () => {
+  const here = await begin('telegram')
+  const { channels } = (await here.person.call('GET', '/api/notifications/channels')).body
+  expect(channels).toMatchObject([{ channel: 'telegram' }])
+  const body = { config_id: channels[0].config_id }
+  const refused = await world.stranger.call('POST', '/api/notifications/channels', { body })
+  expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/config_id'])
+})

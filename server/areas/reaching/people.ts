@@ -1,0 +1,101 @@
+import type { Queued } from '#areas/gateway/outbox'
+import type { Json } from '#model/definition'
+import { enterScope } from '#platform/auth/scope'
+import type { Database, Tx } from '#platform/db/pool'
+import { isProblem } from '#platform/errors'
+import { hashSecret, newId } from '#platform/ids'
+import type { InboundMessage, Press } from '#providers/channels/index'
+import { channelTextOf } from './channel-text.ts'
+import { LINK_TEXT } from './identity-schema.ts'
+import * as identities from './identity-store.ts'
+import { answerMatter, type MatterParts, readMatter } from './matter.ts'
+import * as store from './store.ts'
+import type { InteractionTokens } from './tokens.ts'
+
+// What people of the workspace do in a channel besides talking with its assistant: they prove an account to be theirs, and press
+// buttons. The vendor has proven who they are before anything here is asked.
+
+const NOT_KNOWN = 'This button does not work any more.'
+const NOT_YOURS = 'This was sent to somebody else.'
+const SIGN_IN = 'This workspace asks for a second factor. Answer in the console.'
+
+type At = { workspaceId: string; config: Queued['config'] }
+
+export type PeopleParts = MatterParts & {
+  db: Database
+  tokens: InteractionTokens
+  queue(tx: Tx, queued: Queued): Promise<void>
+}
+
+export function makePeople(parts: PeopleParts) {
+  const { db, tokens } = parts
+
+  async function press({ workspaceId, config }: At, { sender, value }: Press): Promise<string> {
+    const named = tokens.readButton(workspaceId, value)
+    if (!named) return NOT_KNOWN
+    return db.tenant({ workspaceId, userId: null }, async (tx) => {
+      const message = await store.findMessage(tx, workspaceId, named.messageId)
+      const door = message?.identity_id && (await identities.findDoor(tx, workspaceId, message.identity_id))
+      if (!message || !door || door.config_id !== config.config_id) return NOT_KNOWN
+      if (door.sender_id !== sender.id) return NOT_YOURS
+      const matter = await readMatter(tx, message)
+      if (!matter || message.payload_sha256 === null) return NOT_KNOWN
+      if (message.requires_factor) return SIGN_IN
+      if (matter.status !== 'open') return `${matter.outcome}.`
+      const { choices } = channelTextOf({ ...message, workspace: '', matter, mayPress: true, consoleUrl: '' })
+      const choice = choices[named.choice]
+      if (!choice) return NOT_KNOWN
+      const given =
+        matter.kind === 'approval'
+          ? { decision: choice.response as 'approve' | 'reject' }
+          : { response: choice.response as Json }
+      const evidence = { via: config.channel, sender_id: sender.id }
+      await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
+      return `${choice.label}: thank you.`
+    })
+  }
+
+  return {
+    /** What the person is told. A refusal is words for them, never a failure of the vendor's request. */
+    async press(at: At, pressed: Press): Promise<string> {
+      try {
+        return await press(at, pressed)
+      } catch (error) {
+        if (!isProblem(error)) throw error
+        return error.message
+      }
+    },
+
+    isLink: ({ text }: Pick<InboundMessage, 'text'>): boolean => LINK_TEXT.test(text),
+
+    /** Answered in the channel, and never part of a conversation with the assistant. */
+    async link({ workspaceId, config }: At, { text, sender, address, direct }: InboundMessage): Promise<void> {
+      const code = LINK_TEXT.exec(text)![1]!.toLowerCase()
+      await db.tenant({ workspaceId, userId: null }, async (tx) => {
+        const say = (words: string): Promise<void> =>
+          parts.queue(tx, {
+            workspaceId,
+            config,
+            lane: `link:${sender.id}`,
+            key: `link:${newId()}`,
+            address,
+            text: words,
+          })
+        if (direct !== true)
+          return say('Write this to me directly, not where others read it. Ask for a new code first.')
+        const taken = await identities.takeCode(tx, workspaceId, config.config_id, hashSecret(`${workspaceId}:${code}`))
+        if (!taken) return say('This code is not valid any more. Ask for a new one in the console.')
+        await enterScope(tx, { workspaceId, userId: taken.user_id })
+        const { name } = await identities.bind(tx, workspaceId, {
+          userId: taken.user_id,
+          configId: config.config_id,
+          sender,
+          address,
+        })
+        await say(`Done. You are ${name} here: votes and questions for you come to this chat.`)
+      })
+    },
+  }
+}
+
+export type People = ReturnType<typeof makePeople>
