@@ -64,6 +64,7 @@ const reasons: [reason: string, names: string[]][] = [
       'audio_left_over',
       'unreported_charges',
       'ended_open_runs',
+      'open_runs_to_index',
       'newest_run_before',
       'runs_between',
       'workspaces_with_small_blocks',

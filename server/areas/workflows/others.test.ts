@@ -40,7 +40,7 @@ const run = (as: TestPerson, id: string, input: unknown = {}) =>
 const share = (id: string, members: { user_id: string; role: string }[]) =>
   world.owner.call('PATCH', `/api/workflows/${id}`, { body: { members } })
 const runsOf = async (id: string): Promise<unknown[]> =>
-  (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body.items
+  (await world.owner.call('GET', `/api/workflows/${id}/executions?include_jobs=true`)).body.items
 
 describe('a workflow that names another', () => {
   test('is saved only by anyone who may run that one: its owner or a member', async () => {
