@@ -26,6 +26,8 @@ let hooks: Registered[] = []
 let attempts = 0
 let refuses = 0
 let last = 0
+/** Each test has a project of its own at the vendor: triggers of earlier tests go on with theirs. */
+let project = 0
 
 beforeAll(async () => {
   vendor = createServer(async (request, response) => {
@@ -35,6 +37,8 @@ beforeAll(async () => {
     const say = (status: number, body: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
+    const asked = /\/projects\/(\d+)\//.exec(url)?.[1]
+    if (asked !== undefined && asked !== String(project)) return say(404, { message: '404 Project Not Found' })
     const by = String(headers['private-token'] ?? headers.authorization)
     if (method === 'POST' && url.endsWith('/hooks')) {
       attempts += 1
@@ -69,6 +73,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   world = await makeWorld(service)
+  project += 1
   hooks = []
   attempts = 0
   refuses = 0
@@ -97,7 +102,7 @@ async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: s
     body: {
       service: 'gitlab',
       trigger: 'project_event',
-      args: { site, project: '1', issues_events: true },
+      args: { site, project: String(project), issues_events: true },
       credential_id: credential.body.credential_id,
     },
   })
@@ -245,7 +250,7 @@ describe('a trigger of a manifest', () => {
     expect((await send(hooks[0]!, { id: 9 })).status).toBe(200)
     await until(async () => (await started(workflowId)).length === 1, 'the run')
     // With the workflow goes its registration.
-    expect((await world.owner.call('DELETE', `/api/workflows/${workflowId}`)).status).toBe(204)
+    expect((await world.owner.call('DELETE', `/api/workflows/${workflowId}?cancel_runs=true`)).status).toBe(204)
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 })
