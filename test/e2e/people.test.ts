@@ -193,7 +193,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
       [fromWire('wf', workflow_id)],
     )
     await ada.page.goto(`/runs/${execution_id}`)
-    await ada.page.getByRole('button', { name: /^The first of all Set values/ }).waitFor()
+    await ada.page.getByRole('button', { name: /^The first of all, Set values/ }).waitFor()
     await ada.page.goto(`/workflows/${workflow_id}`)
     await ada.page.getByText('The first of all').waitFor()
   })
