@@ -83,19 +83,34 @@ async function run(task: ChildTask): Promise<void> {
   })
   try {
     await Promise.race([answer(task, over.signal), tooMuch.promise])
-    await say({ done: true })
+    await say({ done: true, spent: isLarge() })
   } catch (error) {
     const step = error instanceof WarehouseFailure ? error.step : 'read'
     const changed = error instanceof WarehouseFailure ? error.changed : 'unknown'
-    await say({ failed: messageOf(error), step, changed, spent: over.signal.aborted })
+    await say({ failed: messageOf(error), step, changed, spent: over.signal.aborted || isLarge() })
   } finally {
     stopWatching()
     destroySockets()
   }
 }
 
+/** The authorities are the service's own, the same for every task. To read them again costs time and memory. */
+let isTrusting = false
+function trust(ca: readonly string[]): void {
+  if (isTrusting) return
+  if (ca.length > 0) setDefaultCACertificates([...getCACertificates('default'), ...ca])
+  isTrusting = true
+}
+
+/**
+ * A process that was this large once may keep the memory mapped. The kernel counts it against the limit of the next task, which
+ * then fails wherever it happens to ask for memory.
+ */
+const LARGE_KB = 256 * 1024
+const isLarge = (): boolean => process.resourceUsage().maxRSS > LARGE_KB
+
 async function answer(task: ChildTask, signal: AbortSignal): Promise<void> {
-  if (task.ca.length > 0) setDefaultCACertificates([...getCACertificates('default'), ...task.ca])
+  trust(task.ca)
   const warehouse = await makers[task.kind](task)
   const { timeoutMs } = task.query
   if (task.do === 'probe') return warehouse.probe(task.target, { timeoutMs, signal })

@@ -28,8 +28,8 @@ export type FromChild =
   /** What follows cannot be taken back. */
   | { beyond: true }
   | { affected: (number | null)[] }
-  | { done: true }
   /** `spent`: it holds what it should not keep, and takes no further task. */
+  | { done: true; spent: boolean }
   | { failed: string; step: Step; changed: Changed; spent: boolean }
 
 export const MAX_PAGES_AHEAD = 4

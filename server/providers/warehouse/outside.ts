@@ -79,7 +79,7 @@ export function runOutside(warehouse: Warehouse, pool: ChildPool<WarehouseChild>
           throw new WarehouseFailure(said.header.step, said.header.failed, said.header.changed)
         }
         if ('done' in said.header) {
-          clean = true
+          clean = !said.header.spent
           return
         }
         yield { said, taken: child.taken }
