@@ -4,6 +4,7 @@ import { CONNECT_WITHIN, ServerClient, UnnamedClient } from './client.ts'
 import { type Kind, optionsFor, STATEMENT_TIMEOUT } from './session.ts'
 import { type Silence, watchForSilence } from './silence.ts'
 import { connectionOf } from './socket.ts'
+import { readWholeMessages } from './whole-messages.ts'
 
 const ignored = (): void => {}
 
@@ -89,6 +90,7 @@ export function makePools(options: {
       pool.on('connect', (client) => {
         client.on('error', ignored)
         sendTogether(client as unknown as pg.Client)
+        readWholeMessages(client)
         watch.watch(client as unknown as pg.Client)
       })
       pools.push(pool)
