@@ -36,6 +36,7 @@ export function checkNumber(schema: JsonObject, value: number, path: string, iss
 export function checkType(schema: JsonObject, value: Json, path: string, issues: Issue[]): void {
   const type = own(schema, 'type')
   if (type === undefined) return
+  if (typeof type === 'string' && hasType(type, value)) return
   const types = Array.isArray(type) ? type : [type]
   if (!types.some((name) => hasType(String(name), value)))
     issues.push({ path, message: `must be ${types.join(' or ')}` })

@@ -79,7 +79,8 @@ class Walk {
     }
     if (!isObject(schema) || (!judged && this.options.opaque?.(value, schema))) return
     if (this.isEnough(issues)) return
-    this.within(schema, () => this.visitKeywords(schema, value, path, issues, depth))
+    if (this.index.addressOf(schema) === undefined) this.visitKeywords(schema, value, path, issues, depth)
+    else this.within(schema, () => this.visitKeywords(schema, value, path, issues, depth))
   }
 
   /** Does something in the scope of a schema's part of the document. */
@@ -345,7 +346,7 @@ class Walk {
       const found: Issue[] = []
       this.visit(inner, value, path, found, depth + 1, true)
       if (found.length === 0) return
-      const distance = Math.max(...found.map((issue) => issue.path.length))
+      const distance = found.reduce((most, issue) => Math.max(most, issue.path.length), 0)
       if (distance > reach) {
         closest = found
         reach = distance

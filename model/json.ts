@@ -14,7 +14,9 @@ export const own = (value: JsonObject, key: string): Json | undefined =>
 
 /** One more segment of a JSON Pointer (RFC 6901). */
 export const at = (path: string, key: string | number): string =>
-  `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  typeof key === 'string' && (key.includes('~') || key.includes('/'))
+    ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    : `${path}/${key}`
 
 /** Depth and rough size of untrusted JSON; stops counting as soon as a limit is passed. */
 export function measureJson(value: Json, limits: { depth: number; nodes: number }): 'ok' | 'too_deep' | 'too_large' {
