@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { areaCallsFor, makeAreaCalls } from './area-calls.ts'
+import { makeWorkspaceTurns } from '#platform/workspace-turns'
+import { areaCallsFor } from './area-calls.ts'
 
 const makeWork = () => {
   const begun: string[] = []
@@ -14,7 +15,7 @@ const makeWork = () => {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('no more run at once than may, and workspaces take turns', async () => {
-  const call = makeAreaCalls({ atOnce: 3, perWorkspace: 2 })
+  const call = makeWorkspaceTurns({ atOnce: 3, perWorkspace: 2 })
   const { begun, work, finish } = makeWork()
   const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => call(name[0]!, work(name)))
   await settled()
@@ -33,7 +34,7 @@ test('no more run at once than may, and workspaces take turns', async () => {
 })
 
 test('one that fails gives its turn to the next', async () => {
-  const call = makeAreaCalls({ atOnce: 1, perWorkspace: 1 })
+  const call = makeWorkspaceTurns({ atOnce: 1, perWorkspace: 1 })
   const { begun, work, finish } = makeWork()
   const first = call('a', work('a1'))
   const second = call('b', work('b1'))

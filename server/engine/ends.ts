@@ -20,7 +20,6 @@ type Row = {
   version_id: string | null
   system_slug: string | null
   status: EndedExecution['status']
-  input: Json
   results: Json
   results_blob: { key: string; sha256: string; bytes: number } | null
   error: ExecutionError | null
@@ -38,7 +37,7 @@ type Row = {
 const PORTION = 100
 const AGAIN_AFTER = 5 * SECOND
 
-const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, input, results, results_blob,
+const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system_slug, status, results, results_blob,
     error, ${IS_PERMANENT}, trigger_kind, trigger_id, started_by, initiated_by, principal_id, finished_at, parent_execution_id, parent_node
   from executions where tell_end and finished_at is not null and execution_id <> all ($1::uuid[])
   order by finished_at limit ${PORTION}`
@@ -119,7 +118,6 @@ export const makeEnds = (deps: {
         versionId: row.version_id,
         systemSlug: row.system_slug,
         status: row.status,
-        input: row.input,
         results: row.results,
         error: row.error,
         trigger: { kind: row.trigger_kind, id: row.trigger_id },

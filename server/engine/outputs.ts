@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, webcrypto } from 'node:crypto'
 import type { Json } from '#model/definition'
 import { MAX_VALUE_SIZE, rememberSize } from '#model/size'
+import { LARGE_BYTES, slices } from '#platform/slices'
 import type { Blobs } from '#providers/blobs/index'
 import { MAX_INLINE_SIZE } from './interpreter/held.ts'
 import type { GraphState } from './interpreter/state.ts'
@@ -8,9 +9,6 @@ import { NodeFailure } from './node.ts'
 import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
 import { hasBadText } from './text.ts'
-
-/** A text longer than this is turned into bytes, hashed and written in turns of their own. */
-const LONG_TEXT = 1024 * 1024
 
 /** What a node gave, checked: what cannot be stored fails the node that made it, and nothing else. */
 export const checkedText = (value: unknown): { value: Json; text: string } => {
@@ -42,7 +40,11 @@ export const partitionOf = (executionId: string): string => {
 export const blobsOf = (owner: { workspaceId: string; executionId: string }): string =>
   `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${owner.executionId}/`
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** That of a large value is computed in another thread. */
+const hashOf = async (bytes: Buffer): Promise<string> =>
+  bytes.length > LARGE_BYTES
+    ? Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
+    : createHash('sha256').update(bytes).digest('hex')
 
 /** Whether a value is kept in the blob store rather than in the journal. */
 export const isLarge = (text: string): boolean => text.length > MAX_INLINE_SIZE
@@ -65,10 +67,9 @@ export const offload = async (
   always = false,
 ): Promise<BlobRef | undefined> => {
   if (!always && !isLarge(text)) return undefined
-  if (text.length > LONG_TEXT) await nextTurn()
+  if (text.length > LARGE_BYTES) await slices.next(owner.workspaceId)
   const bytes = Buffer.from(text)
-  if (text.length > LONG_TEXT) await nextTurn()
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = await hashOf(bytes)
   const key = `${blobsOf(owner)}${sha256}`
   await askStore(() => blobs.put(key, bytes))
   return { key, sha256, bytes: bytes.length }

@@ -337,7 +337,6 @@ export type EndedExecution = {
   versionId: string | null
   systemSlug: string | null
   status: 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
-  input: Json
   results: Json
   error: ExecutionError | null
   trigger: { kind: TriggerKind; id: string | null }

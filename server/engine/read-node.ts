@@ -6,8 +6,9 @@ import { jsonSize, MAX_SHOWN_SIZE } from '#model/size'
 import type { Database, Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
 import { MASK } from '#platform/outgoing/mask'
+import { makeWorkspaceTurns } from '#platform/workspace-turns'
 import type { Blobs } from '#providers/blobs/index'
-import { type AreaCalls, makeAreaCalls } from './area-calls.ts'
+import type { AreaCalls } from './area-calls.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { argsOf } from './interpreter/activate.ts'
 import { loopArgs, mapArgs } from './interpreter/commands.ts'
@@ -201,7 +202,7 @@ const inputOf = async (deps: Deps, level: Level, node: Node): Promise<Pick<OneNo
 
 export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTurn: AreaCalls }): ReadNode => {
   // Resolving arguments again takes time and memory: two at a time, one of each workspace.
-  const resolving = makeAreaCalls({ atOnce: 2, perWorkspace: 1 })
+  const resolving = makeWorkspaceTurns({ atOnce: 2, perWorkspace: 1 })
 
   const topLevel = async ({ workspaceId, executionId }: At): Promise<Level | undefined> => {
     const found = await readState(deps.db, deps.inTurn, workspaceId, executionId, { whole: true })

@@ -1,7 +1,9 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { pageRows } from '#platform/http/page'
-import { type AreaCalls, makeAreaCalls } from './area-calls.ts'
+import { LARGE_BYTES, slices } from '#platform/slices'
+import { makeWorkspaceTurns } from '#platform/workspace-turns'
+import type { AreaCalls } from './area-calls.ts'
 import type { LoadDefinition } from './definitions.ts'
 import { initiatorsOfRow } from './initiators.ts'
 import { replay } from './interpreter/apply.ts'
@@ -31,6 +33,7 @@ type Row = {
   status: ExecutionStatus
   /** Null where it is larger than what is shown. */
   input: Json
+  input_bytes: number
   large_input: { sha256: string; bytes: number } | null
   results: Json
   results_blob: BlobRef | null
@@ -93,16 +96,17 @@ const MAX_INPUT_BYTES = 1024 * 1024
 
 /** `$3`: also what is large. */
 const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status,
-    case when $3 or octet_length(input::text) <= ${MAX_INPUT_BYTES} then input end as input,
-    case when octet_length(input::text) > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
-      'bytes', octet_length(input::text)) end as large_input, results, results_blob,
+    case when $3 or i.bytes <= ${MAX_INPUT_BYTES} then input end as input, i.bytes as input_bytes,
+    case when i.bytes > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
+      'bytes', i.bytes) end as large_input, results, results_blob,
     error, engine.shown_waits(workspace_id, execution_id, status, epoch, engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for)) as waiting_for,
     coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at, trigger_kind, trigger_id, started_by, initiated_by,
     coalesce(principal_id, principal_of_version(workspace_id, version_id)) as principal_id, retry_of, parent_execution_id, created_at, started_at,
     finished_at, model_usage_of(workspace_id, execution_id) as usage, case when $3 or octet_length(snapshot::text) <= ${LIGHT_BYTES} then snapshot end as snapshot, snapshot_seq,
     coalesce(octet_length(snapshot::text), 0) + coalesce((select sum(octet_length(j.data::text)) from events j
       where j.workspace_id = $1 and j.execution_id = $2 and j.seq > e.snapshot_seq), 0) as journal_bytes
-  from executions e where workspace_id = $1 and execution_id = $2`
+  from executions e cross join lateral (select octet_length(e.input::text) as bytes offset 0) as i
+  where workspace_id = $1 and execution_id = $2`
 
 const EVENTS = `select seq, type, at, data from events
   where workspace_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`
@@ -130,7 +134,7 @@ const factOf = ({ type, at, data }: EventRow): Fact => ({ type, at: at.getTime()
  * Reads of executions with large journals: two at a time, one of each workspace. Read all at once, thirty of 16 MB took
  * 1.5 GB and held up everybody else.
  */
-export const makeReadTurns = (): AreaCalls => makeAreaCalls({ atOnce: 2, perWorkspace: 1 })
+export const makeReadTurns = (): AreaCalls => makeWorkspaceTurns({ atOnce: 2, perWorkspace: 1 })
 
 const readLight = async (tx: Tx, row: Row): Promise<Found> => {
   const events = await tx.rows<EventRow>(EVENTS, [row.workspace_id, row.execution_id, row.snapshot_seq, ALL])
@@ -189,7 +193,9 @@ export const readExecution = async (
 ): Promise<ExecutionView | undefined> => {
   const found = await readState(db, inTurn, workspaceId, executionId, { whole: false })
   if (!found) return undefined
-  const { snapshot: _snapshot, snapshot_seq: _seq, journal_bytes: _bytes, ...kept } = found.row
+  const { snapshot: _snapshot, snapshot_seq: _seq, journal_bytes: _bytes, input_bytes, ...kept } = found.row
+  // What follows writes it into an answer.
+  if (input_bytes > LARGE_BYTES) await slices.next(workspaceId)
   const { definition_ref, trigger_kind, trigger_id, ...row } = kept
   // A definition of its own goes with its job; what the execution did is shown all the same.
   const definition = await loadDefinition(workspaceId, definition_ref).catch(() => undefined)

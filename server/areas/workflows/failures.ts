@@ -4,7 +4,7 @@ import type { FlowSettings } from '#engine/flow/rules'
 import { initiatorsOfFollower } from '#engine/initiators'
 import type { EndedExecution, StartTarget } from '#engine/ports'
 import type { Json, JsonObject } from '#model/definition'
-import type { Database } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { newId, toWire } from '#platform/ids'
 import { findPrincipal, mayRun } from './rights.ts'
@@ -32,6 +32,15 @@ export function makeFailures(options: {
   findTarget(workspaceId: string, workflowId: string, versionId: null): Promise<TargetRow | undefined>
 }) {
   const { db, quota, findTarget } = options
+
+  /** Up to a megabyte, which few ends need. */
+  const inputOf = async (tx: Tx, { workspaceId, executionId }: EndedExecution): Promise<Json> =>
+    (
+      await tx.row<{ input: Json }>('select input from executions where workspace_id = $1 and execution_id = $2', [
+        workspaceId,
+        executionId,
+      ])
+    ).input
 
   /** Whether the error workflow was started. */
   const tellFailure = (
@@ -73,7 +82,7 @@ export function makeFailures(options: {
         ...handler,
         workspaceId: execution.workspaceId,
         executionId: newId(),
-        input: report,
+        input: { ...report, input: await inputOf(tx, execution) },
         trigger: { kind: 'workflow', id: toWire('exe', execution.executionId) },
         startedBy: null,
         initiatedBy: initiatorsOfFollower(
@@ -116,7 +125,6 @@ export function makeFailures(options: {
       workflow_name: row.name,
       status: execution.status,
       error: execution.error as unknown as Json,
-      input: execution.input,
       trigger: execution.trigger,
       finished_at: execution.finishedAt.toISOString(),
     }

@@ -1,10 +1,12 @@
-import type { Definition, JsonObject } from '#model/definition'
+import type { Definition, Json, JsonObject } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
+import { jsonSize } from '#model/size'
 import { wantsVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { LARGE_BYTES, slices } from '#platform/slices'
 import type { AreaCalls } from '../area-calls.ts'
 import type { DatabaseClock } from '../clock.ts'
 import { childEnd } from '../ends.ts'
@@ -234,6 +236,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
         notBegun: ({ owned: { workspaceId, executionId, epoch } }, nodes) =>
           void unbegun.push({ workspaceId, executionId, epoch, nodes }),
         offload: async (of, value, node, always) => {
+          if (jsonSize(value as Json, LARGE_BYTES) > LARGE_BYTES) await slices.next(of.owned.workspaceId)
           const text = storableText(value)
           const put = () => offload(ports.blobs, of.owned, text, always)
           if (node === undefined || !(always || isLarge(text))) return put()

@@ -5,6 +5,7 @@ import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
 import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
+import { LARGE_BYTES, slices } from '../slices.ts'
 import { type Answer, etagOf, listsEtag, sendAnswer, sendUnchanged, tagKnown } from './answer.ts'
 import { auditCall, isAudited } from './auditing.ts'
 import { identify } from './caller.ts'
@@ -13,6 +14,7 @@ import { bindCursor, listOf } from './cursor.ts'
 import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
 import { fieldsOf, type ReadInput, readInput } from './input.ts'
 import type { Kernel } from './kernel-parts.ts'
+import type { LargeAnswers } from './large-answers.ts'
 import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
@@ -27,7 +29,7 @@ const ignored = (): void => {}
 export function makeHandler(
   route: AnyRoute,
   kernel: Kernel,
-  idempotency: Idempotency,
+  { idempotency, largeAnswers }: { idempotency: Idempotency; largeAnswers: LargeAnswers },
   { encodeCurrent, tagged }: { encodeCurrent: Encode | undefined; tagged: boolean },
 ) {
   const encode = route.answer && compileEncoder(route.answer)
@@ -152,7 +154,13 @@ export function makeHandler(
       afterCommit.length = 0
       if (error instanceof Outdated) request.identity = await identify(kernel, route, request, { afresh: true })
     }
-    const performed = retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+    const { workspace, person } = request.identity!
+    const holder = workspace?.workspace_id ?? person?.user_id ?? request.ip
+    if (request.rawBody.length > LARGE_BYTES) await slices.next(holder)
+    const whole = (): Promise<Answer | null> =>
+      retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
+    // Reads that wait for something are no such reads: they have transactions of their own.
+    const performed = isRead && isOneTransaction(route) ? largeAnswers(holder, route.operation, whole) : whole()
     const answer = await performed.catch((error: unknown) => {
       if (!stream?.isOpen()) throw error
       stream.fail(error, request.id)

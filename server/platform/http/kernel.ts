@@ -9,6 +9,7 @@ import { type Door, guardDoor } from './door.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import type { Kernel } from './kernel-parts.ts'
+import { type LargeAnswers, makeLargeAnswers } from './large-answers.ts'
 import { makeRateLimiter, type RateLimiter } from './limits.ts'
 import { makePatience } from './patience.ts'
 import { isResource } from './render.ts'
@@ -28,6 +29,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
   const { config, onOverloaded } = kernel
   const shared = {
     idempotency: makeIdempotency(kernel.vault),
+    largeAnswers: makeLargeAnswers(),
     limiter,
     admission,
     door: guardDoor(app.server, { config, admission, limiter, patience, onOverloaded }),
@@ -51,6 +53,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
 
 type Shared = {
   idempotency: Idempotency
+  largeAnswers: LargeAnswers
   limiter: RateLimiter
   admission: Admission
   door: Door
@@ -97,7 +100,7 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
 }
 
 function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared: Shared): void {
-  const handle = makeHandler(route, kernel, shared.idempotency, {
+  const handle = makeHandler(route, kernel, shared, {
     encodeCurrent: shared.encoders.get(route.current),
     tagged: route.answer !== undefined && shared.resources.has(route.answer),
   })

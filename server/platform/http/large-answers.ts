@@ -1,0 +1,38 @@
+import { LARGE_BYTES } from '../slices.ts'
+import { makeWorkspaceTurns } from '../workspace-turns.ts'
+import type { Answer } from './answer.ts'
+
+/** How many are read and written at once, of all workspaces. */
+const AT_ONCE = 2
+/** Beyond it the workspace that was remembered first is forgotten. */
+const MAX_WORKSPACES = 1_000
+
+export type LargeAnswers = (
+  workspaceId: string,
+  operation: string,
+  work: () => Promise<Answer | null>,
+) => Promise<Answer | null>
+
+/**
+ * An operation that last answered a workspace with much is done once at a time for it. Ten at once of two megabytes each held
+ * everybody up for 200 ms.
+ */
+export function makeLargeAnswers(): LargeAnswers {
+  const inTurn = makeWorkspaceTurns({ atOnce: AT_ONCE, perWorkspace: 1 })
+  const large = new Map<string, Set<string>>()
+
+  const note = (workspaceId: string, operation: string, isLarge: boolean): void => {
+    const operations = large.get(workspaceId)
+    if (isLarge) {
+      if (operations) operations.add(operation)
+      else large.set(workspaceId, new Set([operation]))
+      if (large.size > MAX_WORKSPACES) large.delete(large.keys().next().value as string)
+    } else if (operations?.delete(operation) && operations.size === 0) large.delete(workspaceId)
+  }
+
+  return async (workspaceId, operation, work) => {
+    const answer = await (large.get(workspaceId)?.has(operation) ? inTurn(workspaceId, work) : work())
+    note(workspaceId, operation, (answer?.body?.length ?? 0) > LARGE_BYTES)
+    return answer
+  }
+}
