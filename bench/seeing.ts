@@ -150,10 +150,11 @@ const since = new Date(Date.now() - 34 * DAY_MS)
 const reports: Record<string, (ctx: Context) => Promise<unknown>> = {
   week_by_day: (ctx) => getRunInsights(ctx, {}),
   month_by_day: (ctx) => getRunInsights(ctx, { from: since, bucket: 'day' }),
+  week_by_hour: (ctx) => getRunInsights(ctx, { bucket: 'hour' }),
   month_by_hour: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour' }),
   by_workflow: (ctx) => getRunInsights(ctx, { from: since, group_by: 'workflow' }),
   by_error: (ctx) => getRunInsights(ctx, { from: since, group_by: 'error' }),
-  one_workflow: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour', workflow_id: workflows[7]! }),
+  one_workflow: (ctx) => getRunInsights(ctx, { from: since, bucket: 'hour', workflow_id: workflows[3]! }),
   slowest_steps: (ctx) => getStepInsights(ctx, { from: since, sort: 'mean', limit: 20 }),
 }
 /** Owners see everything. Members see their own workflows, of which the figures are added up when they ask. */
@@ -172,6 +173,7 @@ for (const [looker, { role, seen }] of Object.entries(lookers)) {
     person,
   ])
   for (const [name, report] of Object.entries(reports)) {
+    if (role === 'member' && name === 'month_by_hour') continue
     const times: number[] = []
     for (let i = 0; i < ASKED; i += 1) {
       const begunAt = performance.now()

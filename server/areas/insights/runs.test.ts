@@ -147,6 +147,28 @@ describe('figures of runs', () => {
     await counted(2)
     expect((await read('group_by=workflow', world.member)).items).toMatchObject([{ workflow_id: theirs, total: 1 }])
     expect((await read('', world.stranger)).total.total).toBe(0)
+    const hourly = await read('bucket=hour', world.member)
+    expect(hourly.total).toMatchObject({ total: 1, succeeded: 1, duration_ms: { p50: expect.any(Number) } })
+    expect(hourly.items).toHaveLength(1)
+    expect((await read(`workflow_id=${theirs}`, world.member)).total.total).toBe(1)
+    expect((await read(`workflow_id=${mine}`, world.member)).total.total).toBe(0)
+    expect((await read(`workflow_id=${theirs}`)).total.total).toBe(1)
+  })
+
+  test('go back 35 days by the hour for an owner or one workflow, 7 days where many workflows are added up', async () => {
+    const theirs = await made([set], world.member)
+    const statusOf = async (days: number, query: string, caller = world.member): Promise<number> => {
+      const to = new Date()
+      const from = new Date(to.getTime() - days * 24 * 3600 * 1000)
+      const range = `bucket=hour&from=${from.toISOString()}&to=${to.toISOString()}`
+      return (await caller.call('GET', `/api/insights/executions?${range}${query}`)).status
+    }
+    expect(await statusOf(7, '')).toBe(200)
+    expect(await statusOf(8, '')).toBe(422)
+    expect(await statusOf(35, `&workflow_id=${theirs}`)).toBe(200)
+    expect(await statusOf(36, `&workflow_id=${theirs}`)).toBe(422)
+    expect(await statusOf(35, '', world.owner)).toBe(200)
+    expect(await statusOf(36, '', world.owner)).toBe(422)
   })
 
   test.each([

@@ -7,6 +7,8 @@ import { SEEN } from './seen.ts'
 
 const MAX_DAYS = 400
 const MAX_HOURS_DAYS = 35
+/** For those whose figures are added up from many workflows. */
+const MAX_ADDED_HOURS_DAYS = 7
 const DEFAULT_DAYS = 7
 const MAX_ITEMS = 5_000
 
@@ -27,24 +29,36 @@ const columnOf: Record<RunGroup, string> = {
   error: 'f.error_code',
 }
 
+/** Whose rows are added up: those of the workspace, of one workflow, or of each workflow that the caller sees. */
+type Of = 'workspace' | 'workflow' | 'seen'
+
+const SPAN = `f.workspace_id = $1 and f.span = $4::"char" and f.at >= $5 and f.at < $6`
+
 /** `$3`: the caller owns the workspace. */
-const whereOf = (
-  isOfOne: boolean,
-): string => `where f.workspace_id = $1 and f.span = $4::"char" and f.at >= $5 and f.at < $6
-  ${isOfOne ? 'and f.workflow_id = $7::uuid' : 'and $7::uuid is null'} and ($3 or f.workflow_id in (select workflow_id from mine))`
+const fromOf = (table: 'run_counts' | 'run_times', of: Of, which: string): string => {
+  if (of === 'seen')
+    return `from mine cross join lateral (
+      select f.* from ${table} f where ${SPAN} and f.span in ('h', 'd') and f.workflow_id = mine.workflow_id and ${which} offset 0) as f
+      where not $3 and $7::uuid is null`
+  return `from ${table} f where ${SPAN} and ${which} and ${
+    of === 'workflow'
+      ? `f.span in ('h', 'd') and f.workflow_id = $7::uuid and ($3 or f.workflow_id in (select workflow_id from mine))`
+      : '$3 and $7::uuid is null'
+  }`
+}
 
 const atOf = (byTime: boolean): string => (byTime ? 'f.at' : 'null::timestamptz')
 
 // Grouped by the id itself and only then made a text: that of each row took half of the time.
-const countsBy = (byTime: boolean, group: RunGroup | undefined, isOfOne: boolean): string =>
+const countsBy = (byTime: boolean, group: RunGroup | undefined, of: Of): string =>
   `${SEEN} select g.at, g.key::text as key, g.status, g.runs from (
      select ${atOf(byTime)} as at, ${group ? columnOf[group] : 'null::text'} as key, f.status, sum(f.runs)::bigint as runs
-     from run_counts f ${whereOf(isOfOne)} and ($8 or f.trigger_kind <> 'job') group by 1, 2, 3) as g`
+     ${fromOf('run_counts', of, `($8 or f.trigger_kind <> 'job')`)} group by 1, 2, 3) as g`
 
-const timesBy = (byTime: boolean, byWorkflow: boolean, isOfOne: boolean): string =>
+const timesBy = (byTime: boolean, byWorkflow: boolean, of: Of): string =>
   `${SEEN} select g.at, g.key::text as key, g.measure, g.bucket, g.runs from (
      select ${atOf(byTime)} as at, ${byWorkflow ? 'f.workflow_id' : 'null::text'} as key, ${MEASURE} as measure, f.bucket, sum(f.runs)::bigint as runs
-     from run_times f ${whereOf(isOfOne)} and ($8 or f.measure in ('duration', 'people')) group by 1, 2, 3, 4) as g`
+     ${fromOf('run_times', of, `($8 or f.measure in ('duration', 'people'))`)} group by 1, 2, 3, 4) as g`
 
 const noRuns = (): Omit<Figures, 'duration_ms' | 'waiting_for_people_ms'> => ({
   total: 0,
@@ -103,12 +117,14 @@ const spanOf = (bucket: RunsQuery['bucket'] | null, from: Date, to: Date): 'h' |
 
 export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<RunReport> {
   const bucket = query.bucket ?? (query.group_by === undefined ? 'day' : null)
-  const { from, to } = rangeOf(query, bucket === 'hour' ? MAX_HOURS_DAYS : MAX_DAYS)
+  const isOwner = ctx.workspace.role === 'owner'
+  const of: Of = query.workflow_id !== undefined ? 'workflow' : isOwner ? 'workspace' : 'seen'
+  const maxHoursDays = of === 'seen' ? MAX_ADDED_HOURS_DAYS : MAX_HOURS_DAYS
+  const { from, to } = rangeOf(query, bucket === 'hour' ? maxHoursDays : MAX_DAYS)
   const span = spanOf(bucket, from, to)
   const length = span === 'h' ? HOUR : DAY
-  const isOwner = ctx.workspace.role === 'owner'
   // Owners see everything, and so need not add it up workflow by workflow.
-  const isWhole = isOwner && query.workflow_id === undefined
+  const isWhole = of === 'workspace'
   const valuesWith = (stored: string): unknown[] => [
     ctx.workspace.workspace_id,
     ctx.person.user_id,
@@ -121,12 +137,11 @@ export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<Ru
   ]
   const byTime = bucket !== null
   const byWorkflow = query.group_by === 'workflow'
-  const isOfOne = query.workflow_id !== undefined
   const whole = span === 'h' ? 'H' : 'D'
   const counted = isWhole && query.group_by === undefined ? whole : span
-  const counts = await ctx.tx.rows<CountRow>(countsBy(byTime, query.group_by, isOfOne), valuesWith(counted))
+  const counts = await ctx.tx.rows<CountRow>(countsBy(byTime, query.group_by, of), valuesWith(counted))
   const timed = isWhole && !byWorkflow ? whole : span
-  const times = await ctx.tx.rows<TimeRow>(timesBy(byTime, byWorkflow, isOfOne), valuesWith(timed))
+  const times = await ctx.tx.rows<TimeRow>(timesBy(byTime, byWorkflow, of), valuesWith(timed))
 
   const total = newSum(null, null)
   const sums = new Map<string, Sum>()

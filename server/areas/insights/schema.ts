@@ -57,7 +57,7 @@ export const runsQuery = z.strictObject({
     .enum(buckets)
     .optional()
     .describe(
-      'One item for each hour or day; days where neither this nor `group_by` is given. Hours of at most 35 days',
+      'One item for each hour or day; days where neither this nor `group_by` is given. Hours of at most 35 days; 7 days for members who ask for all workflows',
     ),
   group_by: z.enum(runGroups).optional().describe('One item for each of them, and for each bucket where one is given'),
   workflow_id: reference('wf').optional(),

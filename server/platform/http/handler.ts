@@ -154,13 +154,11 @@ export function makeHandler(
       afterCommit.length = 0
       if (error instanceof Outdated) request.identity = await identify(kernel, route, request, { afresh: true })
     }
-    const { workspace, person } = request.identity!
-    const holder = workspace?.workspace_id ?? person?.user_id ?? request.ip
-    if (request.rawBody.length > LARGE_BYTES) await slices.next(holder)
+    const tenant = tenantOf(request)
+    if (request.rawBody.length > LARGE_BYTES) await slices.next(tenant)
     const whole = (): Promise<Answer | null> =>
       retrying(isOneTransaction(route) ? inOneTransaction : inItsOwnTransactions, again)
-    // Reads that wait for something are no such reads: they have transactions of their own.
-    const performed = isRead && isOneTransaction(route) ? largeAnswers(holder, route.operation, whole) : whole()
+    const performed = isRead && isOneTransaction(route) ? largeAnswers(tenant, route.operation, whole) : whole()
     const answer = await performed.catch((error: unknown) => {
       if (!stream?.isOpen()) throw error
       stream.fail(error, request.id)
@@ -177,6 +175,11 @@ export function makeHandler(
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }
+}
+
+/** Who takes turns with whom. */
+function tenantOf({ identity, ip }: FastifyRequest): string {
+  return identity!.workspace?.workspace_id ?? identity!.person?.user_id ?? ip
 }
 
 /** A page with a cursor that goes on in this list and in no other. */

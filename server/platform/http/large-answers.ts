@@ -15,7 +15,7 @@ export type LargeAnswers = (
 
 /**
  * An operation that last answered a workspace with much is done once at a time for it. Ten at once of two megabytes each held
- * everybody up for 200 ms.
+ * everybody up for 200 ms. It is for reads in one transaction: others may wait for something for long.
  */
 export function makeLargeAnswers(): LargeAnswers {
   const inTurn = makeWorkspaceTurns({ atOnce: AT_ONCE, perWorkspace: 1 })
