@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { makeRunIndex } from '#areas/executions/indexing'
-import type { FinishedRun } from '#engine/ports'
+import type { FinishedRun } from '#engine/finished-run'
 import { chain, startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'

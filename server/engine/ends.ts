@@ -8,7 +8,8 @@ import { initiatorsOfRow } from './initiators.ts'
 import { nudge } from './nudges.ts'
 import { readBlob } from './outputs.ts'
 import type { ChildEnd, EndedExecution, EnginePorts, Initiator, TriggerKind } from './ports.ts'
-import { IS_PERMANENT, type Store } from './worker/store.ts'
+import type { Store } from './worker/store.ts'
+import { IS_PERMANENT } from './worker/wait-store.ts'
 
 // Anyone who must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
 // carries the duty (`tell_end`) from the statement that ended it until everybody was told, so a crash delays it and no more.

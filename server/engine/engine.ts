@@ -1,9 +1,6 @@
-import type { Definition } from '#model/definition'
 import { RELEASE } from '#model/release'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
-import { problem } from '#platform/errors'
-import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { areaCallsFor } from './area-calls.ts'
 import { makeDatabaseClock } from './clock.ts'
@@ -12,30 +9,18 @@ import { makeEnds } from './ends.ts'
 import { makeDeciding, onFlowHinted } from './flow/deciding.ts'
 import { readFigures, readHealth } from './health.ts'
 import { makeHints } from './hints.ts'
-import { initiatorsOfRow, joinInitiators } from './initiators.ts'
 import { makeStartQueue } from './journal/queue.ts'
 import { nudge, onNudged } from './nudges.ts'
-import { hydrate, offload } from './outputs.ts'
-import type {
-  Engine,
-  EnginePorts,
-  ExecutionView,
-  ReleaseOutcome,
-  Retry,
-  Signal,
-  SignalOutcome,
-  Started,
-  StartLabels,
-} from './ports.ts'
-import { makeReadTurns, readEvents, readExecution, readInput, readState } from './read.ts'
+import type { Engine, EnginePorts, ExecutionView, Started } from './ports.ts'
+import { makeReadTurns, readEvents, readExecution, readInput } from './read.ts'
 import { makeReadNode } from './read-node.ts'
-import { seedFor } from './retry.ts'
+import { isEnded, retryExecution } from './retrying.ts'
+import { makeSignalling } from './signalling.ts'
 import { defaultQueueLimits, type InnerStart, makeStarter, type QueueLimits } from './start.ts'
-import { hasBadText } from './text.ts'
-import { handOver } from './worker/hand-over.ts'
+import { defaultLimits, type WorkerLimits } from './worker/lives.ts'
 import type { Pauses } from './worker/patience.ts'
-import { type Labelled, makeStore } from './worker/store.ts'
-import { defaultLimits, makeWorker, type Worker, type WorkerLimits } from './worker/worker.ts'
+import { makeStore } from './worker/store.ts'
+import { makeWorker, type Worker } from './worker/worker.ts'
 
 export type EngineOptions = {
   db: Database
@@ -49,23 +34,12 @@ export type EngineOptions = {
   release?: number
   /** Milliseconds between two ticks of the worker; others than half a second only in tests. */
   tickMs?: number
-  /** Milliseconds between two looks at the waits of executions. */
-  checkMs?: number
   /** Between two tries of what met trouble of the service; shorter ones only in tests. */
   pauses?: Pauses
 }
 
 /** Workers that are told of it look for whatever is queued. */
 const ANY = ''
-
-const labelsOf = ({ priority, tags, metadata, scheduled_at }: Labelled): StartLabels => ({
-  ...(priority !== null && { priority }),
-  ...(tags && { tags }),
-  ...(metadata && { metadata }),
-  ...(scheduled_at && { scheduledAt: scheduled_at }),
-})
-
-const ENDED = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const { db, log } = options
@@ -99,7 +73,6 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
           log,
           release,
           tickMs: options.tickMs,
-          checkMs: options.checkMs,
           pauses: options.pauses,
           limits: { ...defaultLimits, ...options.limits },
           startChild: (child) => starter.start(child, Number.POSITIVE_INFINITY),
@@ -137,7 +110,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       try {
         const status = await store.statusOf(workspaceId, executionId)
         const left = until - performance.now()
-        if (!status || ENDED.has(status) || left <= 0 || signal?.aborted) return await view(workspaceId, executionId)
+        if (!status || isEnded(status) || left <= 0 || signal?.aborted) return await view(workspaceId, executionId)
         const timer = setTimeout(resolve, Math.min(left, SECOND))
         signal?.addEventListener('abort', () => resolve(), { once: true })
         await promise
@@ -146,82 +119,6 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         off()
       }
     }
-  }
-
-  const retry = async (wanted: Retry): Promise<Started> => {
-    const found = await readState(db, readTurns, wanted.workspaceId, wanted.executionId, { whole: true })
-    if (!found) throw problem('not_found')
-    if (!ENDED.has(found.row.status)) {
-      throw problem('not_retryable', 'The execution is still under way. Cancel it first, or wait for its end.')
-    }
-    const row = await store.startOf(wanted.workspaceId, wanted.executionId)
-    if (!row) throw problem('not_found')
-    const load = (ref: string): Promise<Definition> => ports.loadDefinition(wanted.workspaceId, ref)
-    const target = wanted.target ?? {
-      definitionRef: row.definition_ref,
-      workflowId: row.workflow_id,
-      versionId: row.version_id,
-      systemSlug: row.system_slug,
-      timeoutS: row.timeout_s,
-      flow: wanted.flow ?? null,
-      principalId: row.principal_id,
-    }
-    const [oldDefinition, definition] = await Promise.all([load(row.definition_ref), load(target.definitionRef)])
-    const executionId = wanted.retryId ?? newId()
-    const kept = seedFor({ definition: oldDefinition, state: found.state }, definition, wanted.from)
-    const snapshot = await hydrate(ports.blobs, kept)
-    // Blobs go with the week of the execution that made them, so the new one gets its own.
-    for (const [id, node] of Object.entries(snapshot.nodes)) {
-      if (!node.blob) continue
-      const blob = await offload(
-        ports.blobs,
-        { workspaceId: wanted.workspaceId, executionId },
-        JSON.stringify(node.output),
-        true,
-      )
-      if (blob) snapshot.nodes[id] = { ...node, blob }
-    }
-    return startAndHint({
-      ...target,
-      executionId,
-      workspaceId: wanted.workspaceId,
-      input: found.row.input,
-      trigger: wanted.trigger,
-      startedBy: wanted.startedBy,
-      initiatedBy: joinInitiators(
-        wanted.startedBy === null
-          ? []
-          : [{ kind: 'retry', id: toWire('usr', wanted.startedBy), user_id: wanted.startedBy }],
-        initiatorsOfRow(found.row),
-      ),
-      retryOf: wanted.executionId,
-      snapshot,
-      labels: labelsOf(row),
-      ...(wanted.idempotency && { idempotency: wanted.idempotency }),
-    })
-  }
-
-  const storable = (message: Signal): string => {
-    const text = JSON.stringify(message)
-    if (!hasBadText(text)) return text
-    throw problem('malformed', 'The message holds NUL characters or halves of surrogate pairs, which cannot be stored.')
-  }
-
-  const SIGNAL = 'select engine.signal($1, $2, $3, $4::json) as outcome'
-  const signal: Engine['signal'] = async (tx, to, message) => {
-    const values = [to.workspaceId, to.executionId, to.key, storable(message)]
-    const { outcome } = await tx.row<{ outcome: SignalOutcome }>(SIGNAL, values)
-    if (outcome === 'accepted') nudge(tx, to.executionId)
-    return outcome
-  }
-
-  const releasePoison: Engine['release'] = async (tx, { workspaceId, executionId }) => {
-    const { outcome } = await tx.row<{ outcome: ReleaseOutcome }>('select engine.release($1, $2) as outcome', [
-      workspaceId,
-      executionId,
-    ])
-    if (outcome === 'accepted') nudge(tx, executionId)
-    return outcome
   }
 
   let retired: Promise<void> | undefined
@@ -238,17 +135,8 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     start: startAndHint,
     startMany: (starts) => Promise.all(starts.map(startAndHint)),
     startedBefore: (workspaceId, key) => starter.startedBefore(workspaceId, key),
-    signal,
-    send: (tx, to, message, { isLast } = { isLast: false }) => {
-      const values = [to.workspaceId, to.executionId, to.key, storable(message)]
-      const offer = isLast ? worker?.offer(to.executionId) : undefined
-      if (offer) return handOver(db, tx, offer, values)
-      tx.send(SIGNAL, values)
-      nudge(tx, to.executionId)
-    },
-    cancel: (tx, to, by) => signal(tx, { ...to, key: 'cancel' }, { type: 'cancel', by }),
-    release: releasePoison,
-    retry,
+    ...makeSignalling(db, worker),
+    retry: (wanted) => retryExecution({ db, store, ports, readTurns, start: startAndHint }, wanted),
     waitFor,
     readExecution: view,
     readInput: (workspaceId, executionId) => readInput(db, workspaceId, executionId),

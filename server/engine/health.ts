@@ -1,5 +1,22 @@
+import type { ExecutionStatus } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
-import type { EngineFigures, EngineHealth } from './ports.ts'
+
+/** How much there is to do in the whole installation; cheap enough to be read every few seconds. */
+export type EngineFigures = {
+  queued: number
+  running: number
+  waiting: number
+  poison: number
+  oldest_queued_s: number
+  workers: { worker_id: string; alive: boolean; running: number; started_at: Date }[]
+}
+
+export type EngineHealth = EngineFigures & {
+  /** The newest hundred of them. */
+  poisoned: { execution_id: string; workspace_id: string; since: Date }[]
+  /** Executions that are neither at work nor wait for exactly what is there to wait for: the first hundred. */
+  unaccounted: { execution_id: string; workspace_id: string; status: ExecutionStatus; why: string }[]
+}
 
 /** Reads indexes of live rows alone. */
 export const readFigures = async (tx: Tx): Promise<EngineFigures> => {

@@ -2,28 +2,18 @@ import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject, Nod
 import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import type { BlobRef } from './blob-ref.ts'
+import type { FinishedRun } from './finished-run.ts'
 import type { Flow } from './flow/rules.ts'
+import type { EngineFigures, EngineHealth } from './health.ts'
 import type { LogLine, NodeKind, WorkflowDescription } from './node.ts'
 import type { ReadNode } from './node-view.ts'
+import type { TriggerKind } from './trigger-kind.ts'
 
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
 // Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
 
 /** Where a definition stands: `version:<uuid>`, `system:<slug>`, `adhoc:<uuid>` or `trial:<uuid>`. What it names never changes. */
 export type DefinitionRef = string
-
-export type TriggerKind =
-  | 'user'
-  | 'webhook'
-  | 'embed'
-  | 'schedule'
-  | 'job'
-  | 'channel'
-  | 'workflow'
-  | 'event'
-  | 'system'
-  /** A draft that somebody tries, and what it starts: it leaves no trace in lists, statistics, billing or event destinations. */
-  | 'trial'
 
 /** What to execute, as the area that owns the workflow resolved it at the moment of the start. */
 export type StartTarget = {
@@ -108,6 +98,7 @@ export type WaitingFor = {
 }
 
 export type { BlobRef } from './blob-ref.ts'
+export type { TriggerKind } from './trigger-kind.ts'
 
 export type NodeView = {
   node_id: string
@@ -231,23 +222,6 @@ export type Retry = {
   idempotency?: Start['idempotency']
 }
 
-/** How much there is to do in the whole installation; cheap enough to be read every few seconds. */
-export type EngineFigures = {
-  queued: number
-  running: number
-  waiting: number
-  poison: number
-  oldest_queued_s: number
-  workers: { worker_id: string; alive: boolean; running: number; started_at: Date }[]
-}
-
-export type EngineHealth = EngineFigures & {
-  /** The newest hundred of them. */
-  poisoned: { execution_id: string; workspace_id: string; since: Date }[]
-  /** Executions that are neither at work nor wait for exactly what is there to wait for: the first hundred. */
-  unaccounted: { execution_id: string; workspace_id: string; status: ExecutionStatus; why: string }[]
-}
-
 export type EngineCounts = {
   /** Disagreements between executions and what they wait for that were mended. */
   mended: number
@@ -344,36 +318,6 @@ export type EndedExecution = {
   initiatedBy: Initiator[]
   principalId: string | null
   finishedAt: Date
-}
-
-/** A run that has ended and whose end is durable, as its worker holds it in memory. Times are milliseconds of the database's clock. */
-export type FinishedRun = {
-  workspaceId: string
-  executionId: string
-  workflowId: string | null
-  versionId: string | null
-  trigger: { kind: TriggerKind; id: string | null }
-  parentExecutionId: string | null
-  /** The trace of the caller that it belongs to. */
-  traceparent: string | null
-  input: Json
-  results: Json
-  status: ExecutionStatus
-  error: ExecutionError | null
-  createdAt: number
-  /** When the first of its nodes began; when it was made, where none did. */
-  startedAt: number
-  finishedAt: number
-  /** Its own nodes: what happened in a map or loop is not among them. `startedAt` null: it was skipped, or kept from the run that is retried. */
-  nodes: readonly {
-    id: string
-    type: string
-    status: NodeStatus
-    attempt: number
-    startedAt: number | null
-    finishedAt: number | null
-    errorCode: string | null
-  }[]
 }
 
 /** What the engine needs of the areas. */

@@ -15,11 +15,11 @@ export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log'
   await threads.start()
   await reaching.start()
   conversations.start()
-  services.start()
+  await services.start()
   await knowledge.start()
   if (config.role === 'api') return { stop: async () => {} }
   const alerts = makeAlertWatcher({ db, log, mail: providers.mail, sendToChannel: threads.sendToChannel, baseUrl })
-  alerts.start()
+  await alerts.start()
   const retentionDays = config.HEDDLE_RETENTION_DAYS
   const maintenance = startMaintenance({ db, log, retentionDays, tasks: tasksOf(parts, areas) })
   return {

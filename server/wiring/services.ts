@@ -73,8 +73,8 @@ export function wireServices(options: ServicesOptions) {
       ...serviceRoutes({ catalogue, deps, openFor, outgoing, openapi, pieces, pieceSource, programs, programSource }),
       ...triggerRoutes({ ...check, ...calls, db }),
     ],
-    start: (): void => {
-      if (config.role !== 'api') poller.start()
+    start: async (): Promise<void> => {
+      if (config.role !== 'api') await poller.start()
     },
     async stop(): Promise<void> {
       await poller.stop()

@@ -1,226 +1,61 @@
-import type { FingerprintCheck, GateDependencies } from '#areas/approvals/gate-dependencies'
-import { makeGates } from '#areas/approvals/gates'
-import { makeQuestions, type QuestionDependencies } from '#areas/approvals/questions'
-import { makeReviews, type Review } from '#areas/approvals/reviews'
 import { approvalRoutes } from '#areas/approvals/routes'
-import { makeApprovals, makeStandingInGate } from '#areas/approvals/service'
-import { makeReview } from '#areas/credentials/review'
-import { makeCallbackAddresses } from '#areas/events/callback-address'
+import { makeStandingInGate } from '#areas/approvals/service'
 import { forgetEvents } from '#areas/events/forget'
 import { eventRoutes } from '#areas/events/routes'
-import { awaitEvent, cancelEventWaits, eventDue } from '#areas/events/waits'
 import { makeBulkWork } from '#areas/executions/bulk-work'
 import { executionFeed } from '#areas/executions/feed'
-import { makeRunIndex } from '#areas/executions/indexing'
-import { makeKeepLog } from '#areas/executions/logs'
 import { executionRoutes } from '#areas/executions/routes'
 import { type AdhocStanding, makeExecutions, makeStandingInExecution } from '#areas/executions/service'
-import { makeStarter, type Quota, type TakeFiles } from '#areas/executions/start'
+import { makeStarter, type TakeFiles } from '#areas/executions/start'
 import { startSweeping } from '#areas/executions/sweeping'
 import { makeViews } from '#areas/executions/view'
-import { makeRunFigures } from '#areas/insights/rollup'
-import { makeTelemetry, traceparentOf } from '#areas/insights/telemetry'
 import { oddsRoutes } from '#areas/odds/routes'
-import type { Allowances } from '#areas/payments/allowances'
-import { meterNodes } from '#areas/payments/means'
-import type { Quotas } from '#areas/payments/quotas'
 import { replayRoutes } from '#areas/replays/routes'
 import { makeReplayRunner } from '#areas/replays/runner'
 import { findReplayProof, hasPastRuns, makeStandingInReplay } from '#areas/replays/service'
-import { stateNodes } from '#areas/state/nodes'
-import { makeFindRecorded, recordNodes } from '#areas/suites/recording'
 import { findSuiteProof, hasSuite } from '#areas/suites/service'
 import { trialRoutes } from '#areas/trials/routes'
-import { loadTrial } from '#areas/trials/service'
 import type { KeepFile } from '#areas/webhooks/content'
 import { makeDeliveries } from '#areas/webhooks/deliveries'
 import { makeWebhookIdentifier } from '#areas/webhooks/identify'
 import { webhookRoutes } from '#areas/webhooks/routes'
 import { makeWebhooks } from '#areas/webhooks/service'
-import { guardNodes } from '#areas/workflows/authority'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import type { WorkflowDependencies } from '#areas/workflows/dependencies'
-import { type LoadAdhoc, makeWorkflowPorts } from '#areas/workflows/engine-ports'
-import { makeNotifier } from '#areas/workflows/notify'
 import { makePassWorkflowsOn } from '#areas/workflows/passing-on'
-import { makeTakeRate } from '#areas/workflows/rates'
 import { listRetentions } from '#areas/workflows/retention'
 import { workflowRoutes } from '#areas/workflows/routes'
 import { makeScheduler } from '#areas/workflows/scheduler'
 import { makeStandingInWorkflow, makeWorkflows } from '#areas/workflows/service'
 import { systemWorkflows } from '#areas/workflows/system'
 import { makeEmbedTokens } from '#areas/workflows/tokens'
-import { makeUsageNode } from '#areas/workflows/usage-node'
-import type { ChooseModel, OpenCredential } from '#engine/credentials'
 import { makeDefinitions } from '#engine/definitions'
-import { startEngine } from '#engine/engine'
-import type { Files } from '#engine/files'
 import { makeMaintenance } from '#engine/maintenance'
 import type { NodeKind } from '#engine/node'
-import { type AnyKind, isControl } from '#engine/nodes/kind'
-import { makeLanguageNodes } from '#engine/nodes/language'
+import { isControl } from '#engine/nodes/kind'
 import { describePalette, describeRegistry } from '#engine/nodes/registry'
-import type { FindImported, FindLock } from '#engine/nodes/service-call'
-import { descriptorsOf, makeNodes, type NodeTable, runnableOf } from '#engine/nodes/table'
-import { makeTrialAnswer } from '#engine/nodes/trial-answer'
-import type { EndedExecution, Engine } from '#engine/ports'
-import { makeTurns } from '#engine/worker/turns'
-import type { Config } from '#platform/config'
-import { type Database, forMaintenance } from '#platform/db/pool'
+import { descriptorsOf, type NodeTable } from '#engine/nodes/table'
+import { forMaintenance } from '#platform/db/pool'
 import type { Org } from '#platform/http/context'
 import { makeRateLimiter } from '#platform/http/limits'
 import { fromWire } from '#platform/ids'
-import type { Logger } from '#platform/log'
-import type { Vault } from '#platform/secrets'
-import type { PieceRunner } from '#providers/services/pieces/runner'
-import type { ProgramRunner } from '#providers/services/programs/runner'
-import type { Providers } from './providers.ts'
+import { type EngineWiringOptions, wireEngine } from './engine.ts'
 
-export type WorkflowWiringOptions = {
-  config: Config
-  db: Database
-  log: Logger
-  vault: Vault
-  baseUrl(): string
-  providers: Providers
-  credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
-  quotas: Quotas
-  allowances: Allowances
+export type WorkflowWiringOptions = EngineWiringOptions & {
   orgOf(host: string): Promise<Org>
-  /** What other areas bring along. */
-  kinds: AnyKind[]
-  release?: number
   references: ReadonlyMap<string, ReferenceCheck>
   checkMore: NonNullable<WorkflowDependencies['checkMore']>
-  findImported: FindImported
-  pieces: PieceRunner
-  programs: ProgramRunner
-  findLock: FindLock
-  files: { use: Files; takeFiles: TakeFiles; keepFile: KeepFile }
+  files: { takeFiles: TakeFiles; keepFile: KeepFile }
   onDeleted: WorkflowDependencies['onDeleted']
-  onEnded: ((execution: EndedExecution) => Promise<void>)[]
-  onAsked?: NonNullable<QuestionDependencies['onAsked']>
-  onGateOpened?: NonNullable<GateDependencies['onOpened']>
-  loadAdhoc: LoadAdhoc
   standingInJob?: AdhocStanding
-  changedDatasets: FingerprintCheck
-  /** By the installation's language model where absent. */
-  review?: Review
 }
 
 /** The engine, and everything that stands directly on it: workflows, executions, webhooks, approvals. */
 export async function wireWorkflows(options: WorkflowWiringOptions) {
-  const { config, db, log, providers } = options
-  const { openCredential, chooseModelForNode, chooseModel } = options.credentials
+  const { config, db, log, providers, files } = options
   const system = systemWorkflows
-  const { files } = options
-  const { findImported, pieces, programs, findLock } = options
-  const tools = {
-    openCredential,
-    findImported,
-    pieces,
-    programs,
-    findLock,
-    notify: makeNotifier(db),
-    takeRate: makeTakeRate(db),
-    files: files.use,
-  }
-  const made = makeNodes({ ...providers, ...tools }, [
-    makeUsageNode(db),
-    ...stateNodes(db),
-    ...makeLanguageNodes({
-      ...providers,
-      openCredential,
-      chooseModel: chooseModelForNode,
-      findImported,
-      kindOf: (type) => nodes.get(type),
-    }),
-    ...options.kinds,
-  ])
-  const nodes: NodeTable = guardNodes(meterNodes(made, options.allowances), db)
-  const review: Review = options.review ?? makeReview(chooseModel)
-
-  // Whatever a request makes the service compute for a tenant: workspaces take turns.
-  const turns = makeTurns()
-
-  // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
-  const engineLater = (): Engine => engine
-  const gates = makeGates({
-    db,
-    engine: engineLater,
-    changedDatasets: options.changedDatasets,
-    onAgentsAsked: () => reviews.wake(),
-    ...(options.onGateOpened && { onOpened: options.onGateOpened }),
-  })
-  const questions = makeQuestions({
-    db,
-    engine: engineLater,
-    turns,
-    ...(options.onAsked && { onAsked: options.onAsked }),
-  })
-  const approvals = makeApprovals({ gates, engine: engineLater })
-  const reviews = makeReviews({ db, log, approvals, gates, review })
-  const quota: Quota = {
-    take: (workspaceId) => options.quotas.takeExecutions(workspaceId),
-    giveBack: (workspaceId) => options.quotas.giveBackExecutions(workspaceId),
-  }
-  const events = {
-    db,
-    engine: engineLater,
-    quota,
-    turns,
-    addresses: makeCallbackAddresses({ vault: options.vault, baseUrl: options.baseUrl }),
-  }
-  const ports = makeWorkflowPorts({
-    db,
-    system,
-    loadAdhoc: options.loadAdhoc,
-    loadTrial: (workspaceId, trialId) => loadTrial(db, workspaceId, trialId),
-    quota,
-  })
-
-  const voidAsked = (workspaceId: string, executionId: string, path?: string): Promise<void> =>
-    db.tenant({ workspaceId, userId: null }, async (tx) => {
-      await gates.cancelOpen(tx, workspaceId, executionId, path)
-      await questions.cancelOpen(tx, workspaceId, executionId, path)
-      await cancelEventWaits(tx, workspaceId, executionId, path)
-    })
-
-  const figures = makeRunFigures({ db, log })
-  const texts = makeRunIndex({ db, log })
-  const telemetry = makeTelemetry({ config, log })
-  const engine: Engine = await startEngine({
-    db,
-    log,
-    role: config.role === 'api' ? 'api' : 'all',
-    ...(options.release !== undefined && { release: options.release }),
-    ports: {
-      ...ports,
-      openGate: gates.openGate,
-      askQuestion: questions.askQuestion,
-      awaitEvent: (wait) => awaitEvent(events, wait),
-      keepLog: makeKeepLog({ db, log }),
-      ...(telemetry && { traceOf: traceparentOf }),
-      callbackUrl: events.addresses.urlOf,
-      due: (wait) => {
-        if (wait.kind === 'event') return eventDue(events, wait)
-        return wait.kind === 'approval' ? gates.gateDue(wait) : questions.questionDue(wait)
-      },
-      overtaken: ({ workspaceId, executionId, path }) => voidAsked(workspaceId, executionId, path),
-      async ended(execution) {
-        await voidAsked(execution.workspaceId, execution.executionId)
-        await ports.ended(execution)
-        for (const alsoDo of options.onEnded) await alsoDo(execution)
-      },
-      finished: (run) => {
-        figures.note(run)
-        texts.note(run)
-        telemetry?.note(run)
-      },
-      blobs: providers.blobs,
-      nodes: runnableOf(recordNodes(nodes, db), [makeTrialAnswer(makeFindRecorded(db))]),
-    },
-  })
+  const { engine, engineLater, nodes, turns, quota, events, ports, ...rest } = await wireEngine(options)
+  const { questions, approvals, reviews } = rest
 
   const scheduler = makeScheduler({ db, log, quota })
   const startExecution = makeStarter({ engine, quota, turns, takeFiles: files.takeFiles })
@@ -258,10 +93,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
   const bulks = makeBulkWork({ db, engine, quota, log })
   const sweeping = config.role === 'api' ? undefined : startSweeping({ db, log })
   if (config.role !== 'api') {
-    scheduler.start()
-    replays.start()
-    await bulks.start()
-    reviews.start()
+    for (const looking of [scheduler, replays, bulks, reviews]) await looking.start()
   }
 
   return {
@@ -336,10 +168,8 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
       await bulks.stop()
       await reviews.stop()
       await engine.stop()
-      await figures.stop()
-      await texts.stop()
+      await rest.stopRecords()
       await sweeping?.stop()
-      await telemetry?.stop()
     },
   }
 }

@@ -39,6 +39,8 @@ export async function startVendor() {
     response.writeHead(answer.status, { 'content-type': type, ...answer.headers })
     response.end(isText ? (answer.body as string | Buffer) : JSON.stringify(answer.body))
   })
+  // A connection that it ends while the next request is on its way would fail that request.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const local = `http://127.0.0.1:${port}`
@@ -59,7 +61,8 @@ export async function startVendor() {
   return {
     outgoing,
     received,
-    answer: (...answers: Told[]): void => void told.push(...answers),
+    /** The answers to the next requests, instead of any that were not asked for. */
+    answer: (...answers: Told[]): void => void told.splice(0, told.length, ...answers),
     async close(): Promise<void> {
       await real.close()
       await new Promise((resolve) => server.close(resolve))

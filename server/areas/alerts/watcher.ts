@@ -1,5 +1,5 @@
 import { SECOND } from '#platform/clock'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import { type MessageDependencies, sendMessage, takeMessages } from './messages.ts'
 import { checkRule, findDueRules } from './watch.ts'
 
@@ -7,12 +7,9 @@ const LOOK_EVERY = 2 * SECOND
 const AT_ONCE = 50
 
 /** Looks at rules that are due and sends what they have to say. Several processes may do so at once. */
-export function makeAlertWatcher(deps: MessageDependencies) {
+export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake'> {
   const { db, log } = deps
-  let timer: NodeJS.Timeout | undefined
   let isStopped = false
-  let working: Promise<void> = Promise.resolve()
-  let isQueued = false
 
   /** One that fails keeps no other from being looked at; it stays due. */
   const each = async <T>(what: string, all: T[], work: (one: T) => Promise<unknown>): Promise<void> => {
@@ -22,32 +19,23 @@ export function makeAlertWatcher(deps: MessageDependencies) {
     }
   }
 
-  const look = async (): Promise<void> => {
-    isQueued = false
+  const look = async (): Promise<number> => {
     await each('an alert rule', await findDueRules(db, AT_ONCE), ({ workspace_id, rule_id }) =>
       checkRule(db, workspace_id, rule_id),
     )
     await each('a message of an alert', await takeMessages(db, AT_ONCE), (taken) => sendMessage(deps, taken))
+    return LOOK_EVERY
   }
 
-  const wake = (): void => {
-    if (isQueued || isStopped) return
-    isQueued = true
-    working = working
-      .then(look)
-      .catch((error: unknown) => log.debug({ err: error }, 'alerts are looked at again in a moment'))
-  }
-
+  const { start, stop } = makeLooking({
+    look,
+    onError: (error) => log.debug({ err: error }, 'alerts are looked at again in a moment'),
+  })
   return {
-    start(): void {
-      timer = setInterval(wake, untilNextLook(LOOK_EVERY))
-      timer.unref()
-      wake()
-    },
-    async stop(): Promise<void> {
+    start,
+    async stop() {
       isStopped = true
-      clearInterval(timer)
-      await working
+      await stop()
     },
   }
 }

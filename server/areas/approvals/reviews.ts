@@ -3,8 +3,7 @@ import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
-import { bindVerbs } from '#platform/verbs'
+import { type Looking, makeLooking } from '#platform/looks'
 import type { Gates } from './gates.ts'
 import { policyText } from './policy.ts'
 import type { AgentVote, Approvals } from './service.ts'
@@ -44,9 +43,6 @@ type ReviewsOptions = { db: Database; log: Logger; approvals: Approvals; gates: 
 
 type State = ReviewsOptions & {
   stopping: AbortController
-  timer: NodeJS.Timeout | undefined
-  running: Promise<void>
-  looksAgain: boolean
   underWay: Map<Owed, Promise<void>>
 }
 
@@ -112,69 +108,45 @@ const hasRoomFor = ({ underWay }: State, { workspace_id }: Owed): boolean =>
   underWay.size < AT_ONCE &&
   [...underWay.keys()].filter((one) => one.workspace_id === workspace_id).length < AT_ONCE_OF_ONE_WORKSPACE
 
-function begin(state: State, owed: Owed): void {
+function begin(state: State, owed: Owed, onEnd: () => void): void {
   const { log, underWay } = state
   const review = reviewOne(state, owed)
     .catch((error: unknown) => log.warn({ err: error, agent: owed.agent }, 'a review failed'))
     .finally(() => {
       underWay.delete(owed)
-      wake(state)
+      onEnd()
     })
   underWay.set(owed, review)
 }
 
-async function look(state: State): Promise<void> {
-  const { db, gates, stopping } = state
-  state.looksAgain = false
-  if (stopping.signal.aborted) return
+async function look(state: State, onEnd: () => void): Promise<number> {
+  const { db, gates } = state
   const { rows: owed } = await db.appPool.query<Owed>('select * from due_agent_reviews($1, $2)', [
     AT_ONCE,
     AT_ONCE_OF_ONE_WORKSPACE,
   ])
-  for (const one of owed) if (hasRoomFor(state, one)) begin(state, one)
+  for (const one of owed) if (hasRoomFor(state, one)) begin(state, one, onEnd)
   const { rows: left } = await db.appPool.query<{ workspace_id: string }>(
     'select workspaces_to_recheck($1) as workspace_id',
     [100],
   )
   for (const { workspace_id } of left) await gates.recheckWorkspace(workspace_id)
-  lookIn(state, untilNextLook(LOOK_EVERY))
+  return LOOK_EVERY
 }
 
-function lookIn(state: State, ms: number): void {
-  clearTimeout(state.timer)
-  if (!state.stopping.signal.aborted) state.timer = setTimeout(wake, ms, state)
-}
-
-/** A gate with agents was opened, or somebody left: look now. */
-export function wake(state: State): void {
-  if (state.looksAgain || state.stopping.signal.aborted) return
-  state.looksAgain = true
-  clearTimeout(state.timer)
-  state.running = state.running
-    .then(() => look(state))
-    .catch((error: unknown) => {
-      state.log.warn({ err: error }, 'reviews could not be read')
-      lookIn(state, SECOND)
-    })
-}
-
-export async function stop(state: State): Promise<void> {
-  state.stopping.abort()
-  clearTimeout(state.timer)
-  await state.running
-  await Promise.all(state.underWay.values())
-}
-
-const verbsOfReviews = { start: wake, wake, stop }
-
-export function makeReviews(options: ReviewsOptions) {
-  const state: State = {
-    ...options,
-    stopping: new AbortController(),
-    timer: undefined,
-    running: Promise.resolve(),
-    looksAgain: false,
-    underWay: new Map(),
+/** It is woken where a gate with agents was opened, or somebody left. */
+export function makeReviews(options: ReviewsOptions): Looking {
+  const state: State = { ...options, stopping: new AbortController(), underWay: new Map() }
+  const looking: Looking = makeLooking({
+    look: () => look(state, looking.wake),
+    onError: (error) => options.log.warn({ err: error }, 'reviews could not be read'),
+  })
+  return {
+    ...looking,
+    async stop() {
+      state.stopping.abort()
+      await looking.stop()
+      await Promise.all(state.underWay.values())
+    },
   }
-  return bindVerbs<State, typeof verbsOfReviews>(state, verbsOfReviews)
 }

@@ -2,7 +2,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking, untilNextLook } from '#platform/looks'
 import { OUTBOX_HINTS } from '#platform/outbox'
 import {
   type Claimed,
@@ -37,16 +37,12 @@ export const MAX_PENDING = 100_000
 
 export type DispatcherOptions = SendParts & { db: Database; log: Logger }
 
-export function makeEventDispatcher(options: DispatcherOptions) {
+export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, 'wake'> {
   const { db, log } = options
   const stopping = new AbortController()
   const sending = new Map<string, { of: Claimed; over: Promise<void> }>()
   let after = NOWHERE
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
-  let queued = false
   let checkedAt = Number.NEGATIVE_INFINITY
-  let unlisten: (() => Promise<void>) | undefined
 
   const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })
 
@@ -87,7 +83,7 @@ export function makeEventDispatcher(options: DispatcherOptions) {
       })
       .finally(() => {
         sending.delete(of.delivery_id)
-        wake()
+        looking.wake()
       })
     sending.set(of.delivery_id, { of, over })
   }
@@ -123,37 +119,25 @@ export function makeEventDispatcher(options: DispatcherOptions) {
       await db.tenant(inWorkspace(workspace_id), (tx) => tellSwitchedOff(tx, workspace_id, destination_id))
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     const isBusy = await fanOut()
     await check()
     await claim()
-    if (!stopping.signal.aborted) timer = setTimeout(wake, isBusy ? BUSY_LOOK_EVERY : untilNextLook(LOOK_EVERY))
+    return isBusy ? BUSY_LOOK_EVERY : LOOK_EVERY
   }
 
-  function wake(): void {
-    if (queued || stopping.signal.aborted) return
-    queued = true
-    clearTimeout(timer)
-    looking = looking.then(async () => {
-      queued = false
-      await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'events could not be sent yet')
-        if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND)
-      })
-    })
-  }
+  const looking = makeLooking({
+    look,
+    listen: (wake) => db.listen(OUTBOX_HINTS, wake),
+    onError: (error) => log.warn({ err: error }, 'events could not be sent yet'),
+  })
 
   return {
-    async start(): Promise<void> {
-      unlisten = await db.listen(OUTBOX_HINTS, wake)
-      wake()
-    },
+    start: looking.start,
     /** What is under way is given up; it is sent again by another process, with the same id. */
     async stop(): Promise<void> {
       stopping.abort()
-      clearTimeout(timer)
-      await unlisten?.()
-      await looking
+      await looking.stop()
       await Promise.all([...sending.values()].map(({ over }) => over))
     },
   }

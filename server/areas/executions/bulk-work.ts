@@ -6,7 +6,7 @@ import { isConnectionLost } from '#platform/db/unavailable'
 import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import * as store from './bulk-store.ts'
 import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from './start.ts'
 
@@ -120,16 +120,13 @@ const workOn = (parts: Parts, { workspace_id, bulk_id }: Place): Promise<boolean
     return found.length > 0
   })
 
-export function makeBulkWork(parts: Parts) {
+export function makeBulkWork(parts: Parts): Omit<Looking, 'wake'> {
   const { db, log } = parts
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<void> = Promise.resolve()
-  let unlisten: (() => Promise<void>) | undefined
+  let isStopped = false
 
   /** A portion of each in turn, so that a large one does not keep the others waiting. */
-  async function look(): Promise<void> {
-    for (let again = true; again && !stopped; ) {
+  async function look(): Promise<number> {
+    for (let again = true; again && !isStopped; ) {
       again = false
       const { rows } = await db.appPool.query<Place>('select * from bulks_under_way($1)', [100])
       for (const place of rows)
@@ -139,28 +136,19 @@ export function makeBulkWork(parts: Parts) {
             return false
           })) || again
     }
+    return LOOK_EVERY
   }
 
-  function wake(): void {
-    running = running
-      .then(look)
-      .catch((error: unknown) => log.warn({ err: error }, 'bulk operations could not be read'))
-      .then(() => {
-        clearTimeout(timer)
-        if (!stopped) timer = setTimeout(wake, untilNextLook(LOOK_EVERY))
-      })
-  }
-
+  const { start, stop } = makeLooking({
+    look,
+    listen: (wake) => db.listen(CHANNEL, wake),
+    onError: (error) => log.warn({ err: error }, 'bulk operations could not be read'),
+  })
   return {
-    async start(): Promise<void> {
-      unlisten = await db.listen(CHANNEL, wake)
-      wake()
-    },
-    async stop(): Promise<void> {
-      stopped = true
-      clearTimeout(timer)
-      await unlisten?.()
-      await running
+    start,
+    async stop() {
+      isStopped = true
+      await stop()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { FinishedRun } from '#engine/ports'
+import type { FinishedRun } from '#engine/finished-run'
 import type { Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'

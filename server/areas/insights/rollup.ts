@@ -1,4 +1,4 @@
-import type { FinishedRun } from '#engine/ports'
+import type { FinishedRun } from '#engine/finished-run'
 import { DAY, HOUR, MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'

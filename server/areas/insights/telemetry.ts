@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FinishedRun } from '#engine/ports'
+import type { FinishedRun } from '#engine/finished-run'
 import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import type { Config } from '#platform/config'
 import { toWire } from '#platform/ids'

@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { NOWHERE } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Chunk, chunkText } from './chunk.ts'
 import { asPages, linksIn } from './crawl.ts'
@@ -33,17 +33,13 @@ export const MAX_CHUNKS_OF_BASE = 200_000
 
 export type IndexerOptions = ExtractParts & EmbedParts & { db: Database; log: Logger }
 
-export function makeIndexer(options: IndexerOptions) {
+export function makeIndexer(options: IndexerOptions): Omit<Looking, 'wake'> {
   const { db, log } = options
   const stopping = new AbortController()
   const working = new Map<string, Promise<void>>()
   let after = NOWHERE
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
-  let queued = false
-  let unlisten: (() => Promise<void>) | undefined
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     while (working.size < MAX_AT_ONCE && !stopping.signal.aborted) {
       const claimed = await store.claimDocument(db, { after, busy: [...working.keys()], leaseS: LEASE_S })
       if (!claimed) break
@@ -55,36 +51,24 @@ export function makeIndexer(options: IndexerOptions) {
         })
         .finally(() => {
           working.delete(claimed.workspace_id)
-          wake()
+          looking.wake()
         })
       working.set(claimed.workspace_id, over)
     }
-    clearTimeout(timer)
-    if (!stopping.signal.aborted) timer = setTimeout(wake, untilNextLook(LOOK_EVERY)).unref()
+    return LOOK_EVERY
   }
 
-  function wake(): void {
-    if (queued || stopping.signal.aborted) return
-    queued = true
-    looking = looking.then(async () => {
-      queued = false
-      await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'documents could not be indexed yet')
-        if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND).unref()
-      })
-    })
-  }
+  const looking = makeLooking({
+    look,
+    listen: (wake) => db.listen(KNOWLEDGE_HINTS, wake),
+    onError: (error) => log.warn({ err: error }, 'documents could not be indexed yet'),
+  })
 
   return {
-    async start(): Promise<void> {
-      unlisten = await db.listen(KNOWLEDGE_HINTS, wake)
-      wake()
-    },
+    start: looking.start,
     async stop(): Promise<void> {
       stopping.abort()
-      clearTimeout(timer)
-      await unlisten?.()
-      await looking
+      await looking.stop()
       await Promise.all(working.values())
     },
   }

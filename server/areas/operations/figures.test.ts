@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import type { EngineFigures } from '#engine/ports'
+import type { EngineFigures } from '#engine/health'
 import { SECOND } from '#platform/clock'
 import { addEngineFigures } from './figures.ts'
 

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Engine, EngineCounts, EngineFigures } from '#engine/ports'
+import type { EngineFigures } from '#engine/health'
+import type { Engine, EngineCounts } from '#engine/ports'
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 

@@ -5,6 +5,7 @@ import type { Definition, Json } from '#model/definition'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { type Looking, makeLooking } from '#platform/looks'
 import * as store from './store.ts'
 
 // Drives replays, a slice at a time: each slice is of the workspace that has waited longest, and is written as a whole. A
@@ -18,41 +19,28 @@ const LOOK_EVERY = SECOND
 
 export type RunnerOptions = Omit<ReplayDeps, 'workspaceId'> & { db: Database; log: Logger }
 
-export function makeReplayRunner(options: RunnerOptions) {
+export function makeReplayRunner(options: RunnerOptions): Looking {
   const { db, log } = options
-  let timer: NodeJS.Timeout | undefined
-  let working: Promise<void> = Promise.resolve()
-  let isQueued = false
   let isStopped = false
 
-  const look = async (): Promise<void> => {
-    isQueued = false
+  const look = async (): Promise<number> => {
     while (!isStopped) {
       const claimed = await store.claimReplay(db, LEASE_S)
-      if (!claimed) return
+      if (!claimed) break
       await driveSlice(options, claimed, () => isStopped)
     }
+    return LOOK_EVERY
   }
 
-  const wake = (): void => {
-    if (isQueued || isStopped) return
-    isQueued = true
-    working = working
-      .then(look)
-      .catch((error: unknown) => log.warn({ err: error }, 'replays are looked at again in a second'))
-  }
-
+  const looking = makeLooking({
+    look,
+    onError: (error) => log.warn({ err: error }, 'replays are looked at again in a second'),
+  })
   return {
-    wake,
-    start(): void {
-      timer = setInterval(wake, LOOK_EVERY)
-      timer.unref()
-      wake()
-    },
-    async stop(): Promise<void> {
+    ...looking,
+    async stop() {
       isStopped = true
-      clearInterval(timer)
-      await working
+      await looking.stop()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import { TRIGGER_HINTS } from './hook-store.ts'
 import { type HookParts, serveHook } from './hooks.ts'
 import { type PollParts, pollTrigger } from './poll.ts'
@@ -15,14 +15,7 @@ const AT_ONCE = 8
 
 type DueRemoval = { workspace_id: string; removal_id: string }
 
-export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }) {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<void> = Promise.resolve()
-  let listening: Promise<void> = Promise.resolve()
-  let isLooking = false
-  let again = false
-
+export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }): Omit<Looking, 'wake'> {
   /** True where there may be more. */
   async function serve<D extends object>(due: string, work: (due: D) => Promise<void>): Promise<boolean> {
     const { rows } = await parts.db.appPool.query<D>(due, [AT_ONCE])
@@ -36,55 +29,19 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
     return rows.length === AT_ONCE
   }
 
-  async function look(): Promise<void> {
-    again = false
+  async function look(): Promise<number> {
     const full = await Promise.all([
       serve<Due>('select * from due_service_triggers($1)', (due) => pollTrigger(parts, due)),
       serve<Due>('select * from due_webhook_triggers($1)', (due) => serveHook(parts, due)),
       serve<DueRemoval>('select * from due_trigger_removals($1)', (due) => removeHook(parts, due)),
     ])
-    if (!stopped) timer = setTimeout(wake, again || full.includes(true) ? 0 : untilNextLook(LOOK_EVERY))
+    return full.includes(true) ? 0 : LOOK_EVERY
   }
 
-  /** Something came; a look that is under way may have missed it. */
-  function nudge(): void {
-    if (isLooking) again = true
-    else if (!stopped) wake()
-  }
-
-  function wake(): void {
-    clearTimeout(timer)
-    isLooking = true
-    running = running
-      .then(look)
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'triggers could not be read')
-        if (!stopped) timer = setTimeout(wake, LOOK_EVERY)
-      })
-      .finally(() => {
-        isLooking = false
-      })
-  }
-
-  let unlisten = async (): Promise<void> => {}
-
-  return {
-    start(): void {
-      wake()
-      // Where it cannot listen, what came is seen within seconds all the same.
-      listening = parts.db.listen(TRIGGER_HINTS, nudge).then(
-        (end) => {
-          unlisten = end
-        },
-        () => undefined,
-      )
-    },
-    async stop(): Promise<void> {
-      stopped = true
-      clearTimeout(timer)
-      await listening
-      await unlisten()
-      await running
-    },
-  }
+  return makeLooking({
+    look,
+    // Where it cannot listen, what came is seen within seconds all the same.
+    listen: (wake) => parts.db.listen(TRIGGER_HINTS, wake).catch(() => async () => {}),
+    onError: (error) => log.warn({ err: error }, 'triggers could not be read'),
+  })
 }

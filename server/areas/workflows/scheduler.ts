@@ -8,7 +8,7 @@ import { SECOND } from '#platform/clock'
 import type { Database, Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import { type Plans, replanAfterPutBack } from './replan.ts'
 import { listLiveRuns, type ScheduleRow } from './schedule-store.ts'
 import { catchUp, nextTime } from './times.ts'
@@ -50,11 +50,9 @@ const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce
 
 const STILL_RUNNING = 'The run before had not ended, so this time was left out.'
 
-export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }) {
+/** It is woken where a schedule was changed in this process. */
+export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }): Looking {
   const { db, log, quota } = options
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<void> = Promise.resolve()
 
   async function fire(due: Due): Promise<void> {
     const executionId = newId()
@@ -69,7 +67,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
     }
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     await replanAfterPutBack(db, log, PLANS)
     const { rows } = await db.appPool.query<Due>('select * from schedules_due_now($1)', [AT_ONCE])
     for (const due of rows) {
@@ -82,31 +80,11 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
     const { rows: next } = await db.appPool.query<{ in_ms: number | null }>(
       'select (extract(epoch from next_schedule_at() - now()) * 1000)::float8 as in_ms',
     )
-    const wait =
-      rows.length === AT_ONCE
-        ? 0
-        : Math.min(untilNextLook(LOOK_AT_LEAST_EVERY), Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
-    if (!stopped) timer = setTimeout(wake, wait)
+    if (rows.length === AT_ONCE) return 0
+    return Math.min(LOOK_AT_LEAST_EVERY, Math.max(50, next[0]?.in_ms ?? LOOK_AT_LEAST_EVERY))
   }
 
-  function wake(): void {
-    clearTimeout(timer)
-    running = running.then(look).catch((error: unknown) => {
-      log.warn({ err: error }, 'schedules could not be read')
-      if (!stopped) timer = setTimeout(wake, SECOND)
-    })
-  }
-
-  return {
-    start: wake,
-    /** A schedule was changed here: look now instead of at the next turn. */
-    wake,
-    async stop(): Promise<void> {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+  return makeLooking({ look, onError: (error) => log.warn({ err: error }, 'schedules could not be read') })
 }
 
 /** Whether it started one. */

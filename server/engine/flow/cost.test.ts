@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase, type Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
-import { TICK } from '../worker/store.ts'
+import { TICK } from '../worker/beat-store.ts'
 import { groupOf } from './gate.ts'
 
 // What the rules read while many wait for a place, although the database has never counted them: plans of a connection are made once,

@@ -1,6 +1,5 @@
-import type { ExecutionError, Json, JsonObject, Node } from '#model/definition'
+import type { JsonObject, Node } from '#model/definition'
 import { NodeFailure, type SuspendedOn } from '../node.ts'
-import type { BlobRef } from '../ports.ts'
 import { activate, argsOf } from './activate.ts'
 import { type Command, closingOf, commandFor, mayBeSuspended } from './commands.ts'
 import type { Context } from './context.ts'
@@ -8,6 +7,7 @@ import { conclude, cutShort, finish } from './ending.ts'
 import { errorOf } from './errors.ts'
 import { failed } from './failing.ts'
 import { compile } from './graph.ts'
+import type { Happening } from './happening.ts'
 import { type Allowance, isSpent, MAX_PASS_STEPS, openPass, type Pass, record, settle, UNLIMITED } from './pass.ts'
 import { readiness } from './scope.ts'
 import {
@@ -24,56 +24,6 @@ import { succeed } from './succeed.ts'
 
 // The interpreter: pure, synchronous, no clock, no I/O. What happened outside goes in with the time at which it did; the
 // facts to journal and the commands to carry out once they are durable come out.
-
-export type Failure = { code: string; message: string; details?: Json }
-
-/** What the outside world tells a graph. One about a node that no longer waits for it changes nothing. */
-export type Happening =
-  | { kind: 'done'; node: string; attempt: number; output: Json; blob?: BlobRef; port?: string; usage?: JsonObject }
-  | {
-      kind: 'error'
-      node: string
-      attempt: number
-      error: Failure
-      retryable: boolean
-      nothingDone?: boolean
-      retryAfterS?: number
-      /** What failed inside it called that permanent. */
-      isPermanent?: boolean
-    }
-  /** The attempt goes on when what it waits for is over. */
-  | { kind: 'suspended'; node: string; attempt: number; on: SuspendedOn }
-  | { kind: 'step'; node: string; name: string; result: Json }
-  | { kind: 'progress'; node: string; data: JsonObject }
-  | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
-  /** `turns` of a loop are over. `until`: the next one waits. */
-  | { kind: 'turns'; node: string; attempt: number; turns: number; until?: number }
-  | { kind: 'opened'; node: string; people: Asking; data: JsonObject; dueAt: number | null }
-  | { kind: 'postponed'; node: string; people: Asking; dueAt: number | null }
-  | { kind: 'voted'; node: string; data: JsonObject }
-  | { kind: 'resolved'; node: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
-  | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
-  | { kind: 'received'; node: string; output: Json; data: JsonObject }
-  | { kind: 'refused'; node: string; error: Failure }
-  /** An execution that a node started while it ran. */
-  | { kind: 'ended'; node: string; execution: string }
-  | {
-      kind: 'child'
-      node: string
-      attempt: number
-      results: Json
-      blob?: BlobRef
-      error: ExecutionError | null
-      isPermanent?: boolean
-    }
-  /** What it waits for may be over, or gone. */
-  | { kind: 'check'; node: string }
-  | { kind: 'time' }
-  /** `notBegun`: no node has run, so there is nothing for the `finally` nodes to release. */
-  | { kind: 'cancel'; data: JsonObject; notBegun?: boolean }
-  | { kind: 'timeout' }
-  /** The time that the `finally` nodes have. */
-  | { kind: 'grace'; until: number }
 
 /**
  * What came of a pass. `unfinished`: its allowance was used up; `goOn` gives what else comes of it, and the commands come with

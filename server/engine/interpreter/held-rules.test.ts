@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '#model/definition'
-import { advance, begin, type Happening } from './advance.ts'
+import { advance, begin } from './advance.ts'
 import { apply as applyTo } from './apply.ts'
 import { downstream } from './graph.ts'
+import type { Happening } from './happening.ts'
 import {
   count,
   forgetMeasure,

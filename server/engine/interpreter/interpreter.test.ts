@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Definition, Edge, Json, Node } from '#model/definition'
 import { NodeFailure } from '../node.ts'
-import { advance, begin, type Happening, type Step } from './advance.ts'
+import { advance, begin, type Step } from './advance.ts'
 import { replay } from './apply.ts'
 import type { Command } from './commands.ts'
 import type { Context } from './context.ts'
 import { errorOf } from './errors.ts'
+import type { Happening } from './happening.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
 
 test('an error is kept without the letters that cannot be stored', () => {

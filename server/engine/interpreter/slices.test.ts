@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition, Json, Node } from '#model/definition'
-import { advance, begin, goOn, type Happening, type Step } from './advance.ts'
+import { advance, begin, goOn, type Step } from './advance.ts'
 import type { Context } from './context.ts'
+import type { Happening } from './happening.ts'
 
 // A pass that may compute only a little at a time: how often it stops, and that nobody can see where.
 

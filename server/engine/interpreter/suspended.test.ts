@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { advance, begin, type Happening, resume } from './advance.ts'
+import { advance, begin, resume } from './advance.ts'
 import { replay } from './apply.ts'
+import type { Happening } from './happening.ts'
 import { UNLIMITED } from './pass.ts'
 import { emptyState, type GraphState } from './state.ts'
 import { commands, contextOf, node } from './testing.ts'

@@ -1,10 +1,11 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { makeLooking } from '#platform/looks'
 import { nudge } from '../nudges.ts'
 import type { EnginePorts } from '../ports.ts'
-import type { CheckedWait, Store } from './store.ts'
+import type { Store } from './store.ts'
+import type { CheckedWait } from './wait-store.ts'
 
 // Compares the waits of executions with the gates, questions and children they name, a while after one of those was opened or
 // has ended, and mends what does not agree: what is over is told again, what is open and not waited for is closed. None of it
@@ -25,13 +26,10 @@ export const startChecks = (deps: {
   ports: EnginePorts
   log: Logger
   tell(): void
-  every?: number | undefined
 }): Checks => {
   const { db, store, ports, log } = deps
   let mended = 0
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
+  let isStopped = false
 
   const mend = async ({ workspace_id, execution_id, status, faults }: CheckedWait): Promise<void> => {
     const at = { workspaceId: workspace_id, executionId: execution_id }
@@ -70,27 +68,20 @@ export const startChecks = (deps: {
     return found.length
   }
 
-  const look = async (): Promise<void> => {
-    try {
-      while (!stopped && (await lookOnce()) === PORTION);
-      mended += await store.releaseOrphans()
-      await store.forgetOldPlatformWaits()
-    } catch (error) {
-      log.warn({ err: error }, 'waits could not be compared')
-    }
-    if (!stopped) timer = setTimeout(next, deps.every ?? untilNextLook(LOOK_EVERY))
+  const look = async (): Promise<number> => {
+    while (!isStopped && (await lookOnce()) === PORTION);
+    mended += await store.releaseOrphans()
+    await store.forgetOldPlatformWaits()
+    return LOOK_EVERY
   }
-  const next = (): void => {
-    looking = look()
-  }
-  timer = setTimeout(next, deps.every ?? untilNextLook(LOOK_EVERY))
+  const looking = makeLooking({ look, onError: (error) => log.warn({ err: error }, 'waits could not be compared') })
+  void looking.start()
 
   return {
     mended: () => mended,
     stop: async () => {
-      stopped = true
-      clearTimeout(timer)
-      await looking
+      isStopped = true
+      await looking.stop()
     },
   }
 }

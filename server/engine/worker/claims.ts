@@ -4,9 +4,10 @@ import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { type PlatformFault, platformFault } from '../platform-fault.ts'
 import { ForNewerRelease } from '../release.ts'
+import type { Claimed, ClaimedOne, ExecutionRow, Inboxes, Journals, Routed } from './claim-store.ts'
 import type { Identities, Identity } from './identity.ts'
 import type { Owned } from './owned.ts'
-import type { Claimed, ClaimedOne, ExecutionRow, Inboxes, Journals, Routed, Store } from './store.ts'
+import type { Store } from './store.ts'
 import { suspicion } from './suspects.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.

@@ -1,5 +1,5 @@
 import { timeOfId } from '#platform/ids'
-import type { FinishedRun } from '../ports.ts'
+import type { FinishedRun } from '../finished-run.ts'
 import type { Live } from './live-types.ts'
 
 /** A run as its worker remembers it in the moment of its end. */

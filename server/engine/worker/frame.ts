@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
-import type { Happening } from '../interpreter/advance.ts'
 import type { Context } from '../interpreter/context.ts'
+import type { Happening } from '../interpreter/happening.ts'
 import type { Pass } from '../interpreter/pass.ts'
 import type { GraphState } from '../interpreter/state.ts'
 

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '#platform/db/pool'
 import { nudge } from '../nudges.ts'
+import { type ClaimedJson, claimedOf } from './claim-store.ts'
 import type { HandOver } from './claims.ts'
-import { type ClaimedJson, claimedOf } from './store.ts'
 
 // A message to an execution that was parked in this process: the transaction that writes it gives the execution to this process's
 // worker, which goes on with it in the moment of the commit. That saves the round trip of a claim, and NOTIFY in the

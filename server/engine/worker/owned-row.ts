@@ -8,9 +8,9 @@ import { hydrate } from '../outputs.ts'
 import type { EnginePorts } from '../ports.ts'
 import { ForNewerRelease, type Understanding } from '../release.ts'
 import { variablesAtStart } from '../variables.ts'
+import type { ExecutionRow, Inboxes, Journals } from './claim-store.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
 import { bytesToLoad, type Loaded, requireRoom } from './room.ts'
-import type { ExecutionRow, Inboxes, Journals } from './store.ts'
 
 /** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
 export const makeReader = (deps: {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
-import type { Happening } from '../interpreter/advance.ts'
 import type { Command } from '../interpreter/commands.ts'
+import type { Happening } from '../interpreter/happening.ts'
 import type { Fact, NodeState } from '../interpreter/state.ts'
 import type { Signal } from '../ports.ts'
 

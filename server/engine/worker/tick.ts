@@ -1,12 +1,13 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 import type { DatabaseClock } from '../clock.ts'
+import type { Tick } from './beat-store.ts'
 import type { Claims } from './claims.ts'
 import type { Identities } from './identity.ts'
 import type { Live } from './live-types.ts'
 import { makeReaper } from './reaper.ts'
 import type { Standstill } from './standstill.ts'
-import type { Store, Tick } from './store.ts'
+import type { Store } from './store.ts'
 
 export const TICK = SECOND / 2
 const STRAYS_EVERY = 8

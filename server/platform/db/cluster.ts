@@ -72,7 +72,14 @@ const fixed = {
 /** What the kernel takes as the path of a socket, less the name that PostgreSQL gives it. */
 const MAX_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
 
-const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
+/** For tests, whose processes each start several services on the same server. */
+const fast = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '400',
+}
 
 const flags = (settings: Record<string, string>): string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts'
 import { type Channel, makeChannel, toMessage } from './channel.ts'
 import { type Closing, type Connection, shut } from './connection.ts'
 import { type Feed, type FeedKind, gap } from './feed.ts'
+import { makeHints } from './hints.ts'
 import { type Holder, redeemTicket, stillHold } from './tickets.ts'
 import { readUpgrade, refuseUpgrade } from './upgrade.ts'
 import { makeWheel, type Timing } from './wheel.ts'
@@ -49,13 +50,52 @@ export type RealtimeOptions = {
 
 export type Realtime = ReturnType<typeof makeRealtime>
 
+/** What must be said to each holder now; undefined lets them stay. */
+async function judge(
+  db: Database,
+  channels: ReadonlyMap<FeedKind, Channel>,
+  holders: readonly Holder[],
+): Promise<(Closing | undefined)[]> {
+  if (holders.length === 0) return []
+  const closings: (Closing | undefined)[] = (await stillHold(db, holders)).map((holds) =>
+    holds ? undefined : 'withdrawn',
+  )
+  for (const [kind, { feed }] of channels) {
+    const asked = holders.flatMap((holder, at) => (holder.kind === kind && !closings[at] ? [at] : []))
+    if (asked.length === 0) continue
+    const verdicts = await feed.authorise(asked.map((at) => holders[at]!))
+    for (const [nth, at] of asked.entries()) {
+      const verdict = verdicts[nth] ?? 'withdrawn'
+      if (verdict !== 'allowed') closings[at] = verdict
+    }
+  }
+  return closings
+}
+
+/** Closes them and waits for that, a second at most. */
+async function sayGoodbye(sockets: WebSocket[]): Promise<void> {
+  const closed = sockets.map((socket) => {
+    const done = new Promise<void>((resolve) => {
+      socket.once('close', () => resolve())
+      if (socket.readyState === WebSocket.CLOSED) resolve()
+    })
+    shut(socket, 'stopping')
+    return done
+  })
+  let late: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    late = setTimeout(resolve, SECOND)
+  })
+  await Promise.race([Promise.all(closed), enough])
+  clearTimeout(late)
+  for (const socket of sockets) socket.terminate()
+}
+
 export function makeRealtime(options: RealtimeOptions) {
   const { db, log, server, mostBuffered = 256 * 1024, mostPerPerson = 100, mostOpening = 1000 } = options
   const channels = new Map<FeedKind, Channel>()
   const byPerson = new Map<string, Set<Connection>>()
   const opening = new Set<WebSocket>()
-  const unlisten: (() => Promise<void>)[] = []
-  let listening: Promise<void> | undefined
   let stopping = false
 
   const sockets = new WebSocketServer({
@@ -67,6 +107,10 @@ export function makeRealtime(options: RealtimeOptions) {
     autoPong: false,
     handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
   })
+  const hints = makeHints(db, channels, (userId) => {
+    const of = userId === '' ? [...byPerson.values()].flatMap((all) => [...all]) : [...(byPerson.get(userId) ?? [])]
+    void check(of)
+  })
   const channelOf = (holder: Holder): Channel => channels.get(holder.kind)!
   const wheel = makeWheel({
     timing: { ...defaults, ...options.timing },
@@ -75,54 +119,13 @@ export function makeRealtime(options: RealtimeOptions) {
     poll: (connection) => channelOf(connection.holder).wake(connection.holder.resource),
   })
 
-  /** Opened with the first socket: a program that serves none holds no connection for it. */
-  async function listen(): Promise<void> {
-    unlisten.push(
-      await db.listen('access', (userId) => {
-        if (userId === '') void check([...byPerson.values()].flatMap((of) => [...of]))
-        else void check([...(byPerson.get(userId) ?? [])])
-      }),
-    )
-    for (const channel of channels.values()) {
-      const onHint = (resource: string): void => (resource === '' ? channel.wakeAll() : channel.wake(resource))
-      const { hintChannel, hints } = channel.feed
-      if (hintChannel !== undefined) unlisten.push(await db.listen(hintChannel, onHint))
-      if (hints) {
-        const stop = hints(onHint)
-        unlisten.push(async () => stop())
-      }
-    }
-  }
-
-  const ensureListening = (): Promise<void> => {
-    listening ??= listen().catch((error: unknown) => {
-      listening = undefined
-      throw error
-    })
-    return listening
-  }
-
-  /** What must be said to each holder now; undefined lets them stay. */
-  async function judge(holders: readonly Holder[]): Promise<(Closing | undefined)[]> {
-    if (holders.length === 0) return []
-    const closings: (Closing | undefined)[] = (await stillHold(db, holders)).map((holds) =>
-      holds ? undefined : 'withdrawn',
-    )
-    for (const [kind, { feed }] of channels) {
-      const asked = holders.flatMap((holder, at) => (holder.kind === kind && !closings[at] ? [at] : []))
-      if (asked.length === 0) continue
-      const verdicts = await feed.authorise(asked.map((at) => holders[at]!))
-      for (const [nth, at] of asked.entries()) {
-        const verdict = verdicts[nth] ?? 'withdrawn'
-        if (verdict !== 'allowed') closings[at] = verdict
-      }
-    }
-    return closings
-  }
-
   async function check(connections: readonly Connection[]): Promise<void> {
     try {
-      const closings = await judge(connections.map((connection) => connection.holder))
+      const closings = await judge(
+        db,
+        channels,
+        connections.map(({ holder }) => holder),
+      )
       for (const [at, connection] of connections.entries()) if (closings[at]) drop(connection, closings[at])
     } catch (error) {
       // While the database is away nobody's access can change either; the next turn asks again.
@@ -165,10 +168,10 @@ export function makeRealtime(options: RealtimeOptions) {
     const { prefix, snapshot, read } = channel.feed
     const named = prefix === undefined ? holder?.resource : fromWire(prefix, id ?? '')
     if (!holder || holder.kind !== kind || holder.resource !== named) return 'bad_ticket'
-    const [closing] = await judge([holder])
+    const [closing] = await judge(db, channels, [holder])
     if (closing) return closing
     if ((byPerson.get(holder.user_id)?.size ?? 0) >= mostPerPerson) return 'later'
-    await ensureListening()
+    await hints.ensureListening()
     let cursor = after
     // Nothing stands at the position: it is of a journal that no longer exists, and what follows could have any number.
     const unknown =
@@ -222,23 +225,8 @@ export function makeRealtime(options: RealtimeOptions) {
       wheel.stop()
       for (const channel of channels.values()) channel.stop()
       const all = [...opening, ...[...byPerson.values()].flatMap((of) => [...of].map(({ socket }) => socket))]
-      const closed = all.map((socket) => {
-        const done = new Promise<void>((resolve) => {
-          socket.once('close', () => resolve())
-          if (socket.readyState === WebSocket.CLOSED) resolve()
-        })
-        shut(socket, 'stopping')
-        return done
-      })
-      let late: NodeJS.Timeout | undefined
-      const enough = new Promise<void>((resolve) => {
-        late = setTimeout(resolve, SECOND)
-      })
-      await Promise.race([Promise.all(closed), enough])
-      clearTimeout(late)
-      for (const socket of all) socket.terminate()
-      await listening?.catch(() => {})
-      await Promise.all(unlisten.map((stop) => stop()))
+      await sayGoodbye(all)
+      await hints.stop()
       server.off('upgrade', onUpgrade)
     },
   }

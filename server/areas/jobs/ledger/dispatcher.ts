@@ -3,7 +3,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
-import { untilNextLook } from '#platform/looks'
+import { type Looking, makeLooking } from '#platform/looks'
 import { DUE_HINTS } from '../events.ts'
 import { beginRun } from './begin.ts'
 import { workspacesWithoutRoom } from './room.ts'
@@ -27,15 +27,13 @@ const PLANS: Plans = {
 type Free = { workspace_id: string; run_id: string }
 type Due = { workspace_id: string; job_id: string }
 
-export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: Database; log: Logger }) {
+export function makeDispatcher(
+  given: Omit<RunnerOptions, 'onWaiting'> & { db: Database; log: Logger },
+): Omit<Looking, 'wake'> {
   const { db, log } = given
   const runnerId = newId()
   const stopping = new AbortController()
   const driving = new Map<string, { workspaceId: string; waits: boolean; over: Promise<void> }>()
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
-  let queued = false
-  let unlisten: (() => Promise<void>) | undefined
 
   const options: RunnerOptions = {
     ...given,
@@ -43,7 +41,7 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
       const one = driving.get(runId)
       if (one === undefined || one.waits === waits) return
       one.waits = waits
-      if (waits) wake()
+      if (waits) looking.wake()
     },
   }
 
@@ -58,7 +56,7 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
     if (!run) return true
     const over = carryOut(options, run, runnerId, stopping.signal).finally(() => {
       driving.delete(run_id)
-      wake()
+      looking.wake()
     })
     driving.set(run_id, { workspaceId: workspace_id, waits: false, over })
     return true
@@ -96,41 +94,28 @@ export function makeDispatcher(given: Omit<RunnerOptions, 'onWaiting'> & { db: D
     return left > 0 || withoutRoom().length > 0
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<number> {
     await replanAfterPutBack(db, log, PLANS)
     let next = await untilNext()
     if (next <= 0) {
       const left = await takeUp()
       next = Math.max(left ? FULL_LOOK_EVERY : LOOK_AT_MOST_EVERY, await untilNext())
     }
-    if (!stopping.signal.aborted)
-      timer = setTimeout(wake, Math.min(untilNextLook(LOOK_AT_LEAST_EVERY), Math.ceil(next)))
+    return Math.min(LOOK_AT_LEAST_EVERY, next)
   }
 
-  function wake(): void {
-    if (queued || stopping.signal.aborted) return
-    queued = true
-    clearTimeout(timer)
-    looking = looking.then(async () => {
-      queued = false
-      await look().catch((error: unknown) => {
-        log.warn({ err: error }, 'due jobs could not be read')
-        if (!stopping.signal.aborted) timer = setTimeout(wake, SECOND)
-      })
-    })
-  }
+  const looking = makeLooking({
+    look,
+    listen: (wake) => db.listen(DUE_HINTS, wake),
+    onError: (error) => log.warn({ err: error }, 'due jobs could not be read'),
+  })
 
   return {
-    async start(): Promise<void> {
-      unlisten = await db.listen(DUE_HINTS, wake)
-      wake()
-    },
+    start: looking.start,
     /** Runs are given back at once, for another process to go on with. */
     async stop(): Promise<void> {
       stopping.abort()
-      clearTimeout(timer)
-      await unlisten?.()
-      await looking
+      await looking.stop()
       await Promise.all([...driving.values()].map(({ over }) => over))
     },
   }

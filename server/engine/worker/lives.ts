@@ -1,0 +1,75 @@
+import { SECOND } from '#platform/clock'
+import type { Live } from './live-types.ts'
+import type { Loaded } from './room.ts'
+import { ROOM_FOR_SUSPECTS, suspicion } from './suspects.ts'
+
+export type WorkerLimits = {
+  /** Executions in memory at once. */
+  capacity: number
+  /** Running at once in one workspace. */
+  perWorkspace: number
+  /** Taken from one workspace before the next has its turn. */
+  claimPerWorkspace: number
+}
+
+// 64 callers that start five-node executions as fast as they are acknowledged keep about 400 of them under way; a lower
+// limit sends every other start through the queue, which costs three times as much.
+export const defaultLimits: WorkerLimits = { capacity: 1024, perWorkspace: 512, claimPerWorkspace: 16 }
+
+const DRAIN = 8 * SECOND
+
+/** The executions that a worker has in memory. */
+export function makeLives(limits: WorkerLimits) {
+  const all = new Map<string, Live>()
+  const perWorkspace = new Map<string, number>()
+  let emptied: (() => void) | undefined
+
+  const runningIn = (workspaceId: string): number => perWorkspace.get(workspaceId) ?? 0
+
+  const abandonAll = (): void => {
+    for (const live of [...all.values()]) live.abandon()
+  }
+
+  return {
+    all: all as ReadonlyMap<string, Live>,
+    add(live: Live): void {
+      const { executionId, workspaceId } = live.owned
+      all.set(executionId, live)
+      perWorkspace.set(workspaceId, runningIn(workspaceId) + 1)
+    },
+    /** Another one of the same execution may stand in its place already. */
+    remove(live: Live): void {
+      const { executionId, workspaceId } = live.owned
+      if (all.get(executionId) === live) {
+        all.delete(executionId)
+        const running = runningIn(workspaceId) - 1
+        if (running <= 0) perWorkspace.delete(workspaceId)
+        else perWorkspace.set(workspaceId, running)
+      }
+      if (all.size === 0) emptied?.()
+    },
+    room: (): number => limits.capacity - all.size,
+    // Counted anew each time: a count that is kept and goes wrong once would keep all of that kind waiting for ever.
+    suspectRoom: (): number =>
+      [...all.values()].reduce((room, { owned }) => room - suspicion(owned.crashes), ROOM_FOR_SUSPECTS),
+    someAtLimit: (): boolean => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
+    hasRoomFor: (workspaceId: string): boolean =>
+      all.size < limits.capacity && runningIn(workspaceId) < limits.perWorkspace,
+    loaded: (): Loaded[] =>
+      [...all.values()].map(({ owned }) => ({ workspaceId: owned.workspaceId, bytes: owned.loadedBytes })),
+    abandonAll,
+    /** Each goes to where another worker can go on with it; what takes too long is abandoned. */
+    async drain(): Promise<void> {
+      const empty = new Promise<void>((resolve) => {
+        emptied = resolve
+        if (all.size === 0) resolve()
+      })
+      for (const live of all.values()) live.release()
+      const deadline = new Promise<void>((resolve) => {
+        setTimeout(resolve, DRAIN).unref()
+      })
+      await Promise.race([empty, deadline])
+      abandonAll()
+    },
+  }
+}

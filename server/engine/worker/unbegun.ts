@@ -1,0 +1,24 @@
+import type { NodeAttempt } from './live-types.ts'
+import type { Store } from './store.ts'
+
+type Unbegun = { workspaceId: string; executionId: string; epoch: number; nodes: NodeAttempt[] }
+
+/** Nodes whose start a worker recorded at most and whose effects it did not begin: whoever goes on with them is told. */
+export function makeUnbegun(store: Store) {
+  const known: Unbegun[] = []
+  return {
+    note: (one: Unbegun): void => void known.push(one),
+    /** Once all appends of the old name have heard what became of them. */
+    async tell(): Promise<void> {
+      await new Promise((resolve) => setImmediate(resolve))
+      for (let one = known[0]; one; one = known[0]) {
+        for (const node of one.nodes) {
+          const key = `not_begun:${node.nodePath}:${node.attempt}:${one.epoch}`
+          const said = { type: 'not_begun' as const, ...node, epoch: one.epoch }
+          await store.signal(one.workspaceId, one.executionId, key, said)
+        }
+        known.shift()
+      }
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import type { ExecutionError, Json } from '#model/definition'
+import type { Database } from '#platform/db/pool'
+import type { BlobRef, EndedExecution, Signal } from '../ports.ts'
+import type { PlatformWait } from './patience.ts'
+import { ask } from './queries.ts'
+
+// What executions wait for, and what is told to them.
+
+/** What was found about an execution whose waits were compared with what they name; no status where it is gone. */
+export type CheckedWait = {
+  workspace_id: string
+  execution_id: string
+  status: string | null
+  /** Everyone who must know of its end knows. */
+  is_told: boolean | null
+  faults: { node_path: string; is_left: boolean; why: string }[]
+}
+
+/** Whether the last fact of one that failed says so; only of one whose parent asks. */
+export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
+    select (v.data ->> 'permanent')::boolean from events v where v.execution_id = executions.execution_id
+    order by v.seq desc limit 1) end as permanent`
+
+export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
+  const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
+  return {
+    /** A portion of the executions whose waits are to be compared with what they name. */
+    checkWaits: (limit: number) => query<CheckedWait>('check-waits', 'select * from engine.check_waits($1)', [limit]),
+    waitsAreRight: async (waits: Pick<CheckedWait, 'workspace_id' | 'execution_id'>[]): Promise<void> => {
+      if (waits.length === 0) return
+      const ids = [waits.map(({ workspace_id }) => workspace_id), waits.map(({ execution_id }) => execution_id)]
+      await query('waits-right', 'select engine.waits_are_right($1, $2)', ids)
+    },
+    /** Its end is told once more. */
+    tellAgain: (workspaceId: string, executionId: string) =>
+      query(
+        'tell-again',
+        'update executions set tell_end = true where workspace_id = $1 and execution_id = $2 and finished_at is not null',
+        [workspaceId, executionId],
+      ),
+    releaseOrphans: async (): Promise<number> =>
+      (await query<{ n: number }>('orphans', 'select engine.release_orphans() as n', []))[0]?.n ?? 0,
+    /** What an execution that runs waits for because the service itself is in trouble, for people to see. */
+    notePlatformWait: (wait: PlatformWait) =>
+      query(
+        'note-platform',
+        `insert into platform_waits (workspace_id, execution_id, node_path, epoch, since, until, error)
+         values ($1, $2, $3, $4, to_timestamp($5 / 1000.0), to_timestamp($6 / 1000.0), $7)
+         on conflict (workspace_id, execution_id, node_path) do update set epoch = excluded.epoch, since = excluded.since,
+           until = excluded.until, error = excluded.error`,
+        [wait.workspaceId, wait.executionId, wait.nodePath, wait.epoch, wait.since, wait.until, wait.error],
+      ),
+    forgetPlatformWait: (wait: Pick<PlatformWait, 'workspaceId' | 'executionId' | 'nodePath'>) =>
+      query(
+        'forget-platform',
+        'delete from platform_waits where workspace_id = $1 and execution_id = $2 and node_path = $3',
+        [wait.workspaceId, wait.executionId, wait.nodePath],
+      ),
+    /** The worker that wrote them is gone; the one that goes on with the execution writes its own. */
+    forgetOldPlatformWaits: () =>
+      query('forget-platforms', `delete from platform_waits where until < now() - interval '10 minutes'`, []),
+    findChild: async (workspaceId: string, executionId: string) =>
+      (
+        await query<{
+          status: EndedExecution['status'] | 'queued' | 'running' | 'waiting'
+          results: Json
+          results_blob: BlobRef | null
+          error: ExecutionError | null
+          permanent: boolean | null
+        }>(
+          'child',
+          `select status, results, results_blob, error, ${IS_PERMANENT} from executions where workspace_id = $1 and execution_id = $2`,
+          [workspaceId, executionId],
+        )
+      )[0],
+    signal: async (workspaceId: string, executionId: string, key: string, payload: Signal): Promise<string> =>
+      (
+        await query<{ outcome: string }>('signal', 'select engine.signal($1, $2, $3, $4::json) as outcome', [
+          workspaceId,
+          executionId,
+          key,
+          JSON.stringify(payload),
+        ])
+      )[0]?.outcome ?? 'unknown',
+  }
+}
