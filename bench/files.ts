@@ -37,7 +37,7 @@ const host = `127.0.0.1:${(other.address() as AddressInfo).port}`
 type Server = { child: ChildProcess; base: string; key: string }
 
 function startServer(dataDir: string): Promise<Server> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'server', 'main.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'server', 'main.mjs')], {
     env: {
       ...process.env,
       PORT: '0',

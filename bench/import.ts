@@ -103,7 +103,7 @@ function spread(values: number[]) {
 type Server = { child: ChildProcess; base: URL; key: string }
 
 async function startServer(dataDir: string): Promise<Server> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'server', 'main.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'server', 'main.mjs')], {
     env: { ...process.env, PORT: '0', HEDDLE_DATA_DIR: dataDir, HEDDLE_RATE_LIMITS: 'off', HEDDLE_LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

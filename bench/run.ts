@@ -7,6 +7,7 @@ import { type Figures, numbersIn, printed, tableOf } from './table.ts'
 // A ratio that has fallen by more than a fifth is a failure. A table at the end holds every figure against its limit and target. `-- --update` writes the baseline anew.
 
 const benches = [
+  'start',
   'http',
   'engine',
   'trigger',

@@ -31,6 +31,10 @@ export const targets: Record<string, Target[]> = {
     { figure: 'waiting_costs.cpu_ms_s', most: 3 },
     { figure: 'waiting_costs.transactions_s', most: 1 },
   ],
+  start: [
+    { figure: 'second_ms', limit: 'first_ms', most: 800 },
+    { figure: 'second_rss_mb', most: 160 },
+  ],
   index: [{ figure: 'cpu_ratio', limit: 'without_us', least: 0.95 }],
   seeing: [
     { figure: 'search_p95_ms', most: 50 },

@@ -10,8 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { describe, findBuild, recordBuild } from '../server/built.mjs'
 
 // Builds the console into dist/web/<hash of its sources>: nothing is done where that is there already, servers that start
 // together do not disturb each other, and a server goes on with the files it began with. Prints the directory.
@@ -21,23 +22,39 @@ const home = join(root, 'dist', 'web')
 
 const SOURCES = ['{web,model,sdk}/**/*', 'package-lock.json', 'scripts/build-web.ts']
 
+const listSources = (): string[] =>
+  SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((file) => !/\.test\.tsx?$|\.md$/.test(file))
+    .sort()
+
 export function hashOfSources(): string {
   const hash: Hash = createHash('sha256')
-  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root })).sort()
-  for (const file of files) {
+  for (const file of listSources()) {
     const path = join(root, file)
-    if (/\.test\.tsx?$|\.md$/.test(file) || !statSync(path).isFile()) continue
-    hash.update(file).update('\0').update(readFileSync(path)).update('\0')
+    if (statSync(path).isFile()) hash.update(file).update('\0').update(readFileSync(path)).update('\0')
   }
   return hash.digest('hex').slice(0, 16)
 }
 
 const isBuilt = (directory: string): boolean => existsSync(join(directory, 'index.html'))
 
-/** Where the built console of these sources is, if it is: a start without changes costs reading them, no more. */
+/** Where the built console of these sources is, if it is. Sources that nobody has touched since the last look are not read. */
 export const findBuilt = (): string | undefined => {
-  const directory = join(home, hashOfSources())
-  return isBuilt(directory) ? directory : undefined
+  const last = findBuild(home)
+  if (last !== undefined && isBuilt(last)) return last
+  const hash = hashOfSources()
+  const directory = join(home, hash)
+  if (!isBuilt(directory)) return undefined
+  remember(hash)
+  return directory
+}
+
+/** A folder that cannot be written to costs the next start a look at the sources, no more. */
+function remember(hash: string): void {
+  const sources = listSources()
+  try {
+    recordBuild(home, hash, [...new Set([...sources, ...sources.map((file) => dirname(file))])].map(describe))
+  } catch {}
 }
 
 async function buildWeb(): Promise<string> {
@@ -77,7 +94,8 @@ function compress(directory: string): void {
   }
 }
 
-const KEPT = 3
+/** Servers that run read files of theirs when they are first asked for. */
+const KEPT = 8
 
 function forgetOld(current: string): void {
   const others = readdirSync(home)

@@ -30,7 +30,7 @@ async function startProgram(): Promise<Running> {
   const data = mkdtempSync(join(tmpdir(), 'heddle-screenshots-'))
   // Run by root, the database is another user's, who must be able to enter.
   chmodSync(data, 0o755)
-  const child = spawn(process.execPath, [join(root, 'server', 'main.ts')], {
+  const child = spawn(process.execPath, [join(root, 'server', 'main.mjs')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,

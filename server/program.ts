@@ -17,14 +17,10 @@ import { makePasswordKeeper } from '#platform/keys/sign-in'
 import { watchKeys } from '#platform/keys/watch'
 import { onLauncherGone } from '#platform/launcher'
 import { type Logger, makeLogger } from '#platform/log'
-import { keepHeapSmall } from '#platform/memory'
+import { giveBackWhenResting, keepHeapSmall } from '#platform/memory'
 import { makeVault } from '#platform/secrets'
-import { makeApp } from '#server/app'
 import { buildConsole } from '#server/console'
-import { fillDemo } from '#server/demo'
 import { joinSupervisor, MEMBER } from '#server/member'
-import { resetPassword } from '#server/reset-password'
-import { seed } from '#server/seed'
 
 // config → database → app → listen → stop cleanly
 
@@ -42,10 +38,10 @@ async function start(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL, membership?.peers.index)
   const key = findSecretKey(config)
   const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
+  const own = config.DATABASE_URL === null && !membership?.ownDatabase ? startOwnDatabase(config, log) : undefined
+  const loading = loadService(own?.launched)
   const embedded =
-    config.DATABASE_URL === null
-      ? { ownerUrl: membership?.ownDatabase ?? (await startOwnDatabase(config, log)).ownerUrl }
-      : undefined
+    config.DATABASE_URL === null ? { ownerUrl: membership?.ownDatabase ?? (await own!.starting).ownerUrl } : undefined
   const place = {
     ownerUrl: embedded?.ownerUrl ?? config.DATABASE_SESSION_URL ?? config.DATABASE_URL!,
     ...(embedded && { createDatabase: 'heddle' }),
@@ -71,6 +67,7 @@ async function start(config: Config): Promise<void> {
   const configured = vault.keys.current()
   await checkSecretKey(db, vault)
   if (config.resetPassword !== null) {
+    const { resetPassword } = await import('#server/reset-password')
     for (const line of await resetPassword(urls.owner, config.resetPassword)) console.log(line)
     await stop()
     process.exit(0)
@@ -81,6 +78,7 @@ async function start(config: Config): Promise<void> {
   const keys = watchKeys({ db, vault, config, log, configured, ownerUrl: urls.owner, adminUrl: adminUrl.href })
   started.unshift(() => keys.stop())
   let address = config.HEDDLE_BASE_URL ?? membership?.address ?? null
+  const { makeApp, seed, fillDemo } = await loading
   const app = await makeApp({
     config,
     db,
@@ -97,6 +95,7 @@ async function start(config: Config): Promise<void> {
     for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
   }
   keepGoing(log)
+  giveBackWhenResting()
   if (membership) {
     if (membership.doors.length > 0) await listenAtShared(app.http, membership.doors)
     membership.ready()
@@ -124,11 +123,30 @@ async function listenAt(http: FastifyInstance, { HOST: host, PORT: port }: Confi
   }
 }
 
+type OwnDatabase = { launched: Promise<void>; starting: Promise<EmbeddedPostgres> }
+
 /** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */
-function startOwnDatabase(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  const starting = startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log })
+function startOwnDatabase(config: Config, log: Logger): OwnDatabase {
+  const { promise: launched, resolve } = Promise.withResolvers<void>()
+  const starting = startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log, onLaunched: resolve })
   started.unshift(() => starting.then((embedded) => embedded.stop()))
-  return starting
+  return { launched, starting }
+}
+
+/** Most of the program is loaded while its database starts: loading holds up everything else in this process. */
+function loadService(launched: Promise<void> | undefined) {
+  const load = async () => {
+    await launched
+    const [app, seeds, demo] = await Promise.all([
+      import('#server/app'),
+      import('#server/seed'),
+      import('#server/demo'),
+    ])
+    return { makeApp: app.makeApp, seed: seeds.seed, fillDemo: demo.fillDemo }
+  }
+  const loading = load()
+  loading.catch(() => {})
+  return loading
 }
 
 async function stop(options = { drainMs: 0 }): Promise<void> {

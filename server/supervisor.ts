@@ -29,7 +29,7 @@ const END_WITHIN = 12 * SECOND
 
 type Member = { index: number; child: ChildProcess; ready: Promise<boolean>; startedAt: number; replaced: boolean }
 
-const main = join(import.meta.dirname, 'main.ts')
+const main = join(import.meta.dirname, 'main.mjs')
 
 export async function supervise(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)

@@ -67,6 +67,7 @@ slow.each(nodes)(
   'the installed packages serve and run a workflow on %s',
   async (node) => {
     const home = await install()
+    expect(existsSync(join(home, 'node_modules', 'heddle', 'program', 'begin.js'))).toBe(true)
     await writeFile(join(home, 'program.mjs'), PROGRAM)
     const { stdout } = await run(node, ['program.mjs'], {
       cwd: home,

@@ -34,7 +34,7 @@ const serves =
   command === undefined ||
   (command === 'serve' && !rest.some(isHelp)) ||
   (command.startsWith('--') && !ofCommands.includes(command))
-const entry = serves ? join(home, 'server', 'main.js') : join(home, 'sdk', 'cli', 'main.js')
+const entry = serves ? join(home, 'server', 'main.mjs') : join(home, 'sdk', 'cli', 'main.js')
 const given = serves && command === 'serve' ? rest : process.argv.slice(2)
 if (serves) process.env.HEDDLE_DATA_DIR ??= join(process.cwd(), 'heddle-data')
 

@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import { bundleWidget } from '#areas/widget/routes'
+import { ENTRY, PACKAGED } from '../../server/built.mjs'
+import { bundleProgram } from '../build-server.ts'
 import { copy, emit, manifest, root, sourcesOf, writeManifest } from './emit.ts'
 
 // The package `heddle`: the server and the command line as JavaScript, the built console and widget, the migrations and the
@@ -33,7 +35,10 @@ export async function packageServer(directory: string): Promise<void> {
     if (version === undefined) throw new Error(`the server imports ${name}, which is not a dependency`)
     dependencies[name] = version
   }
-  copy(['migrations', 'LICENSE', 'README.md', 'CHANGELOG.md', ...sourcesOf(ASSETS)], directory)
+  copy(
+    ['server/main.mjs', 'server/built.mjs', 'migrations', 'LICENSE', 'README.md', 'CHANGELOG.md', ...sourcesOf(ASSETS)],
+    directory,
+  )
   copyConsole(directory)
   mkdirSync(join(directory, 'widget'), { recursive: true })
   writeFileSync(join(directory, 'widget', 'v1.js'), await bundleWidget())
@@ -57,6 +62,7 @@ export async function packageServer(directory: string): Promise<void> {
     dependencies,
     optionalDependencies: Object.fromEntries(RUNTIMES.map((name) => [name, node])),
   })
+  await bundleProgram({ home: directory, entry: `server/${ENTRY}`, directory: join(directory, PACKAGED) })
 }
 
 function copyConsole(directory: string): void {

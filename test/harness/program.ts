@@ -15,7 +15,7 @@ export type Program = {
 }
 
 export function startProgram(env: Record<string, string>, args: string[] = []): Program {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'server', 'main.ts'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'server', 'main.mjs'), ...args], {
     env: { PATH: process.env.PATH, PORT: '0', HEDDLE_DRAIN_S: '0', HEDDLE_PROCESSES: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

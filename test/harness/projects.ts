@@ -11,7 +11,7 @@ const TESTS = ['model', 'server', 'test', 'sdk', 'web', 'widget'].map((folder) =
 
 /** Files that start a PostgreSQL or the whole program, or hand one out. */
 const SERVICE =
-  /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main|program)\.ts$/
+  /test\/harness\/(postgres|program|embedded-child|service-child)\.ts$|platform\/db\/embedded\.ts$|server\/(main\.mjs|program\.ts)$/
 
 /** Support code of tests: its imports count as those of the test. Imports of the program's own modules do not. */
 const SUPPORT = /^(test|bench)\/|\/testing\.ts$|\.test\.ts$/
@@ -41,7 +41,7 @@ function reachesService(file: string, seen: Set<string>): boolean {
     const target = resolveImport(file, fixed ?? lazy ?? '')
     if (target && reachesService(target, seen)) return true
   }
-  return /\bserver\/main\.ts\b|\binject\('postgres'\)/.test(source)
+  return /\bserver\/main\.mjs\b|\binject\('postgres'\)/.test(source)
 }
 
 /** Speech and transcription load models: seconds each, and nothing else of theirs changes on a save. */

@@ -14,7 +14,7 @@ afterAll(() => {
 
 /** A server of its own on the database of the test; answers with its address once it listens. */
 async function startServer(env: Record<string, string>): Promise<{ base: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../main.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../main.mjs')], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

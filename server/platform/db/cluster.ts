@@ -86,8 +86,13 @@ const flags = (settings: Record<string, string>): string[] =>
 
 const run = promisify(execFile)
 
-export function makeCluster(options: { home: Home; binaries: Binaries; durable: boolean }): Cluster {
-  const { home, binaries, durable } = options
+export function makeCluster(options: {
+  home: Home
+  binaries: Binaries
+  durable: boolean
+  onLaunched?: () => void
+}): Cluster {
+  const { home, binaries, durable, onLaunched } = options
   const { account } = home
   const directory = join(home.directory, 'cluster')
   const unfinished = join(home.directory, 'cluster.unfinished')
@@ -179,6 +184,7 @@ export function makeCluster(options: { home: Home; binaries: Binaries; durable: 
     })
     closeSync(output)
     server.unref()
+    onLaunched?.()
     let failure: string | undefined
     server.once('error', (error) => {
       failure = error.message

@@ -32,10 +32,12 @@ export type EmbeddedOptions = {
   durable?: boolean
   /** Where programs and data may go when root's directories are closed to the database's account. */
   places?: string[]
+  /** Called when the server runs, which will take a moment to answer, or has been found running. */
+  onLaunched?: () => void
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { log, durable = true, places = SYSTEM_PLACES } = options
+  const { log, durable = true, places = SYSTEM_PLACES, onLaunched } = options
   makeDataDirectory(options.dataDir)
   const dataDir = realpathSync(options.dataDir)
   const releases = [lockDirectory(dataDir)]
@@ -44,9 +46,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     // A copied data directory points to the same database as the original: one of the two at a time.
     if (home.directory !== join(dataDir, 'postgres')) releases.push(lockDirectory(home.directory))
     const binaries = findBinaries({ account: home.account, places: home.account ? places : [home.directory], log })
-    const cluster = makeCluster({ home, binaries, durable })
+    const cluster = makeCluster({ home, binaries, durable, ...(onLaunched && { onLaunched }) })
     await cluster.create()
     const running = await cluster.adopt()
+    if (running) onLaunched?.()
     const postmaster = running ?? (await launchOnFreePort(cluster))
     log.info(
       { directory: home.directory, port: postmaster.port, postmaster: postmaster.pid },

@@ -135,8 +135,9 @@ async function makeGroups(admin: pg.Client): Promise<boolean> {
   )
   const { able, name } = rows[0] as { able: boolean; name: string }
   if (able) {
+    const present = await presentAmong(admin, names)
     // Another installation on this server may be doing the same: advisory locks hold per database only.
-    for (const group of names) {
+    for (const group of names.filter((group) => !present.has(group))) {
       await admin.query(
         `do $$ begin create role ${group} nologin; exception when duplicate_object or unique_violation then null; end $$`,
       )
@@ -156,6 +157,11 @@ async function makeGroups(admin: pg.Client): Promise<boolean> {
   throw new StartRefused(
     `The role ${unsafe.rows[0].rolname} would bypass row security. Run: alter role ${unsafe.rows[0].rolname} nosuperuser nobypassrls`,
   )
+}
+
+async function presentAmong(admin: pg.Client, roles: string[]): Promise<Set<string>> {
+  const { rows } = await admin.query('select rolname as name from pg_roles where rolname = any($1)', [roles])
+  return new Set((rows as { name: string }[]).map(({ name }) => name))
 }
 
 const instructions = (user: string): string =>
@@ -237,10 +243,13 @@ export const changeKeptPasswords = (
 
 /** The password of a role is set once: a start with a wrong key must not lock out the servers that have the right one. */
 async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, kept?: string): Promise<void> {
+  const present = await presentAmong(
+    admin,
+    kinds.map((kind) => signIn(kind, oid)),
+  )
   for (const kind of kinds) {
     const role = signIn(kind, oid)
-    const { rowCount } = await admin.query('select from pg_roles where rolname = $1', [role])
-    if (rowCount !== 0) continue
+    if (present.has(role)) continue
     const verifier = scramVerifier(passwords[kind])
     await explained(
       admin,

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Document, makeDocument, sendDocument } from './document.ts'
 import { sendUnknown } from './unknown.ts'
 
-// The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. The files
-// are read once: a server goes on with what it began with, whatever is built meanwhile.
+// The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. A file is
+// read when it is first asked for, and then kept.
 
 /** No script or style but our own files, nothing from elsewhere, and no text ever becomes markup or code. */
 const pagePolicy = (stripe: boolean): string => {
@@ -49,16 +49,16 @@ const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|read
 
 export function addPages(app: FastifyInstance, directory: string, { stripe = false } = {}): void {
   const policy = pagePolicy(stripe)
-  const pages = readPages(directory)
+  const pages = listPages(directory)
   const index = pages.get('/index.html')
   if (!index) throw new Error(`there is no index.html in ${directory}`)
 
   app.get('/*', (request, reply) => {
     const path = request.url.split('?', 1)[0]!
     const found = path === '/index.html' ? undefined : pages.get(path)
-    if (found) return send(reply, request, found, policy)
+    if (found) return send(reply, request, found(), policy)
     if (!RESERVED.test(path) && (path === '/' || isNavigation(request, path)))
-      return send(reply, request, index, policy)
+      return send(reply, request, index(), policy)
     return sendUnknown(app, request, reply)
   })
 }
@@ -76,18 +76,24 @@ function send(reply: FastifyReply, request: FastifyRequest, page: Page, policy: 
 
 const endings = { br: 'br', gzip: 'gz' }
 
-function readPages(directory: string): Map<string, Page> {
-  const pages = new Map<string, Page>()
-  for (const file of globSync('**/*.{html,js,css,svg,png,wasm,json,woff2}', { cwd: directory })) {
-    const encoded = Object.entries(endings).flatMap(([encoding, ending]) => {
-      const bytes = tryRead(join(directory, `${file}.${ending}`))
-      return bytes ? [[encoding, bytes]] : []
-    })
-    const type = types[file.split('.').at(-1)!]!
-    const document = makeDocument(type, readFileSync(join(directory, file)), Object.fromEntries(encoded))
-    pages.set(`/${file}`, { ...document, hashed: file.startsWith('assets/') })
-  }
-  return pages
+function listPages(directory: string): Map<string, () => Page> {
+  const files = globSync('**/*.{html,js,css,svg,png,wasm,json,woff2}', { cwd: directory })
+  return new Map(
+    files.map((file) => {
+      let page: Page | undefined
+      return [`/${file}`, () => (page ??= readPage(directory, file))]
+    }),
+  )
+}
+
+function readPage(directory: string, file: string): Page {
+  const encoded = Object.entries(endings).flatMap(([encoding, ending]) => {
+    const bytes = tryRead(join(directory, `${file}.${ending}`))
+    return bytes ? [[encoding, bytes]] : []
+  })
+  const type = types[file.split('.').at(-1)!]!
+  const document = makeDocument(type, readFileSync(join(directory, file)), Object.fromEntries(encoded))
+  return { ...document, hashed: file.startsWith('assets/') }
 }
 
 function tryRead(path: string): Buffer | undefined {

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import type { Plugin } from 'esbuild'
+import { BUILDS, describe, ENTRY, findProgram, recordBuild } from '../server/built.mjs'
+
+// Builds the program of a checkout into dist/server/<hash>, where server/main.mjs finds it. Children, workers and assets are not
+// part of it: they are started and read at their own places, so a module goes on to know the place of its source.
+
+const root = join(import.meta.dirname, '..')
+
+/** Packages that the program needs at its start. All others are loaded when they are needed, from their own folders. */
+const INSIDE = new Set([
+  '@fastify/busboy',
+  '@fastify/cookie',
+  'acorn',
+  'canonicalize',
+  'croner',
+  'csv-parse',
+  'fastify',
+  'ipaddr.js',
+  'pg',
+  'pino',
+  'postal-mime',
+  'prom-client',
+  're2js',
+  'undici',
+  'ws',
+  'yaml',
+  'zod',
+])
+
+/** Native parts that packages use where somebody has installed them. */
+const OPTIONAL = new Set(['pg-native', 'bufferutil', 'utf-8-validate'])
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+const isVendors = (path: string): boolean => path.includes('/node_modules/')
+
+const packages: Plugin = {
+  name: 'packages',
+  setup(build) {
+    build.onResolve({ filter: /^[^.#/]/ }, ({ path, importer, kind }) => {
+      if (kind === 'entry-point' || isBuiltin(path)) return undefined
+      const isInside = isVendors(importer) ? !OPTIONAL.has(path) : INSIDE.has(packageOf(path))
+      return isInside ? undefined : { path, external: true }
+    })
+  },
+}
+
+/** `import.meta` of a module says where its source is, seen from `home`. */
+const places = (home: string): Plugin => ({
+  name: 'places',
+  setup(build) {
+    build.onLoad({ filter: /\.[tj]s$/ }, async ({ path }) => {
+      if (isVendors(path)) return undefined
+      const source = await readFile(path, 'utf8')
+      const folder = JSON.stringify(relative(home, dirname(path)))
+      const file = JSON.stringify(relative(home, path))
+      const contents = source
+        .replaceAll('import.meta.dirname', `__placeOf(${folder})`)
+        .replaceAll('import.meta.url', `__addressOf(${file})`)
+      return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' }
+    })
+  },
+})
+
+const preamble = (toHome: string): string => `
+import { createRequire as __createRequire } from 'node:module'
+import { join as __join } from 'node:path'
+import { pathToFileURL as __pathToFileURL } from 'node:url'
+const require = __createRequire(import.meta.url)
+const __placeOf = (path) => __join(import.meta.dirname, ${JSON.stringify(toHome)}, path)
+const __addressOf = (path) => __pathToFileURL(__placeOf(path)).href`
+
+/** Bundles the program whose sources are below `home`, and returns the files that it is made of. */
+export async function bundleProgram({
+  home,
+  entry,
+  directory,
+  runsIn = directory,
+}: {
+  home: string
+  entry: string
+  directory: string
+  /** Where it will be, if not where it is built. */
+  runsIn?: string
+}): Promise<string[]> {
+  const { build } = await import('esbuild')
+  const { metafile } = await build({
+    absWorkingDir: home,
+    entryPoints: [{ in: join(home, entry), out: ENTRY.replace(/\.js$/, '') }],
+    outdir: directory,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // One byte a character in memory, which a text with others would take two for.
+    charset: 'ascii',
+    legalComments: 'external',
+    banner: { js: preamble(relative(runsIn, home)) },
+    plugins: [packages, places(home)],
+    metafile: true,
+    logLevel: 'error',
+  })
+  return Object.keys(metafile.inputs)
+}
+
+async function buildServer(): Promise<void> {
+  mkdirSync(BUILDS, { recursive: true })
+  const draft = join(BUILDS, `.building-${process.pid}`)
+  try {
+    const inputs = await bundleProgram({
+      home: root,
+      entry: 'server/begin.ts',
+      directory: draft,
+      runsIn: join(BUILDS, 'built'),
+    })
+    const own = inputs.filter((path) => !path.startsWith('node_modules/'))
+    const files = [...own, 'package.json', 'package-lock.json', 'scripts/build-server.ts'].map(describe)
+    const name = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
+    const directory = join(BUILDS, name)
+    if (!existsSync(directory)) renameSync(draft, directory)
+    recordBuild(BUILDS, name, files)
+    forgetOld(directory)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** Programs that run load parts of theirs later. */
+const KEPT = 3
+
+function forgetOld(current: string): void {
+  const others = readdirSync(BUILDS)
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
+    .map((name) => join(BUILDS, name))
+    .filter((path) => path !== current)
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const path of others.slice(KEPT - 1)) rmSync(path, { recursive: true, force: true })
+}
+
+if (import.meta.main && findProgram() === undefined) await buildServer()

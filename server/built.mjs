@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+// The program as a few files instead of 2,000 modules starts faster and takes less memory (docs/decisions/one-program.md). The
+// published package brings it along. In a checkout `npm start` builds it (scripts/build-server.ts), and it is used while none of
+// the files that it was made of has changed.
+
+/**
+ * @typedef {object} Built
+ * @property {string} directory
+ * @property {[path: string, size: number, changedAt: number][]} files what it was made of
+ */
+
+export const ENTRY = 'begin.js'
+export const PACKAGED = 'program'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+export const BUILDS = join(root, 'dist', 'server')
+
+/**
+ * The address of the built program; undefined where there is none, or one of other sources.
+ * @returns {string | undefined}
+ */
+export function findProgram() {
+  const packaged = join(root, PACKAGED, ENTRY)
+  if (existsSync(packaged)) return pathToFileURL(packaged).href
+  const directory = findBuild(BUILDS)
+  const entry = directory && join(directory, ENTRY)
+  return entry && existsSync(entry) ? pathToFileURL(entry).href : undefined
+}
+
+/**
+ * The last build in a folder, if nothing that it was made of has changed since.
+ * @param {string} builds
+ * @returns {string | undefined}
+ */
+export function findBuild(builds) {
+  const built = readRecord(builds)
+  return built?.files.every(isUnchanged) ? join(builds, built.directory) : undefined
+}
+
+/**
+ * @param {string} builds
+ * @param {string} directory
+ * @param {Built['files']} files
+ */
+export function recordBuild(builds, directory, files) {
+  const draft = join(builds, `.built-${process.pid}`)
+  writeFileSync(draft, JSON.stringify({ directory, files }))
+  renameSync(draft, join(builds, RECORD))
+}
+
+/**
+ * A file, or a folder, whose time of change says whether files were added or removed.
+ * @param {string} path
+ * @returns {Built['files'][number]}
+ */
+export function describe(path) {
+  const { size, mtimeMs } = statSync(join(root, path))
+  return [path, size, mtimeMs]
+}
+
+const RECORD = 'built.json'
+
+/**
+ * @param {string} builds
+ * @returns {Built | undefined}
+ */
+function readRecord(builds) {
+  try {
+    return JSON.parse(readFileSync(join(builds, RECORD), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {Built['files'][number]} file */
+function isUnchanged([path, size, changedAt]) {
+  const found = statSync(join(root, path), { throwIfNoEntry: false })
+  return found?.size === size && found.mtimeMs === changedAt
+}
