@@ -10,7 +10,7 @@ import { endlessCode } from './hostile/code.ts'
 import { eventFanOut, eventSchemas, heavyDedupe, largeForms } from './hostile/events.ts'
 import { largeExecutions, parkedExecutions, watchedExecutions } from './hostile/executions.ts'
 import { heavySchemas, manyConditions, manyExpressions, mappedExpressions } from './hostile/expressions.ts'
-import { largeVersions, parallelReads } from './hostile/lists.ts'
+import { largeVersions, longConversations, parallelReads } from './hostile/lists.ts'
 import { peakMemory, watchNeighbour } from './hostile/neighbour.ts'
 import { manyQuestions, manyWaits } from './hostile/people.ts'
 import { chainedValues, manyValues, mappedValues, wideValues } from './hostile/values.ts'
@@ -41,6 +41,7 @@ const attacks: Attack[] = [
   heavySchemas,
   largeVersions,
   parallelReads,
+  longConversations,
   largeExecutions,
   watchedExecutions,
   parkedExecutions,

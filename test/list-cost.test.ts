@@ -1,4 +1,5 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { listConversations } from '#areas/inbox/store'
 import { listOutside } from '#areas/threads/store'
 import { listAudit } from '#areas/workspaces/store'
 import type { Tx } from '#platform/db/pool'
@@ -83,4 +84,35 @@ test.each([
   }
   expect(seen).toEqual(seen.toSorted().reverse())
   expect(new Set(seen).size).toBe(3 * PAGE)
+})
+
+describe('a search in the messages of conversations', () => {
+  const TALKS = 3_000
+  const reader = () => ({ user_id: world.owner.uuid, role: 'owner' })
+  const search = (q: string) =>
+    reading('messages', (tx) => listConversations(tx, world.workspace.uuid, reader(), { limit: 200, q }))
+
+  beforeAll(async () => {
+    await service().sql(
+      `insert into messages (workspace_id, message_id, thread_id, seq, turn, role, text)
+       select workspace_id, uuidv7(), thread_id, 1, 1, 'visitor', 'Where is parcel number ' || row_number() over (order by updated_at desc)
+       from threads where workspace_id = $1 and kind = 'embed' order by updated_at desc limit $2`,
+      [world.workspace.uuid, TALKS],
+    )
+    await service().sql('analyze messages')
+  })
+
+  test('looks into those that may contain the text', async () => {
+    const { found, looked } = await search('PARCEL number 2999')
+    expect(found.items.map(({ last_message }) => last_message!.text)).toEqual(['Where is parcel number 2999'])
+    expect(looked).toBeLessThan(PAGE)
+    expect((await search('parcel number 3001')).found.items).toEqual([])
+  })
+
+  test.each(['where is parcel number', 'rc'])('shows the newest for %j, which is everywhere', async (q) => {
+    const { found, looked } = await search(q)
+    const newest = found.items.slice(0, 3).map(({ last_message }) => last_message!.text)
+    expect(newest).toEqual([1, 2, 3].map((n) => `Where is parcel number ${n}`))
+    expect(looked).toBeLessThan(TALKS / 2)
+  })
 })

@@ -1,8 +1,10 @@
+import pg from 'pg'
 import type { BenchDatabase } from '../database.ts'
 import { makeBenchPerson, post } from '../world.ts'
 
 // What an attack may use. An attack is a tenant of its own: it signs in, saves what it needs and does its worst, with nothing
-// but the HTTP interface. It ends by itself; the bench watches a neighbour meanwhile.
+// but the HTTP interface. It ends by itself; the bench watches a neighbour meanwhile. What took a tenant months is written into the
+// database before.
 
 export type Tenant = {
   workspaceId: string
@@ -16,6 +18,8 @@ export type World = {
   base: string
   /** Signs up another tenant. */
   tenant(): Promise<Tenant>
+  /** Writes a history that would take hours over HTTP. */
+  write(sql: string, values: unknown[]): Promise<void>
 }
 
 export type Attack = {
@@ -30,6 +34,12 @@ export type Attack = {
 
 export const worldOf = (base: string, database: BenchDatabase): World => ({
   base,
+  write: async (sql, values) => {
+    const client = new pg.Client(database.urls.owner)
+    await client.connect()
+    await client.query(sql, values)
+    await client.end()
+  },
   tenant: async () => {
     const { key, workspaceId } = await makeBenchPerson(database)
     return {

@@ -2,6 +2,7 @@ import { outsideColumns, outsideTables, type Reader, readableOutside } from '#ar
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Conversation, conversationList } from './schema.ts'
+import { findContaining } from './search-store.ts'
 
 const MAX_WORDS = 300
 
@@ -22,14 +23,20 @@ const tables = `${outsideTables}
 
 type Listed = Conversation & { assignee_id: unknown; assigned: unknown; waiting: unknown; unread: unknown }
 
-/** Looks into the messages as well as the title: `q` of the list alone would see the title only. */
+/** `q` looks into titles and messages, by an index. */
 export async function listConversations(tx: Tx, workspaceId: string, reader: Reader, { q, ...asked }: ListInput) {
+  const found = q === undefined ? null : await findContaining(tx, workspaceId, q)
   const { items, next_cursor } = await readList<Listed>(tx, conversationList, asked, {
-    sql: `select ${columns}, ${filters} from ${tables} where ${readableOutside} and ($4::text is null
-        or strpos(lower(coalesce(t.title, p.name, w.name, '')), lower($4)) > 0
-        or exists (select from messages m where m.workspace_id = t.workspace_id and m.thread_id = t.thread_id
-          and strpos(lower(m.text), lower($4)) > 0))`,
-    values: [workspaceId, reader.user_id, reader.role, q ?? null],
+    sql: `select ${columns}, ${filters} from ${tables} where ${readableOutside} and ($4::uuid[] is null or t.thread_id = any($4)
+        or t.title is null and (t.template_id = any($5::uuid[]) or t.workflow_id = any($6::uuid[])))`,
+    values: [
+      workspaceId,
+      reader.user_id,
+      reader.role,
+      found?.threads ?? null,
+      found?.templates ?? null,
+      found?.workflows ?? null,
+    ],
   })
   return {
     items: items.map(({ assignee_id: _a, assigned: _b, waiting: _c, unread: _d, ...shown }) => shown),
