@@ -1,4 +1,5 @@
 import { type Draft, followAnswer } from '../sdk/streams.ts'
+import { t } from './words.ts'
 
 // The embed API, as a visitor of somebody's site. The visitor's token and the conversation are kept in the browser, so that a
 // reload goes on where it was.
@@ -68,10 +69,10 @@ export type Gathered = {
 }
 
 const wordsFor = (status: number, code = ''): string | undefined => {
-  if (code === 'origin_refused') return 'This chat is not allowed on this page.'
-  if (status === 401) return 'This chat is not available any more.'
-  if (status === 429) return 'Too many messages. Try again in a moment.'
-  return status >= 500 ? 'Something went wrong. Try again in a moment.' : undefined
+  if (code === 'origin_refused') return t('This chat is not allowed on this page.')
+  if (status === 401) return t('This chat is not available any more.')
+  if (status === 429) return t('Too many messages. Try again in a moment.')
+  return status >= 500 ? t('Something went wrong. Try again in a moment.') : undefined
 }
 
 /** A refusal of the service, with the mistakes of a form by field. */
@@ -81,7 +82,7 @@ export class Refused extends Error {
   readonly fields: Record<string, string>
 
   constructor(status: number, body: { code?: string; detail?: string; errors?: { path: string; message: string }[] }) {
-    super(wordsFor(status, body.code) ?? body.detail ?? 'The service did not answer as expected.')
+    super(wordsFor(status, body.code) ?? body.detail ?? t('The service did not answer as expected.'))
     // What is wrong with a token or an origin is for the author of the page.
     if (status === 401 || status === 403) console.warn(`heddle: ${body.detail ?? body.code}`)
     this.status = status

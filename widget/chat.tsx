@@ -6,6 +6,7 @@ import { AnswerForm, SchemaForm } from './form.tsx'
 import { Icon } from './icons.tsx'
 import { placeIn } from './place.ts'
 import { makeSpeaker, useMicrophone } from './speech.ts'
+import { t } from './words.ts'
 
 type Props = { api: Api; config: Config; onClose?(): void }
 
@@ -128,8 +129,8 @@ export function Chat({ api, config, onClose }: Props) {
           <button
             type="button"
             aria-pressed={spoken}
-            aria-label="Speak answers aloud"
-            title="Speak answers aloud"
+            aria-label={t('Speak answers aloud')}
+            title={t('Speak answers aloud')}
             onClick={() => setSpoken(!spoken)}
           >
             <Icon name={spoken ? 'loud' : 'quiet'} />
@@ -137,27 +138,27 @@ export function Chat({ api, config, onClose }: Props) {
         ) : null}
         <button
           type="button"
-          aria-label="Start a new conversation"
-          title="Start a new conversation"
+          aria-label={t('Start a new conversation')}
+          title={t('Start a new conversation')}
           onClick={() => void conversation.restart(config.greeting)}
         >
           <Icon name="restart" />
         </button>
         {onClose ? (
-          <button type="button" aria-label="Close the chat" title="Close" onClick={onClose}>
+          <button type="button" aria-label={t('Close the chat')} title={t('Close')} onClick={onClose}>
             <Icon name="close" />
           </button>
         ) : null}
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <div class="log" ref={log} role="log" aria-live="polite" aria-label="Conversation" tabIndex={0}>
+      <div class="log" ref={log} role="log" aria-live="polite" aria-label={t('Conversation')} tabIndex={0}>
         {view.messages.map((message) => (
           <div class={`message ${message.role}`} key={message.message_id}>
             {message.author ? (
               <span class="author">{message.author}</span>
             ) : (
               <span class="sr">
-                {message.role === 'visitor' ? 'You: ' : message.role === 'assistant' ? `${config.name}: ` : ''}
+                {message.role === 'visitor' ? `${t('You')}: ` : message.role === 'assistant' ? `${config.name}: ` : ''}
               </span>
             )}
             <Said message={message} origin={api.origin} />
@@ -171,18 +172,18 @@ export function Chat({ api, config, onClose }: Props) {
           </div>
         ) : view.busy ? (
           <div class="message dots">
-            <span class="sr">Thinking</span>
+            <span class="sr">{t('Thinking')}</span>
           </div>
         ) : null}
       </div>
       {view.working && !view.busy && !view.form && !view.question ? (
         <p class="note" role="status">
-          <span class="dots">Working on it</span>
+          <span class="dots">{t('Working on it')}</span>
         </p>
       ) : null}
       {view.connection === 'lost' && view.busy ? (
         <p class="note" role="status">
-          The connection was lost; trying again…
+          {t('The connection was lost; trying again…')}
         </p>
       ) : null}
       {problem ? (
@@ -231,14 +232,14 @@ export function Chat({ api, config, onClose }: Props) {
         }}
       >
         <label class="sr" for="say">
-          Your message
+          {t('Your message')}
         </label>
         <textarea
           id="say"
           ref={compose}
           rows={1}
           maxLength={8000}
-          placeholder="Write a message"
+          placeholder={t('Write a message')}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
@@ -254,7 +255,7 @@ export function Chat({ api, config, onClose }: Props) {
               type="file"
               class="sr"
               tabIndex={-1}
-              aria-label="File to send"
+              aria-label={t('File to send')}
               onChange={(event) => {
                 const [file] = event.currentTarget.files ?? []
                 event.currentTarget.value = ''
@@ -265,8 +266,8 @@ export function Chat({ api, config, onClose }: Props) {
             />
             <button
               type="button"
-              aria-label="Send a file"
-              title="Send a file"
+              aria-label={t('Send a file')}
+              title={t('Send a file')}
               disabled={view.busy}
               onClick={() => attachment.current?.click()}
             >
@@ -279,14 +280,14 @@ export function Chat({ api, config, onClose }: Props) {
             type="button"
             class={microphone.recording ? 'recording' : ''}
             aria-pressed={microphone.recording}
-            aria-label={microphone.recording ? 'Stop recording' : 'Record a voice message'}
+            aria-label={microphone.recording ? t('Stop recording') : t('Record a voice message')}
             onClick={() => void microphone.toggle()}
           >
             <Icon name={microphone.recording ? 'stop' : 'microphone'} />
           </button>
         ) : null}
         <button type="submit" class="primary" disabled={view.busy || text.trim() === ''}>
-          Send
+          {t('Send')}
         </button>
       </form>
     </section>

@@ -1,4 +1,5 @@
 import { type Api, type FileValue, type Form, type Message, Refused, type Status } from './api.ts'
+import { t } from './words.ts'
 
 // What the visitor sees, and how it changes. One conversation behind both widgets: a chat by template, and the guided
 // gathering of a workflow's inputs.
@@ -83,9 +84,13 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         thread = last = null
         api.kept.set('thread', null)
         follow(null)
-        set({ form: null, question: null, problem: 'This conversation has ended. Write a message to start a new one.' })
+        set({
+          form: null,
+          question: null,
+          problem: t('This conversation has ended. Write a message to start a new one.'),
+        })
       } else if (error instanceof Refused) set({ problem: error.message, fieldErrors: error.fields })
-      else set({ problem: 'The connection was lost. Try again in a moment.', connection: 'lost' })
+      else set({ problem: t('The connection was lost. Try again in a moment.'), connection: 'lost' })
     } finally {
       set({ busy: false, draft: '' })
     }

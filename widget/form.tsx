@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Schema } from './api.ts'
+import { t } from './words.ts'
 
 type Props = {
   title: string
@@ -146,7 +147,7 @@ export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubm
                     value={show(given[name])}
                     onChange={(event) => change(name, read(field, event.currentTarget.value))}
                   >
-                    <option value="">Choose…</option>
+                    <option value="">{t('Choose…')}</option>
                     {field.enum.map((value) => (
                       <option key={String(value)} value={String(value)}>
                         {String(value)}
@@ -189,11 +190,11 @@ export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubm
       })}
       <div class="actions">
         <button type="submit" class="primary" disabled={busy}>
-          Send
+          {t('Send')}
         </button>
         {onCancel ? (
           <button type="button" disabled={busy} onClick={onCancel}>
-            Cancel
+            {t('Cancel')}
           </button>
         ) : null}
       </div>
@@ -219,7 +220,7 @@ export function AnswerForm({
     ? schema
     : {
         type: 'object',
-        properties: { response: { ...schema, title: schema.title ?? 'Your answer' } },
+        properties: { response: { ...schema, title: schema.title ?? t('Your answer') } },
         required: ['response'],
       }
   return (

@@ -4,6 +4,7 @@ import { type Api, type Config, makeApi, type Target } from './api.ts'
 import { Chat } from './chat.tsx'
 import { Icon } from './icons.tsx'
 import { applyTheme, css } from './theme.ts'
+import { t } from './words.ts'
 
 // One script tag puts a chat on any page:
 //   <script src="https://heddle.example/widget/v1.js" data-template="tmpl_…" data-token="ems_…" async></script>
@@ -28,7 +29,7 @@ function Floating({ api, config }: { api: Api; config: Config }) {
       type="button"
       class="launch"
       ref={launch}
-      aria-label={`Open the chat with ${config.name}`}
+      aria-label={`${t('Open the chat')}: ${config.name}`}
       onClick={() => setOpen(true)}
     >
       <Icon name="chat" />
@@ -72,7 +73,7 @@ abstract class Widget extends HTMLElement {
       render(
         <Failed
           message={
-            error instanceof Error && error.name !== 'TypeError' ? error.message : 'Cannot reach the chat right now.'
+            error instanceof Error && error.name !== 'TypeError' ? error.message : t('Cannot reach the chat right now.')
           }
         />,
         this.root,

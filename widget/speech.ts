@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { t } from './words.ts'
 
 /** Formats the service reads; Safari records mp4 only, which it does not, so the microphone is not offered there. */
 const recordable = ['audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/webm']
@@ -30,7 +31,7 @@ export function useMicrophone(onClip: (clip: Blob) => void, onProblem: (text: st
       current.start()
       setRecording(true)
     } catch {
-      onProblem('Cannot use the microphone. Allow it in the browser, or type.')
+      onProblem(t('Cannot use the microphone. Allow it in the browser, or type.'))
     }
   }
 

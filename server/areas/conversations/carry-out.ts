@@ -10,6 +10,7 @@ import { conversationOf } from './conversation-input.ts'
 import { insertExecution } from './execution-store.ts'
 import { askForPerson } from './handover.ts'
 import { initiatorsOfTurn } from './initiators.ts'
+import { handedOver, noticesFor } from './notices.ts'
 import type { Offer } from './offer-store.ts'
 import * as turn from './pending-turn.ts'
 import type { OpenQuestion } from './state.ts'
@@ -185,7 +186,7 @@ async function carryOut(
     }
     case 'hand_over': {
       const { fresh, closed } = await askForPerson(tx, thread, decision.reason)
-      turn.say(pending, texts.handedOver(fresh, closed))
+      turn.say(pending, handedOver(noticesFor(thread.state), fresh, closed))
       return
     }
     case 'start':

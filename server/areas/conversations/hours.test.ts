@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { closedText, type Hours, standingAt } from './hours.ts'
+import { noticesFor } from './notices.ts'
 
 const weekdays = [
   { from: '13:00', to: '17:00' },
@@ -10,6 +11,7 @@ const hours: Hours = {
   days: { mon: weekdays, tue: weekdays, fri: [{ from: '22:00', to: '24:00' }], sun: [{ from: '02:30', to: '04:00' }] },
   closed_on: ['2026-11-24'],
 }
+const english = noticesFor({ visit: null })
 const at = (text: string) => standingAt(hours, new Date(text))
 
 describe('opening hours', () => {
@@ -28,13 +30,34 @@ describe('opening hours', () => {
   })
 
   test('that never come are said without a day', () => {
-    expect(closedText({ time_zone: 'UTC', days: {} }, new Date())).toBe('Nobody is there at the moment.')
-    expect(closedText(null, new Date())).toBeNull()
+    expect(closedText({ time_zone: 'UTC', days: {} }, new Date(), { say: english })).toBe(
+      'Nobody is there at the moment.',
+    )
+    expect(closedText(null, new Date(), { say: english })).toBeNull()
   })
 
   test('are said on the clock of the person where it is known', () => {
     const now = new Date('2026-11-16T17:00:00Z')
-    expect(closedText(hours, now)).toContain('Tuesday 17 November at 09:00 (Europe/Berlin)')
-    expect(closedText(hours, now, 'America/New_York')).toContain('Tuesday 17 November at 03:00 (America/New_York)')
+    expect(closedText(hours, now, { say: english })).toContain('Tuesday 17 November at 09:00 (Europe/Berlin)')
+    expect(closedText(hours, now, { say: english, timeZone: 'America/New_York' })).toContain(
+      'Tuesday 17 November at 03:00 (America/New_York)',
+    )
+  })
+
+  test.each([
+    [
+      'de-CH',
+      'Im Moment ist niemand da. Sie bekommen eine Antwort ab Dienstag, 17. November um 09:00 (Europe/Berlin).',
+    ],
+    ['fr', 'Il n’y a personne pour le moment. L’équipe répond à partir de mardi 17 novembre à 09:00 (Europe/Berlin).'],
+    [
+      'es-MX',
+      'Ahora mismo no hay nadie. El equipo responde a partir del martes, 17 de noviembre, 09:00 (Europe/Berlin).',
+    ],
+    ['nn-NO', 'Det er ingen her akkurat nå. De svarer fra tirsdag 17. november kl. 09:00 (Europe/Berlin).'],
+    ['ja', 'Nobody is there at the moment. They answer from Tuesday 17 November at 09:00 (Europe/Berlin).'],
+  ])('are said in the language of the page: %s', (locale, text) => {
+    const now = new Date('2026-11-16T17:00:00Z')
+    expect(closedText(hours, now, { say: noticesFor({ visit: { locale } }) })).toBe(text)
   })
 })

@@ -1,4 +1,5 @@
 import { offsetAt, plusDays, showDay, wallClock, weekdayOf } from '#providers/extraction/calendar'
+import type { Notices } from './notices.ts'
 
 // When people answer. Times are those of the clocks in the zone of the hours.
 
@@ -39,8 +40,8 @@ export function standingAt(hours: Hours, now: Date): { open: boolean; opens_at: 
   return { open: false, opens_at: null }
 }
 
-const formatIn = (timeZone: string, at: Date): string =>
-  new Intl.DateTimeFormat('en-GB', {
+const formatIn = (locale: string, timeZone: string, at: Date): string =>
+  new Intl.DateTimeFormat(locale, {
     timeZone,
     weekday: 'long',
     day: 'numeric',
@@ -51,11 +52,15 @@ const formatIn = (timeZone: string, at: Date): string =>
   }).format(at)
 
 /** What somebody outside is told while nobody is there, on their own clock where that is known; null within the hours. */
-export function closedText(hours: Hours | null, now: Date, timeZone?: string): string | null {
+export function closedText(
+  hours: Hours | null,
+  now: Date,
+  { say, timeZone }: { say: Notices; timeZone?: string | undefined },
+): string | null {
   if (hours === null) return null
   const { open, opens_at } = standingAt(hours, now)
   if (open) return null
-  if (opens_at === null) return 'Nobody is there at the moment.'
+  if (opens_at === null) return say.nobodyThere
   const zone = timeZone ?? hours.time_zone
-  return `Nobody is there at the moment. They answer from ${formatIn(zone, opens_at)} (${zone}).`
+  return `${say.nobodyThere} ${say.from(formatIn(say.locale, zone, opens_at), zone)}`
 }

@@ -5,10 +5,10 @@ import { toWire } from '#platform/ids'
 import type { CarryOut } from './carry-out.ts'
 import { whenClosed } from './handover.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
+import { joined, noticesFor } from './notices.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
 import { asideOf, type PendingTurn } from './pending-turn.ts'
 import { askedNow } from './state.ts'
-import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
 import { type LockedThread, lockThread, noteRead, setTakenOver } from './thread-store.ts'
 import type { Message, SpeakUp, TakeOver } from './types.ts'
@@ -48,7 +48,7 @@ export function makeTakeover({
   function join(pending: PendingTurn, by: TakeOver['person'], { voice }: Surroundings): void {
     const { thread } = pending
     if (thread.taken_over_by === by.user_id) return
-    pending.messages.push(aside(texts.joined(voice?.names ? by.name : null)))
+    pending.messages.push(aside(joined(noticesFor(thread.state), voice?.names ? by.name : null)))
     carrying.closeForm(pending, 'replaced')
     thread.state = { ...thread.state, awaiting: false }
   }
@@ -87,7 +87,7 @@ export function makeTakeover({
       thread.state = { ...thread.state, awaiting: false }
       await updates.dropClosed(tx, thread)
       const pending = asideOf(thread, around.form)
-      pending.messages.push(aside(texts.HANDED_BACK))
+      pending.messages.push(aside(noticesFor(thread.state).handedBack))
       for (const text of neededNow(thread, around)) carrying.say(pending, text)
       carrying.remind(pending, around.offers)
       await finish(tx, pending, around)

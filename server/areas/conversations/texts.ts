@@ -28,24 +28,6 @@ export const ANSWERED_ELSEWHERE = 'Thank you, but that question has already been
 export const NOT_UNDERSTOOD = 'Sorry, I did not understand that.'
 export const COMPLETE = 'This has already been started.'
 export const A_COLLEAGUE = 'A colleague'
-export const NO_ANSWER_ALONE = 'Sorry, I cannot answer at the moment. Please try again later.'
-export const HANDED_BACK = 'The assistant answers again.'
-
-/** `closed`: when somebody answers, where nobody is there now. */
-export const handedOver = (fresh: boolean, closed: string | null): string =>
-  [
-    fresh
-      ? 'I have told my colleagues that you would like to talk to a person.'
-      : 'My colleagues know that you wait for them.',
-    closed ?? 'They will answer here.',
-  ].join(' ')
-
-export const noAnswer = (closed: string | null): string =>
-  closed === null
-    ? 'Sorry, I cannot answer at the moment. I have told my colleagues, and they will answer here.'
-    : `Sorry, I cannot answer at the moment. I have told my colleagues. ${closed}`
-
-export const joined = (name: string | null): string => `${name ?? A_COLLEAGUE} has joined the conversation.`
 
 const labelOf = ({ name, schema }: Pick<Requirement, 'name' | 'schema'>): string => {
   const title = schema && own(schema, 'title')

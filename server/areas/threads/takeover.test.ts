@@ -39,6 +39,20 @@ const read = async ({ visitor, thread }: Talk) =>
 const textsOf = async (talk: Talk): Promise<string[]> => (await read(talk)).items.map(({ text }) => text)
 
 describe('a colleague who takes over', () => {
+  test('is announced in the language of the visitor’s page', async () => {
+    const talk = await begin()
+    const chat = (message: string) =>
+      talk.visitor.call('POST', '/chat', { body: { message, thread_id: talk.thread, locale: 'de-AT' } })
+    const asked = await chat('I want to talk to a human')
+    expect(asked.body.messages.at(-1).text).toBe(
+      'Ich habe dem Team gesagt, dass Sie mit einem Menschen sprechen möchten. Sie bekommen hier eine Antwort.',
+    )
+    await act(maker, talk.thread, 'take-over')
+    await act(maker, talk.thread, 'hand-back')
+    const texts = (await read(talk)).items.filter(({ role }) => role === 'system').map(({ text }) => text)
+    expect(texts).toEqual(['Mia Maker ist jetzt im Gespräch.', 'Der Assistent antwortet wieder.'])
+  })
+
   test('is announced, silences the assistant, and hands back', async () => {
     const talk = await begin()
     const taken = await act(maker, talk.thread, 'take-over')

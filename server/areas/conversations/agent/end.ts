@@ -4,6 +4,7 @@ import type { CarryOut } from '../carry-out.ts'
 import { readStandings } from '../execution-store.ts'
 import { askForPerson, mayAskForPerson } from '../handover.ts'
 import { findMessage, type NewMessage, saveTurn } from '../message-store.ts'
+import { noAnswer, noticesFor } from '../notices.ts'
 import { readSurroundings } from '../offer-store.ts'
 import { asideOf, type PendingTurn } from '../pending-turn.ts'
 import * as texts from '../texts.ts'
@@ -97,9 +98,10 @@ async function apologize(
   }
   for (const end of (scene?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
     if (end.told) pending.messages.push(toldEnd(end))
-  if (!mayAskForPerson(thread)) return carrying.say(pending, texts.NO_ANSWER_ALONE)
+  const told = noticesFor(thread.state)
+  if (!mayAskForPerson(thread)) return carrying.say(pending, `${told.cannotAnswer} ${told.tryLater}`)
   const { closed } = await askForPerson(tx, thread, 'The assistant could not answer.')
-  carrying.say(pending, texts.noAnswer(closed))
+  carrying.say(pending, noAnswer(told, closed))
 }
 
 const toldEnd = ({ title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
