@@ -174,7 +174,14 @@ export function makeInbound(options: {
         throw problem('channel_disabled', 'Enable the channel, and give it a template, to receive messages.')
     }
     const at = { workspaceId: config.workspace_id, config }
-    if (press && vendor.buttons) return send(reply, vendor.buttons.answer(press, await people.press(at, press)))
+    if (press && vendor.buttons) {
+      const { text, isTaken } = await people.press(at, press)
+      if (!isTaken)
+        await vendor.buttons
+          .refuse?.(press, text)
+          .catch((error: unknown) => ctx.log.info({ err: error, channel: vendor.name }, 'a refusal was not told'))
+      return send(reply, vendor.buttons.answer(press, text))
+    }
     for (const message of messages.filter(people.isLink)) await people.link(at, message)
     const said = messages.filter((message) => !people.isLink(message))
     if (said.length > 0) await keep(config, said)

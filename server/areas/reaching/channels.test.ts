@@ -194,6 +194,33 @@ describe.each(names)('in %s', (name) => {
   })
 })
 
+test('Slack shows the person alone why a button did nothing, and calls no other host', async () => {
+  const here = await begin('slack')
+  await here.link()
+  const { sent, base } = fakes.slack
+  const count = sent.length
+  const execution = await start(gate([here.person]))
+  const { buttons } = await sentAfter('slack', count)
+  const press = (value: string, who: string, url = `${base}/actions/${who}`) =>
+    here.call(slack.fromSlack(slack.slackPress(value, who, url), { form: true }))
+  const toldTo = (who: string): string[] => sent.flatMap(({ to, text }) => (to === who ? [text] : []))
+  await press(buttons!.Approve!, 'U0OTHER')
+  await press('h1.forged', 'U0FORGER')
+  expect(toldTo('U0OTHER')).toEqual(['This was sent to somebody else.'])
+  expect(toldTo('U0FORGER')).toEqual(['This button does not work any more.'])
+  await press(buttons!.Approve!, 'U0PERSON')
+  await statusOf(execution, 'succeeded')
+  expect(toldTo('U0PERSON')).toEqual([])
+  await press(buttons!.Reject!, 'U0PERSON')
+  expect(toldTo('U0PERSON')).toEqual([expect.stringMatching(/^(?:You voted: approve|Approved)/)])
+  const elsewhere = await slack.startSlack()
+  expect((await press(buttons!.Reject!, 'U0PERSON', `${elsewhere.base}/actions/U0PERSON`)).status).toBe(200)
+  expect(elsewhere.sent).toEqual([])
+  await elsewhere.close()
+  fakes.slack.next('hang up')
+  expect((await press(buttons!.Reject!, 'U0PERSON')).status).toBe(200)
+})
+
 test('a question with few answers has buttons; more than can be shown has none', async () => {
   const here = await begin('telegram')
   await here.link()

@@ -19,6 +19,10 @@ const NOT_KNOWN = 'This button does not work any more.'
 const NOT_YOURS = 'This was sent to somebody else.'
 const SIGN_IN = 'This workspace asks for a second factor. Answer in the console.'
 
+/** What the person is told, and whether their answer counts. */
+export type Pressed = { text: string; isTaken: boolean }
+const refused = (text: string): Pressed => ({ text, isTaken: false })
+
 type At = { workspaceId: string; config: Queued['config'] }
 
 export type PeopleParts = MatterParts & {
@@ -30,39 +34,39 @@ export type PeopleParts = MatterParts & {
 export function makePeople(parts: PeopleParts) {
   const { db, tokens } = parts
 
-  async function press({ workspaceId, config }: At, { sender, value }: Press): Promise<string> {
+  async function press({ workspaceId, config }: At, { sender, value }: Press): Promise<Pressed> {
     const named = tokens.readButton(workspaceId, value)
-    if (!named) return NOT_KNOWN
+    if (!named) return refused(NOT_KNOWN)
     return db.tenant({ workspaceId, userId: null }, async (tx) => {
       const message = await store.findMessage(tx, workspaceId, named.messageId)
       const door = message?.identity_id && (await identities.findDoor(tx, workspaceId, message.identity_id))
-      if (!message || !door || door.config_id !== config.config_id) return NOT_KNOWN
-      if (door.sender_id !== sender.id) return NOT_YOURS
+      if (!message || !door || door.config_id !== config.config_id) return refused(NOT_KNOWN)
+      if (door.sender_id !== sender.id) return refused(NOT_YOURS)
       const matter = await readMatter(tx, message)
-      if (!matter || message.payload_sha256 === null) return NOT_KNOWN
-      if (message.requires_factor) return SIGN_IN
-      if (matter.status !== 'open') return `${matter.outcome}.`
+      if (!matter || message.payload_sha256 === null) return refused(NOT_KNOWN)
+      if (message.requires_factor) return refused(SIGN_IN)
+      if (matter.status !== 'open') return refused(`${matter.outcome}.`)
       const { choices } = channelTextOf({ ...message, workspace: '', matter, mayPress: true, consoleUrl: '' })
       const choice = choices[named.choice]
-      if (!choice) return NOT_KNOWN
+      if (!choice) return refused(NOT_KNOWN)
       const given =
         matter.kind === 'approval'
           ? { decision: choice.response as 'approve' | 'reject' }
           : { response: choice.response as Json }
       const evidence = { via: config.channel, sender_id: sender.id }
       await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
-      return `${choice.label}: thank you.`
+      return { text: `${choice.label}: thank you.`, isTaken: true }
     })
   }
 
   return {
     /** What the person is told. A refusal is words for them, never a failure of the vendor's request. */
-    async press(at: At, pressed: Press): Promise<string> {
+    async press(at: At, pressed: Press): Promise<Pressed> {
       try {
         return await press(at, pressed)
       } catch (error) {
         if (!isProblem(error)) throw error
-        return error.message
+        return refused(error.message)
       }
     },
 

@@ -38,8 +38,8 @@ export type InboundMessage = {
   direct?: boolean
 }
 
-/** Somebody pressed a button of a message of ours. The vendor says who. */
-export type Press = { id: string; sender: { id: string; name: string }; value: string }
+/** Somebody pressed a button of a message of ours. The vendor says who, and some say where they alone can be answered. */
+export type Press = { id: string; sender: { id: string; name: string }; value: string; replyTo?: string }
 
 /** A button: what stands on it, and what comes back when it is pressed. */
 export type Choice = { label: string; value: string }
@@ -70,6 +70,8 @@ export type Buttons = {
   ): Promise<void>
   /** What the person who pressed is told at once. */
   answer(press: Press, text: string): InboundAnswer
+  /** Where the answer shows nothing: tells the person, and nobody else, why nothing came of it. Throws ChannelFailure. */
+  refuse?(press: Press, text: string): Promise<void>
 }
 
 /** Begins what our buttons give back: another program of the same app may have buttons too. */

@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import { fetchVendorFile, hostOf, rateLimited } from './call.ts'
+import { SECOND } from '#platform/clock'
+import { callVendor, fetchVendorFile, hostOf, rateLimited } from './call.ts'
 import {
   type Address,
   type Attachment,
@@ -132,8 +133,25 @@ export const makeSlack = ({ base }: { base: string }): Channel => ({
     },
     // The message itself says how it ended.
     answer: () => plain(''),
+    async refuse({ replyTo }, text) {
+      // The signature proves the app, and its owner may be anyone: nothing is sent but to Slack.
+      if (replyTo === undefined || !isAddressOf(replyTo, base)) return
+      const body = { response_type: 'ephemeral', replace_original: false, text: escapeText(text) }
+      const signal = AbortSignal.timeout(REFUSAL_TIMEOUT)
+      const { status } = await callVendor({ vendor: 'Slack', url: replyTo, body, signal })
+      if (status !== 200) throw new ChannelFailure('refused', `Slack answered with status ${status}`)
+    },
   },
 })
+
+/** Slack waits three seconds for the answer to an interaction, and shows an error after. */
+const REFUSAL_TIMEOUT = 2 * SECOND
+
+const isAddressOf = (url: string, base: string): boolean => {
+  if (!URL.canParse(url)) return false
+  const { protocol, host } = new URL(url)
+  return host === hostOf(base) || (protocol === 'https:' && host === 'hooks.slack.com')
+}
 
 async function clientOf(base: string, { bot_token }: Readonly<Record<string, string>>): Promise<WebClient> {
   const { WebClient } = await import('@slack/web-api')
@@ -167,6 +185,7 @@ const blocksOf = (text: string, choices: { label: string; value: string }[]) => 
 const Pressed = z.object({
   type: z.string(),
   trigger_id: z.string().max(200).optional(),
+  response_url: z.string().max(2000).optional(),
   team: z.object({ id: z.string() }).nullish(),
   user: z.object({ id: z.string().max(100), name: z.string().optional(), username: z.string().optional() }),
   actions: z.array(z.object({ value: z.string().max(200).optional() })).max(10),
@@ -179,8 +198,13 @@ function pressOf(body: Buffer, externalId: string): Press | undefined {
   const value = pressed?.actions[0]?.value
   if (pressed?.type !== 'block_actions' || !value?.startsWith(BUTTON_PREFIX)) return undefined
   if (/^T[A-Z0-9]+$/.test(externalId) && pressed.team && pressed.team.id !== externalId) return undefined
-  const { id, name, username } = pressed.user
-  return { id: pressed.trigger_id ?? id, sender: { id, name: storable(name ?? username ?? id, 200) }, value }
+  const { trigger_id, response_url, user } = pressed
+  return {
+    id: trigger_id ?? user.id,
+    sender: { id: user.id, name: storable(user.name ?? user.username ?? user.id, 200) },
+    value,
+    ...(response_url !== undefined && { replyTo: response_url }),
+  }
 }
 
 const KEY_EVENT = 'heddle_message'

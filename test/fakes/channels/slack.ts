@@ -18,6 +18,12 @@ export function startSlack(): Promise<FakeVendor> {
         ? { status: 200, body: keptFiles.orders }
         : { status: 302, body: '', headers: { location: 'https://slack.com/signin' } }
     if (call.method !== 'POST') return { status: 405, body: {} }
+    if (call.path.startsWith('/actions/')) {
+      const { response_type, replace_original, text } = JSON.parse(call.body.toString()) as Record<string, unknown>
+      if (response_type !== 'ephemeral' || replace_original !== false || typeof text !== 'string') return no('invalid')
+      keep({ to: call.path.slice('/actions/'.length), text })
+      return { status: 200, body: 'ok' }
+    }
     if (!/^\/(chat\.postMessage|chat\.update|conversations\.(history|replies))$/.test(call.path))
       return no('unknown_method')
     if (call.headers.authorization !== `Bearer ${SLACK_TOKEN}`) return no('invalid_auth')
@@ -72,11 +78,13 @@ export function fromSlack(body: unknown, options: { secret?: string; at?: number
 }
 
 let count = 0
-export const slackPress = (value: string, user = 'U0PERSON') => ({
+/** `responseUrl`: where Slack takes what this person alone is shown. */
+export const slackPress = (value: string, user = 'U0PERSON', responseUrl?: string) => ({
   type: 'block_actions',
   trigger_id: `tr${++count}`,
   team: { id: 'T0HOME' },
   user: { id: user, username: 'ada' },
+  ...(responseUrl !== undefined && { response_url: responseUrl }),
   actions: [{ action_id: 'heddle_0', value }],
 })
 export const slackMessage = (text: string, more: Record<string, unknown> = {}) => ({
