@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const PHONE = { width: 390, height: 844 }
@@ -22,6 +22,35 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await eventually(() => page.locator('[data-node]').first().textContent()).toContain('Greet')
     await page.getByText('Succeeded').first().waitFor()
+  })
+
+  it('a node is drawn out of the palette with a finger, and a move along the list scrolls it', async () => {
+    const ada = await site().signUp('Ada')
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Small' })
+    const { page, context } = ada
+    await page.setViewportSize(PHONE)
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    const protocol = await context.newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...points: { x: number; y: number }[]) =>
+      protocol.send('Input.dispatchTouchEvent', { type, touchPoints: points })
+    await page.getByRole('button', { name: 'Show the palette' }).click()
+    const palette = page.getByRole('region', { name: 'Palette' })
+    const box = (await palette.getByRole('button', { name: 'Set values' }).boundingBox())!
+    const from = { x: box.x + 60, y: box.y + box.height / 2 }
+    await touch('touchStart', from)
+    await touch('touchMove', { x: from.x + 1, y: from.y - 60 })
+    await touch('touchMove', { x: from.x + 2, y: from.y - 120 })
+    await touch('touchEnd')
+    expect(await page.locator('[data-node]').count()).toBe(0)
+    const again = (await palette.getByRole('button', { name: 'Set values' }).boundingBox())!
+    const start = { x: again.x + 60, y: again.y + again.height / 2 }
+    await touch('touchStart', start)
+    for (const step of [20, 60, 120]) await touch('touchMove', { x: start.x + step, y: start.y })
+    await touch('touchMove', { x: 220, y: 420 })
+    await touch('touchEnd')
+    await palette.waitFor({ state: 'detached' })
+    await eventually(() => page.locator('[data-node]').count()).toBe(1)
+    await protocol.detach()
   })
 
   it('the navigation opens, leads somewhere and closes', async () => {

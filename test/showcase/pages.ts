@@ -114,6 +114,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'nowhere', path: '/nowhere', ready: 'Page not found' },
   { name: 'run-unknown', path: '/runs/exe_01kf0000000000000000000000', ready: 'not' },
   { name: 'services', path: '/services', ready: 'Airtable' },
+  { name: 'service', path: '/services/github', ready: 'Create an issue' },
 ]
 
 export const operatorPages: Shot[] = ['engine', 'tenants', 'outbox', 'plans'].map((name) => ({

@@ -146,7 +146,7 @@ function Workbench({
         </Notice>
       )}
       <div className="relative flex min-h-0 flex-1">
-        {!readOnly && !comparing && <Palette />}
+        {!readOnly && !comparing && <Palette flow={flow} />}
         <div className="flex min-w-0 flex-1 flex-col">
           <TryProvider value={mayRun ? tryPart : null}>
             <EditorCanvas flow={flow} workflow={workflow} people={people} />

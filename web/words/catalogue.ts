@@ -11,10 +11,17 @@ import { textsIn } from './find-texts.ts'
 const web = join(import.meta.dirname, '..')
 const manifests = join(web, '..', 'server', 'providers', 'services', 'manifests')
 
+type Manifest = { description: string; actions?: { title: string }[]; triggers?: { title: string }[] }
+
 const textsOfServices = (): string[] =>
-  globSync('*.json', { cwd: manifests }).map(
-    (file) => (JSON.parse(readFileSync(join(manifests, file), 'utf8')) as { description: string }).description,
-  )
+  globSync('*.json', { cwd: manifests }).flatMap((file) => {
+    const {
+      description,
+      actions = [],
+      triggers = [],
+    } = JSON.parse(readFileSync(join(manifests, file), 'utf8')) as Manifest
+    return [description, ...[...actions, ...triggers].map(({ title }) => title)]
+  })
 
 function textsOfOffered(): string[] {
   const texts = new Set<string>()

@@ -4,7 +4,7 @@ import { hasBody } from '#model/body'
 import type { Workflow } from '#sdk/types.generated'
 import { pointAt } from '#web/shell/presence.ts'
 import { toast } from '#web/ui/toast.tsx'
-import { add, copy, join, middleOf, paste } from '../actions.ts'
+import { copy, join, middleOf, paste } from '../actions.ts'
 import { reconnect, refuseConnection, removeItems, setPositions } from '../document/commands.ts'
 import { type DocGraph, graphAt } from '../document/document.ts'
 import { addGroup } from '../document/notes.ts'
@@ -21,6 +21,7 @@ import { boxesOf } from './boxes.ts'
 import { Breadcrumb } from './breadcrumb.tsx'
 import { CanvasControls, FIT } from './canvas-controls.tsx'
 import { CanvasMenu, insertInto } from './canvas-menu.tsx'
+import { dropAt } from './drop.ts'
 import { EdgePlus } from './edge-plus.tsx'
 import { EmptyCanvas } from './empty-canvas.tsx'
 import type { NodeRun } from './flow-items.ts'
@@ -74,9 +75,7 @@ export function EditorCanvas({
     const kind = draggedKind(store.kinds.table, event.dataTransfer.getData(KIND_TYPE))
     if (!kind || !flow.current) return
     event.preventDefault()
-    const { x, y } = flow.current.screenToFlowPosition({ x: event.clientX, y: event.clientY })
-    const id = add(store, kind, { at: { x: x - 112, y: y - 28 } })
-    if (id !== undefined) store.set({ focus: id })
+    dropAt(store, flow.current, kind, { x: event.clientX, y: event.clientY })
   }
   return (
     <div

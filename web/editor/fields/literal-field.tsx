@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Json } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { Switch } from '#web/ui/field.tsx'
 import { CodeField } from '../code/code-field.tsx'
@@ -29,6 +29,13 @@ const languages: Record<string, Language> = {
   html: 'plain',
 }
 
+/** Choices that people know by another name than workflows do. */
+const titleOf = (schema: JsonObject, choice: Json): string => {
+  const titles = schema['x-titles']
+  const title = isObject(titles) && typeof choice === 'string' ? titles[choice] : undefined
+  return typeof title === 'string' ? title : String(choice)
+}
+
 /** The control for a value that is written down. */
 export function LiteralField(props: ValueProps & WithValueField & { id: string }) {
   const { schema, value, id, label, required, onChange } = props
@@ -44,7 +51,7 @@ export function LiteralField(props: ValueProps & WithValueField & { id: string }
         >
           {(schema.enum as Json[]).map((choice) => (
             <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
-              {String(choice)}
+              {titleOf(schema, choice)}
             </option>
           ))}
         </SelectInput>

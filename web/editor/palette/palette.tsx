@@ -1,22 +1,27 @@
 import { PanelLeftClose, PanelLeftOpen, Search } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { type RefObject, useEffect, useMemo, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { add } from '../actions.ts'
+import { dropAt } from '../canvas/drop.ts'
+import type { Flow } from '../canvas/graph-canvas.tsx'
 import type { Kind } from '../kinds.ts'
 import { isNarrow } from '../narrow.ts'
 import { draggedText, useServiceKinds } from '../services/service-kinds.ts'
 import { useEditorStore } from '../store.ts'
 import { KIND_TYPE, KindTile } from './kind-tile.tsx'
 import { foundServices, searchKinds } from './search.ts'
+import { type Point, useTouchDrag } from './touch-drag.ts'
 
 const KEY = 'heddle.palette'
 
 /** Every kind of node: drag it onto the canvas, or click to put it behind the selected one. */
-export function Palette() {
+export function Palette({ flow }: { flow: RefObject<Flow | null> }) {
   const store = useEditorStore()
   const [open, setOpen] = useState(() => !isNarrow() && localStorage.getItem(KEY) !== 'closed')
   const [search, setSearch] = useState('')
+  const [held, setHeld] = useState(false)
   const services = useServiceKinds(store.kinds.table)
   const groups = useMemo(
     () =>
@@ -37,6 +42,10 @@ export function Palette() {
     if (id !== undefined) store.set({ focus: id })
     if (isNarrow()) setOpen(false)
   }
+  const drop = (kind: Kind, at: Point): void => {
+    const isOnCanvas = document.elementFromPoint(at.x, at.y)?.closest('[data-canvas]') != null
+    if (isOnCanvas && dropAt(store, flow.current, kind, at) && isNarrow()) setOpen(false)
+  }
   if (!open) {
     return (
       <div className="border-r border-line bg-surface p-1.5">
@@ -47,7 +56,11 @@ export function Palette() {
   return (
     <section
       aria-label="Palette"
-      className="flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:left-0 max-lg:z-20 max-lg:w-64 max-lg:shadow-raised"
+      className={cx(
+        'flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:left-0 max-lg:z-20 max-lg:w-64 max-lg:shadow-raised',
+        // It gives way to the canvas below it.
+        held && 'max-lg:pointer-events-none max-lg:opacity-0',
+      )}
     >
       <div className="flex items-center gap-1.5 border-b border-line py-1.5 pr-1.5 pl-3">
         <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
@@ -69,7 +82,13 @@ export function Palette() {
           <div key={title}>
             <h3 className="px-1.5 pt-3 pb-1 text-xs font-medium text-ink-3">{title}</h3>
             {kinds.map((kind) => (
-              <PaletteItem key={`${kind.type} ${kind.title}`} kind={kind} onAdd={() => addKind(kind)} />
+              <PaletteItem
+                key={`${kind.type} ${kind.title}`}
+                kind={kind}
+                onAdd={() => addKind(kind)}
+                onHold={setHeld}
+                onDrop={(at) => drop(kind, at)}
+              />
             ))}
           </div>
         ))}
@@ -79,7 +98,20 @@ export function Palette() {
   )
 }
 
-function PaletteItem({ kind, onAdd }: { kind: Kind; onAdd(): void }) {
+function PaletteItem({
+  kind,
+  onAdd,
+  onHold,
+  onDrop,
+}: {
+  kind: Kind
+  onAdd(): void
+  onHold(held: boolean): void
+  onDrop(at: Point): void
+}) {
+  const { at, handlers } = useTouchDrag(onDrop)
+  const isHeld = at !== null
+  useEffect(() => onHold(isHeld), [isHeld, onHold])
   return (
     <button
       type="button"
@@ -89,11 +121,25 @@ function PaletteItem({ kind, onAdd }: { kind: Kind; onAdd(): void }) {
         event.dataTransfer.setData(KIND_TYPE, draggedText(kind))
         event.dataTransfer.effectAllowed = 'copy'
       }}
+      {...handlers}
       onClick={onAdd}
-      className="flex w-full items-center gap-2 rounded-md px-1.5 py-1 text-left hover:bg-hover active:cursor-grabbing"
+      className="flex w-full touch-pan-y items-center gap-2 rounded-md px-1.5 py-1 text-left hover:bg-hover active:cursor-grabbing"
     >
       <KindTile kind={kind} />
       <span className={cx('min-w-0 truncate', !kind.available && 'text-ink-3')}>{kind.title}</span>
+      {at && createPortal(<Held kind={kind} at={at} />, document.body)}
     </button>
   )
 }
+
+/** Under the finger, while it is carried to its place. */
+const Held = ({ kind, at }: { kind: Kind; at: Point }) => (
+  <span
+    aria-hidden
+    className="pointer-events-none fixed z-50 flex max-w-52 -translate-x-1/2 -translate-y-1/2 items-center gap-2 rounded-md border border-accent bg-surface px-2 py-1 shadow-raised"
+    style={{ left: at.x, top: at.y }}
+  >
+    <KindTile kind={kind} />
+    <span className="truncate">{kind.title}</span>
+  </span>
+)

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { ServiceDetail, ServiceInList } from '#sdk/types.generated'
+import { wordsOf } from '#web/features/services/words.ts'
 
 /** The form of a `service.call` node: which services and actions there are, and what the chosen action takes. */
 export function serviceArgsSchema(
@@ -11,22 +12,25 @@ export function serviceArgsSchema(
 ): JsonObject {
   const properties = isObject(schema.properties) ? schema.properties : {}
   const chosen = detail?.actions.find(({ name }) => name === args.action)
-  const among = (field: string, choices: readonly string[]): JsonObject => {
+  const among = (field: string, choices: readonly (readonly [value: string, title: string])[]): JsonObject => {
     const value = args[field]
-    const known = typeof value === 'string' && !choices.includes(value) ? [value, ...choices] : choices
-    return { ...(properties[field] as JsonObject), ...(known.length > 0 && { enum: [...known] }) }
+    const values = choices.map(([choice]) => choice)
+    const known = typeof value === 'string' && !values.includes(value) ? [value, ...values] : values
+    const titles = Object.fromEntries(choices)
+    return { ...(properties[field] as JsonObject), ...(known.length > 0 && { enum: known, 'x-titles': titles }) }
   }
   const takesNone = detail?.source === 'built_in' && detail.credentials.length === 0
   const listed = services?.find(({ service }) => service === args.service)
   const actions = listed?.actions ?? detail?.actions ?? []
+  const said = (text: string): string => wordsOf({ source: (listed ?? detail)?.source ?? 'built_in' }, text)
   const fields: JsonObject = {
     ...properties,
-    service: among('service', services?.map(({ service }) => service) ?? []),
+    service: among('service', services?.map(({ service, title }) => [service, title]) ?? []),
     action: among(
       'action',
-      actions.map(({ name }) => name),
+      actions.map(({ name, title }) => [name, said(title)]),
     ),
-    ...(chosen && { args: { ...(chosen.args_schema as JsonObject), title: chosen.title } }),
+    ...(chosen && { args: { ...(chosen.args_schema as JsonObject), title: said(chosen.title) } }),
   }
   if (takesNone) delete fields.credential_id
   const required = ['service', 'action', ...(detail?.credential_required ? ['credential_id'] : []), 'args']

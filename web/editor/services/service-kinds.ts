@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import type { ServiceInList } from '#sdk/types.generated'
 import { useAll } from '#web/api.ts'
+import { wordsOf } from '#web/features/services/words.ts'
 import type { Kind, KindTable } from '../kinds.ts'
 
 // Each action of a service as an entry of the palette: the one node for services, with the action chosen.
@@ -10,13 +11,13 @@ export const SERVICE_CALL = 'service.call'
 export type ServiceKind = Kind & { key: string }
 
 export function serviceKinds(call: Kind, services: readonly ServiceInList[]): ServiceKind[] {
-  return services.flatMap(({ service, title, keywords, actions }) =>
+  return services.flatMap(({ service, title, keywords, actions, source }) =>
     actions.map((action) => ({
       ...call,
       key: `${SERVICE_CALL}/${service}/${action.name}`,
-      title: `${title}: ${action.title}`,
+      title: `${title}: ${wordsOf({ source }, action.title)}`,
       description: action.description,
-      keywords: [title, service, ...keywords],
+      keywords: [title, service, action.title, ...keywords],
       defaults: { service, action: action.name, args: {} },
     })),
   )

@@ -11,7 +11,7 @@ import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
-import { stateLabels } from './forms.ts'
+import { kindTitle, stateLabels } from './forms.ts'
 import { NewSecret } from './new-secret.tsx'
 import { Sharing } from './sharing.tsx'
 import { Usage } from './usage.tsx'
@@ -52,7 +52,7 @@ function Found({ credential }: { credential: Credential }) {
       crumbs={[{ label: 'Credentials', to: '/credentials' }]}
       description={
         <span className="flex items-center gap-2">
-          {credential.service ?? credential.kind}
+          {credential.service ?? kindTitle(credential.kind)}
           <StatusBadge status={state} label={stateLabels[state] ?? state} />
         </span>
       }

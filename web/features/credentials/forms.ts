@@ -14,18 +14,84 @@ export type CredentialForm = {
 
 type Properties = Record<string, Record<string, unknown>>
 
+/** Titles of the kinds and of their fields, which the service says in English. */
+const known: Record<string, string> = {
+  'Bearer token': 'Bearer token',
+  Header: 'Header',
+  'Query parameter': 'Query parameter',
+  'User name and password': 'User name and password',
+  'OAuth2 for programs': 'OAuth2 for programs',
+  'OAuth2 with consent': 'OAuth2 with consent',
+  'AWS signature': 'AWS signature',
+  'Client certificate': 'Client certificate',
+  'Language model': 'Language model',
+  Service: 'Service',
+  Piece: 'Piece',
+  Token: 'Token',
+  Value: 'Value',
+  'Written before the value': 'Written before the value',
+  Parameter: 'Parameter',
+  'User name': 'User name',
+  Password: 'Password',
+  Scopes: 'Scopes',
+  'How the client signs in': 'How the client signs in',
+  'Token address': 'Token address',
+  'Authorization address': 'Authorization address',
+  'Client id': 'Client id',
+  'Client secret': 'Client secret',
+  'More parameters of the token request': 'More parameters of the token request',
+  'More parameters of the authorization address': 'More parameters of the authorization address',
+  Region: 'Region',
+  'Access key id': 'Access key id',
+  'Secret access key': 'Secret access key',
+  'Session token': 'Session token',
+  'Certificate (PEM)': 'Certificate (PEM)',
+  'Private key (PEM)': 'Private key (PEM)',
+  Provider: 'Provider',
+  'Base address, with /v1': 'Base address, with /v1',
+  Model: 'Model',
+  Key: 'Key',
+}
+const said = (title: string): string => known[title] ?? title
+
+const kindTitles: Record<string, string> = {
+  bearer: 'Bearer token',
+  header: 'Header',
+  query: 'Query parameter',
+  basic: 'User name and password',
+  oauth2_client: 'OAuth2 for programs',
+  oauth2_code: 'OAuth2 with consent',
+  aws_sigv4: 'AWS signature',
+  tls_client: 'Client certificate',
+  llm: 'Language model',
+  service: 'Service',
+  piece: 'Piece',
+}
+/** What a kind is called; a kind of a newer service by its own name. */
+export const kindTitle = (kind: string): string => kindTitles[kind] ?? kind
+
+const withTitles = (schema: Record<string, unknown>): Record<string, unknown> => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries((schema.properties ?? {}) as Properties).map(([name, field]) => [
+      name,
+      typeof field.title === 'string' ? { ...field, title: said(field.title) } : field,
+    ]),
+  ),
+})
+
 /** The form of a kind, or of a known service: what is known of that is filled in. */
 export function formOf(kinds: Kinds, chosen: { kind?: string | undefined; service?: string | undefined }) {
   const service = kinds.services.find((one) => one.service === chosen.service)
   const kind = kinds.kinds.find((one) => one.kind === (service?.kind ?? chosen.kind))
   if (kind === undefined) return undefined
   const form: CredentialForm = {
-    title: service?.title ?? kind.title,
+    title: service?.title ?? kindTitle(kind.kind),
     kind: kind.kind,
     hosts: service?.hosts ?? [],
     config: service?.config ?? {},
-    config_schema: kind.kind === 'service' ? { type: 'object', properties: {} } : kind.config_schema,
-    secret_schema: service?.secret_schema ?? kind.secret_schema,
+    config_schema: kind.kind === 'service' ? { type: 'object', properties: {} } : withTitles(kind.config_schema),
+    secret_schema: withTitles(service?.secret_schema ?? kind.secret_schema),
     ...(service && { service: service.service, help: service.help }),
   }
   return form

@@ -7,7 +7,7 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { stateLabels } from './forms.ts'
+import { kindTitle, stateLabels } from './forms.ts'
 
 export function CredentialsPage() {
   const { canWrite } = useRole()
@@ -44,7 +44,7 @@ export function CredentialsPage() {
       columns={[
         { header: 'Name', link: true, cell: (row) => row.name },
         { header: 'Hosts', cell: (row) => row.hosts.join(', '), secondary: true },
-        { header: 'Kind', cell: (row) => row.service ?? row.kind, width: '9rem', secondary: true },
+        { header: 'Kind', cell: (row) => row.service ?? kindTitle(row.kind), width: '9rem', secondary: true },
         {
           header: 'State',
           cell: (row) => <StatusBadge status={row.state} label={stateLabels[row.state] ?? row.state} />,

@@ -9,7 +9,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { CreateCredential } from './create.tsx'
-import { formOf, type Kinds } from './forms.ts'
+import { formOf, type Kinds, kindTitle } from './forms.ts'
 
 export function NewCredentialPage() {
   const { canWrite } = useRole()
@@ -54,7 +54,7 @@ function Choose({ kinds }: { kinds: Kinds }) {
     ...kinds.services.map(({ service, title }) => ({ title, search: { service } as Record<string, string> })),
     ...kinds.kinds
       .filter(({ kind }) => kind !== 'service')
-      .map(({ kind, title }) => ({ title, search: { kind } as Record<string, string> })),
+      .map(({ kind }) => ({ title: kindTitle(kind), search: { kind } as Record<string, string> })),
   ].filter(({ title }) => matches(title))
   return (
     <>

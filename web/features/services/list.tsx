@@ -8,10 +8,8 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
-import { t } from '#web/words/language.ts'
 import { ImportDialog } from './import.tsx'
-
-const SOURCES = { built_in: 'Built in', openapi: 'OpenAPI', mcp: 'MCP', piece: 'Piece', mcp_program: 'MCP' } as const
+import { sources, wordsOf } from './words.ts'
 
 export function ServicesPage() {
   const { canWrite } = useRole()
@@ -36,29 +34,23 @@ export function ServicesPage() {
       }
       empty={{ icon: Blocks, title: 'No services' }}
       rowKey={(row) => row.service}
+      rowTo={(row) => `/services/${row.service}`}
       columns={[
         {
           header: 'Service',
-          cell: (row) => (
-            <span className="flex flex-col">
-              <span className="font-medium">{row.title}</span>
-              <code className="font-mono text-xs text-ink-2">{row.service}</code>
-            </span>
-          ),
+          link: true,
+          cell: (row) => row.title,
+          after: (row) => <code className="font-mono text-xs text-ink-2">{row.service}</code>,
         },
         {
           header: 'Description',
-          cell: (row) => (
-            <span className="block max-w-96 truncate text-ink-2">
-              {row.source === 'built_in' ? t(row.description) : row.description}
-            </span>
-          ),
+          cell: (row) => <span className="block max-w-96 truncate text-ink-2">{wordsOf(row, row.description)}</span>,
           secondary: true,
         },
         { header: 'Actions', cell: (row) => row.actions.length, width: '6rem', secondary: true },
         {
           header: 'Source',
-          cell: (row) => <Badge tone={row.source === 'built_in' ? 'neutral' : 'accent'}>{SOURCES[row.source]}</Badge>,
+          cell: (row) => <Badge tone={row.source === 'built_in' ? 'neutral' : 'accent'}>{sources[row.source]}</Badge>,
           width: '7rem',
         },
         {

@@ -1,0 +1,53 @@
+import { type MouseEvent, type PointerEvent, useRef, useState } from 'react'
+
+// Fingers and pens draw a node out of the palette: the browser's own dragging is for a mouse. A move along the list scrolls it; one
+// to the side takes the entry along.
+
+/** Less is a tap that was not quite still. */
+const TAKEN_AFTER_PX = 12
+
+export type Point = { x: number; y: number }
+
+export function useTouchDrag(onDrop: (at: Point) => void) {
+  const [at, setAt] = useState<Point | null>(null)
+  const start = useRef<Point | null>(null)
+  const wasDragged = useRef(false)
+  const end = (): void => {
+    start.current = null
+    setAt(null)
+  }
+  return {
+    /** Where the entry is held; null while it is not. */
+    at,
+    handlers: {
+      onPointerDown: (event: PointerEvent): void => {
+        wasDragged.current = false
+        start.current = event.pointerType === 'mouse' ? null : { x: event.clientX, y: event.clientY }
+      },
+      onPointerMove: (event: PointerEvent): void => {
+        const from = start.current
+        if (from === null) return
+        const here = { x: event.clientX, y: event.clientY }
+        if (!wasDragged.current) {
+          if (Math.abs(here.x - from.x) < TAKEN_AFTER_PX) return
+          wasDragged.current = true
+          event.currentTarget.setPointerCapture(event.pointerId)
+        }
+        setAt(here)
+      },
+      onPointerUp: (event: PointerEvent): void => {
+        if (start.current !== null && wasDragged.current) onDrop({ x: event.clientX, y: event.clientY })
+        end()
+      },
+      /** The browser scrolls instead. */
+      onPointerCancel: end,
+      /** What was put somewhere is not added a second time. */
+      onClickCapture: (event: MouseEvent): void => {
+        if (!wasDragged.current) return
+        wasDragged.current = false
+        event.preventDefault()
+        event.stopPropagation()
+      },
+    },
+  }
+}
