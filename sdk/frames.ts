@@ -60,3 +60,6 @@ export type NotificationFrame =
   | Of<'notification.created' | 'notification.updated', Notification | { notification_id: string }>
   | Of<'notification.deleted', { notification_id: string }>
   | GapFrame
+
+/** Something has changed in the conversations of the workspace: read again what you show. */
+export type ConversationFrame = Of<'snapshot' | 'conversations.changed', Record<string, never>> | GapFrame

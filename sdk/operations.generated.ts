@@ -866,6 +866,8 @@ export type Operations = {
   updateConversation: { input: { thread_id: string } & ConversationPatch; answer: Conversation; required: true }
   /** Mark a conversation as read by the caller, up to a message */
   markConversationRead: { input: { thread_id: string } & { message_id?: string }; answer: Conversation; required: true }
+  /** A ticket for a socket that tells that conversations of the workspace have changed */
+  createConversationTicket: { input: Record<string, never>; answer: Ticket; required: false }
   /** What colleagues noted about a conversation, oldest first */
   listConversationNotes: { input: { thread_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string }; answer: { items: Array<ConversationNote>; next_cursor: string | null }; required: true }
   /** Write a note for colleagues */
@@ -1415,6 +1417,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getConversation: ["GET", "/api/conversations/{thread_id}"],
   updateConversation: ["PATCH", "/api/conversations/{thread_id}"],
   markConversationRead: ["POST", "/api/conversations/{thread_id}/read"],
+  createConversationTicket: ["POST", "/auth/conversation-ticket"],
   listConversationNotes: ["GET", "/api/conversations/{thread_id}/notes", ["limit","cursor","q","sort","created_after","created_before"]],
   createConversationNote: ["POST", "/api/conversations/{thread_id}/notes"],
   getConversationNote: ["GET", "/api/conversations/{thread_id}/notes/{note_id}"],

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import type { ExecutionFrame, JobFrame, NotificationFrame } from './frames.ts'
+import type { ConversationFrame, ExecutionFrame, JobFrame, NotificationFrame } from './frames.ts'
 
 // Live feeds. A lost connection is opened again with a new ticket where it stopped: no event is lost or seen twice.
 
@@ -97,3 +97,6 @@ export const watchNotifications = (client: Client, options: WatchOptions<Notific
 
 export const watchJob = (client: Client, job_id: string, options: WatchOptions<JobFrame>): Watching =>
   watch(() => client.createBatchTicket({ job_id }), options)
+
+export const watchConversations = (client: Client, options: WatchOptions<ConversationFrame>): Watching =>
+  watch(() => client.createConversationTicket(), options)

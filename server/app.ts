@@ -6,6 +6,7 @@ import { budgetRoutes } from '#areas/budgets/routes'
 import { commentRoutes } from '#areas/comments/routes'
 import { companyRoutes } from '#areas/companies/routes'
 import { makeCompanies, standingInCompany } from '#areas/companies/service'
+import { conversationFeed } from '#areas/inbox/feed'
 import { insightRoutes } from '#areas/insights/routes'
 import { mcpRoutes } from '#areas/mcp/routes'
 import { notificationFeed } from '#areas/notifications/feed'
@@ -216,6 +217,7 @@ async function serve(options: AppOptions, areas: Areas, { kernel, routes, nodes,
   realtime.addFeed('notifications', notificationFeed(db))
   realtime.addFeed('execution', areas.workflows.feed)
   realtime.addFeed('job', areas.jobs.feed)
+  realtime.addFeed('conversations', conversationFeed({ db, log }))
   areas.conversations.addCors(http)
   addKeyCors(http, config.HEDDLE_CORS_ORIGINS)
   addRoutes(http, routes, kernel)

@@ -46,6 +46,7 @@ function sameOrigin(client: Client): Client {
     ...client,
     createWorkflowTicket: async (...given) => here(await client.createWorkflowTicket(...given)),
     createBatchTicket: async (...given) => here(await client.createBatchTicket(...given)),
+    createConversationTicket: async (...given) => here(await client.createConversationTicket(...given)),
     createNotificationTicket: async (...given) => here(await client.createNotificationTicket(...given)),
   }
 }

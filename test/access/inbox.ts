@@ -44,6 +44,7 @@ export const inboxCases: Cases = {
   },
   getConversation: { expect: answeredFor, prepare: visited },
   updateConversation: { expect: answeredFor, prepare: withBody({ state: 'closed' }) },
+  createConversationTicket: { expect: rows.selectedRead },
   markConversationRead: { expect: answeredFor, prepare: withBody({}) },
   listConversationNotes: { expect: answeredFor, prepare: noted() },
   createConversationNote: { expect: answeredFor, prepare: withBody({ text: 'Case' }) },

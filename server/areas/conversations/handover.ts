@@ -2,9 +2,11 @@ import { systemClock } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
+import { hintChange } from './changes.ts'
 import { closedText } from './hours.ts'
 import { findHours } from './hours-store.ts'
 import { lastMessages } from './message-store.ts'
+import { noticesFor } from './notices.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Thread } from './types.ts'
 
@@ -33,7 +35,10 @@ export async function askForPerson(tx: Tx, thread: LockedThread, reason: string)
 
 /** What the person outside is told while nobody is there; null within the opening hours. */
 export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: LockedThread): Promise<string | null> =>
-  closedText(await findHours(tx, workspace_id, template_id), systemClock.now(), state.visit?.time_zone)
+  closedText(await findHours(tx, workspace_id, template_id), systemClock.now(), {
+    say: noticesFor(state),
+    timeZone: state.visit?.time_zone,
+  })
 
 async function tellColleagues(tx: Tx, thread: LockedThread, reason: string): Promise<boolean> {
   const { workspace_id: workspaceId, thread_id: threadId } = thread
@@ -44,6 +49,7 @@ async function tellColleagues(tx: Tx, thread: LockedThread, reason: string): Pro
     [workspaceId, threadId, given],
   )
   if (marked === 0) return false
+  hintChange(tx, workspaceId)
   const recent = await lastMessages(tx, workspaceId, threadId, SHOWN_MESSAGES)
   const words = recent
     .filter(({ role }) => role in SPEAKERS)

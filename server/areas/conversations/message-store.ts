@@ -2,6 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { newId } from '#platform/ids'
 import type { Citation } from './agent/types.ts'
+import { hintChange } from './changes.ts'
 import { messageList } from './message-list.ts'
 import { insertThread, type LockedThread } from './thread-store.ts'
 import type { Message, MessageRole } from './types.ts'
@@ -56,6 +57,7 @@ export async function tell(tx: Tx, thread: LockedThread, notice: Notice): Promis
     ],
   )
   if (!told?.created_at) return undefined
+  hintChange(tx, thread.workspace_id)
   thread.last_seq += 1
   return { ...message, author_id: null, author_name: null, audio_id: null, created_at: told.created_at }
 }
@@ -97,6 +99,7 @@ export async function saveTurn(
   }))
   thread.last_seq += rows.length
   thread.last_visitor_seq = rows.findLast(({ role }) => role === 'visitor')?.seq ?? thread.last_visitor_seq
+  hintChange(tx, thread.workspace_id)
   const spoke = (role: MessageRole): boolean => rows.some((row) => row.role === role)
   const place = [thread.workspace_id, thread.thread_id, JSON.stringify(rows)]
   type Saved = { seq: number; created_at: Date }

@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import { hintChange } from './changes.ts'
 import { readState, type State } from './state.ts'
 import type { Thread } from './types.ts'
 
@@ -58,8 +59,9 @@ export type LockedThread = Thread & {
 }
 
 /** Returns 0 where another request opened the channel's conversation meanwhile. */
-export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> =>
-  tx.count(
+export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> => {
+  hintChange(tx, thread.workspace_id)
+  return tx.count(
     `insert into threads (${threadColumns}, state, turn, last_seq, last_visitor_seq)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      on conflict (workspace_id, config_id, external_id) where kind = 'channel' do nothing`,
@@ -80,6 +82,7 @@ export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> =>
       thread.last_visitor_seq,
     ],
   )
+}
 
 type Stored = Omit<LockedThread, 'state'> & { state: Partial<State> }
 
@@ -119,18 +122,21 @@ export const lockThreadOf = async (
 ): Promise<(LockedThread & { called: string }) | undefined> =>
   read(await tx.maybe<Stored & { called: string }>(`${ofExecution} for update of t`, [workspaceId, executionId]))
 
-export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> =>
-  tx.count(
+export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> => {
+  hintChange(tx, thread.workspace_id)
+  return tx.count(
     'update threads set state = $3, turn = $4, last_seq = $5, updated_at = now() where workspace_id = $1 and thread_id = $2',
     [thread.workspace_id, thread.thread_id, JSON.stringify(thread.state), thread.turn, thread.last_seq],
   )
+}
 
 /**
  * The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. Anyone who
  * takes over takes care of it where nobody does. Who hands back leaves nobody waiting for a person.
  */
-export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> =>
-  tx.count(
+export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> => {
+  hintChange(tx, thread.workspace_id)
+  return tx.count(
     `update threads set taken_over_by = $3, taken_over_until = now() + interval '12 hours',
        handover_at = case when $3::uuid is null then handover_at end, handover_reason = case when $3::uuid is null then handover_reason end,
        waiting_since = case when $3::uuid is not null or handover_at is not null then waiting_since end,
@@ -138,6 +144,7 @@ export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null
      where workspace_id = $1 and thread_id = $2`,
     [thread.workspace_id, thread.thread_id, userId],
   )
+}
 
 /** A colleague who writes has read what stands above. */
 export const noteRead = (tx: Tx, { workspace_id, thread_id, last_seq }: LockedThread, userId: string) =>

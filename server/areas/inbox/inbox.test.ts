@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { useService } from '#test/harness/service'
+import { openSocket } from '#test/harness/socket'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
@@ -89,6 +90,78 @@ describe('a conversation of the inbox', () => {
     expect(await list(maker, 'q=visitor%20of%20nothing')).toEqual([])
     expect(await list(maker, 'q=shop')).toContain(thread)
     expect(await list(world.member, 'q=zeppelin')).toEqual([])
+  })
+
+  test('is found by a part of a word in any case and language, by two characters, and by no other text', async () => {
+    const { thread } = await begin('Wo bleibt die Paketverfolgung für Straße 7? 荷物はどこ')
+    for (const q of ['KETVERFOLG', 'für straße', '荷物は', '荷物', '7?', ' bleibt '])
+      expect(await list(maker, `q=${encodeURIComponent(q)}`)).toContain(thread)
+    for (const q of ['paketverfolgungen', 'bleibt wo die', 'für strasse', '物荷', '%', '_'])
+      expect(await list(maker, `q=${encodeURIComponent(q)}`)).not.toContain(thread)
+  })
+
+  test('is found by the title that a channel gave it', async () => {
+    const { thread } = await begin()
+    await service().sql(`update threads set title = 'Änne Müller' where thread_id = $1`, [fromWire('thr', thread)])
+    for (const q of ['änne m', 'mü']) expect(await list(maker, `q=${encodeURIComponent(q)}`)).toContain(thread)
+    expect(await list(maker, 'q=shop')).not.toContain(thread)
+  })
+
+  test('is found in its own workspace only', async () => {
+    const stranger = await makeWorld(service())
+    await begin('An airship over Lake Constance')
+    expect(await list(world.owner, 'q=airship')).toHaveLength(1)
+    expect(await list(stranger.owner, 'q=airship')).toEqual([])
+  })
+})
+
+describe('the socket of conversations', () => {
+  const connect = async (person: TestPerson, query = '') => {
+    const { body, status } = await person.call('POST', '/auth/conversation-ticket')
+    expect(status).toBe(201)
+    return openSocket(body.url + query, body.ticket)
+  }
+
+  test('tells of a message, an assignment and a note, and not of what', async () => {
+    const { visitor, thread } = await begin()
+    const live = await connect(maker)
+    let { seq } = await live.frame(({ type }) => type === 'snapshot')
+    const changes = [
+      () => visitor.chat('Hello again'),
+      () => patch(maker, thread, { assignee_id: maker.id }),
+      () => maker.call('POST', `/api/conversations/${thread}/notes`, { body: { text: 'Secret' } }),
+      () => say(maker, thread, 'Here I am'),
+      () => begin('Somebody else'),
+    ]
+    for (const change of changes) {
+      await change()
+      const told = await live.frame((frame) => frame.seq > seq)
+      expect(told).toMatchObject({ type: 'conversations.changed', data: {} })
+      seq = Math.max(...live.frames.map((frame) => frame.seq))
+    }
+    const again = await connect(maker, `?after=${seq - 1}`)
+    expect((await again.frame(() => true)).type).toBe('conversations.changed')
+    const future = await connect(maker, '?after=2000000000')
+    expect((await future.frame(() => true)).type).toBe('gap')
+    for (const { socket } of [live, again, future]) socket.terminate()
+  })
+
+  test('tells another workspace nothing, and closes for somebody who has left', async () => {
+    const stranger = await makeWorld(service())
+    const leaver = await makePerson(service())
+    await join(service(), world.workspace, leaver, 'member')
+    const near = await connect(leaver)
+    await near.frame(({ type }) => type === 'snapshot')
+    await begin()
+    const { seq } = await near.frame(({ type }) => type === 'conversations.changed')
+    const far = await connect(stranger.owner)
+    await far.frame(({ type }) => type === 'snapshot')
+    await begin()
+    await near.frame((frame) => frame.seq > seq)
+    expect(far.frames).toHaveLength(1)
+    await world.owner.call('DELETE', `/api/workspaces/${world.workspace.id}/members/${leaver.id}`)
+    expect(await near.closed).toBe(4403)
+    far.socket.terminate()
   })
 })
 

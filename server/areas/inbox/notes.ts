@@ -1,3 +1,4 @@
+import { hintChange } from '#areas/conversations/changes'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -30,6 +31,7 @@ export async function createNote(ctx: Context, { thread_id, text }: OfThread & {
   await store.lockNotes(ctx.tx, workspace_id, thread_id)
   if ((await store.countNotes(ctx.tx, workspace_id, thread_id)) >= MAX_NOTES)
     throw problem('conflict', `A conversation has at most ${MAX_NOTES} notes. Delete old ones first.`)
+  hintChange(ctx.tx, workspace_id)
   const row = { noteId: newId(), threadId: thread_id, text, userId: ctx.person.user_id }
   return store.insertNote(ctx.tx, workspace_id, row)
 }
@@ -41,6 +43,7 @@ export async function mayChangeNote(ctx: Context, input: One): Promise<void> {
 
 export async function updateNote(ctx: Context, input: One & { text: string }): Promise<Note> {
   await mayChangeNote(ctx, input)
+  hintChange(ctx.tx, ctx.workspace.workspace_id)
   return store.updateNote(ctx.tx, ctx.workspace.workspace_id, input.note_id, input.text)
 }
 
@@ -52,5 +55,6 @@ export async function mayDeleteNote(ctx: Context, input: One): Promise<void> {
 
 export async function deleteNote(ctx: Context, input: One): Promise<void> {
   await mayDeleteNote(ctx, input)
+  hintChange(ctx.tx, ctx.workspace.workspace_id)
   await store.deleteNote(ctx.tx, ctx.workspace.workspace_id, input.note_id)
 }

@@ -1,6 +1,7 @@
 import { editor, member, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
 import {
   createCannedAnswer,
   deleteCannedAnswer,
@@ -26,7 +27,13 @@ import {
   OpeningHoursInput,
   ReadMark,
 } from './schema.ts'
-import { getConversation, type Inbox, listConversations, markConversationRead } from './service.ts'
+import {
+  createConversationTicket,
+  getConversation,
+  type Inbox,
+  listConversations,
+  markConversationRead,
+} from './service.ts'
 
 const exampleHours = {
   time_zone: 'Europe/Berlin',
@@ -51,6 +58,7 @@ const conversationRoutes = (inbox: Inbox): AnyRoute[] =>
       getConversation: ['GET', '/api/conversations/:thread_id', viewer('thread')],
       updateConversation: ['PATCH', '/api/conversations/:thread_id', member('thread')],
       markConversationRead: ['POST', '/api/conversations/:thread_id/read', viewer('thread')],
+      createConversationTicket: ['POST', '/auth/conversation-ticket', viewer('workspace'), 'read'],
     },
     {
       listConversations: {
@@ -87,6 +95,15 @@ const conversationRoutes = (inbox: Inbox): AnyRoute[] =>
         answer: Conversation,
         allowed: getConversation,
         run: markConversationRead,
+      },
+      createConversationTicket: {
+        summary: 'A ticket for a socket that tells that conversations of the workspace have changed',
+        description: 'A frame says neither what changed nor where: read again what you show.',
+        extension: true,
+        answer: IssuedTicket,
+        status: 201,
+        location: socketOf,
+        run: createConversationTicket,
       },
     },
   )

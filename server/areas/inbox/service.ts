@@ -1,3 +1,4 @@
+import { hintChange } from '#areas/conversations/changes'
 import type { Conversations } from '#areas/conversations/types'
 import type { Reader } from '#areas/threads/outside'
 import { problem, unknownReference } from '#platform/errors'
@@ -5,6 +6,7 @@ import { deliverEvent } from '#platform/events'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { toWire } from '#platform/ids'
+import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Conversation, ConversationPatch } from './schema.ts'
 import * as store from './store.ts'
 
@@ -14,6 +16,10 @@ import * as store from './store.ts'
 type ById = { thread_id: string }
 
 const readerOf = (ctx: Context): Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
+
+/** Of a socket that tells that conversations of the workspace have changed. */
+export const createConversationTicket = (ctx: Context): Promise<IssuedTicket> =>
+  issueTicket(ctx, { kind: 'conversations', resource: ctx.workspace.workspace_id, path: '/ws/conversations' })
 
 export const listConversations = (ctx: Context, asked: ListInput) =>
   store.listConversations(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), asked)
@@ -34,6 +40,7 @@ export const makeInbox = ({ conversations }: { conversations: Pick<Conversations
       await assign(ctx, before, assignee_id)
     if (state === 'closed' && before.taken_over_by !== null)
       await conversations.handBack(ctx.tx, { workspaceId: workspace_id, threadId: thread_id })
+    hintChange(ctx.tx, workspace_id)
     if (state !== undefined) await store.setClosed(ctx.tx, workspace_id, thread_id, state === 'closed')
     return getConversation(ctx, { thread_id })
   },

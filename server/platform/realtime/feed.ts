@@ -1,6 +1,6 @@
 import type { Prefix } from '../ids.ts'
 
-// A feed is a numbered journal that people watch through sockets: their notifications, an execution, a job. An area adds one
+// A feed is a numbered journal that people watch through sockets: their notifications, an execution, a job, conversations. An area adds one
 // with `realtime.addFeed(kind, feed)`; realtime.ts does everything else: tickets, sockets, waking, resuming, withdrawing.
 //
 //   realtime.addFeed('execution', {
@@ -20,7 +20,7 @@ import type { Prefix } from '../ids.ts'
 // A route hands out tickets with `issueTicket(ctx, { kind, resource, path })` after it has checked access.
 
 /** The kinds of tickets; the table knows the same. */
-export type FeedKind = 'notifications' | 'execution' | 'job'
+export type FeedKind = 'notifications' | 'execution' | 'job' | 'conversations'
 
 /** One message on the socket. */
 export type Frame = { seq: number; type: string; at: Date; data: unknown }

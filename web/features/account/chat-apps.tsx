@@ -1,5 +1,5 @@
 import { MessageCircle, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { ChannelIdentity } from '#sdk/types.generated'
 import { useApi, useChange, useList } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
@@ -9,16 +9,24 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { toast } from '#web/ui/toast.tsx'
+
+const LOOK_WHILE_LINKING = 2_000
 
 const vendors: Record<ChannelIdentity['channel'], string> = { slack: 'Slack', telegram: 'Telegram', discord: 'Discord' }
 
 /** Accounts in which one is asked with buttons. Not shown where the workspace has no such channel. */
 export function ChatApps() {
   const reachable = useApi('listReachableChannels')
-  const linked = useList('listChannelIdentities', { limit: 100 }, { refetchInterval: 10_000 })
   const [asked, setAsked] = useState<ChannelIdentity | null>(null)
-  const [text, setText] = useState<string | null>(null)
-  const link = useChange('linkChannel', { failed: 'Could not link the chat', onDone: (made) => setText(made.text) })
+  /** What is to be sent to the bot, and how many accounts were linked before. */
+  const [linking, setLinking] = useState<{ text: string; before: number } | null>(null)
+  const every = linking === null ? 10_000 : LOOK_WHILE_LINKING
+  const linked = useList('listChannelIdentities', { limit: 100 }, { refetchInterval: every })
+  const link = useChange('linkChannel', {
+    failed: 'Could not link the chat',
+    onDone: ({ text }) => setLinking({ text, before: rows.length }),
+  })
   const remove = useChange('deleteChannelIdentity', {
     stale: ['listChannelIdentities'],
     done: 'The chat was unlinked',
@@ -27,6 +35,12 @@ export function ChatApps() {
   const open = (reachable.data?.channels ?? []).filter(
     ({ config_id }) => !rows.some((row) => row.config_id === config_id),
   )
+  const isLinked = linking !== null && rows.length > linking.before
+  useEffect(() => {
+    if (!isLinked) return
+    setLinking(null)
+    toast.done('The chat was linked')
+  }, [isLinked])
   if (rows.length === 0 && open.length === 0) return null
   return (
     <Section
@@ -72,12 +86,12 @@ export function ChatApps() {
         ))}
       </div>
       <Dialog
-        open={text !== null}
-        onClose={() => setText(null)}
+        open={linking !== null}
+        onClose={() => setLinking(null)}
         title="Link a chat"
         description="Send this text to the bot of the channel in a direct message, from your own account. It works once, for fifteen minutes."
       >
-        <CopyField label="Text" text={text ?? ''} />
+        <CopyField label="Text" text={linking?.text ?? ''} />
       </Dialog>
       <ConfirmDialog
         open={asked !== null}

@@ -15,11 +15,10 @@ import { ThreadConversation } from '../threads/conversation.tsx'
 import { Notes } from './notes.tsx'
 import { placeOf } from './places.ts'
 
-const LOOK_EVERY = 5_000
-
-export function ConversationPane({ threadId }: { threadId: string }) {
-  const conversation = useApi('getConversation', { thread_id: threadId }, { refetchInterval: LOOK_EVERY })
-  const thread = useApi('getThread', { thread_id: threadId }, { refetchInterval: LOOK_EVERY })
+/** `every`: how often to read again what no socket tells of. */
+export function ConversationPane({ threadId, every }: { threadId: string; every: number }) {
+  const conversation = useApi('getConversation', { thread_id: threadId }, { refetchInterval: every })
+  const thread = useApi('getThread', { thread_id: threadId }, { refetchInterval: every })
   useReading(conversation.data)
   const error = conversation.error ?? thread.error
   return (
@@ -36,13 +35,14 @@ export function ConversationPane({ threadId }: { threadId: string }) {
             <div className="min-w-0">
               <ThreadConversation
                 thread={thread.data}
+                every={every}
                 tools={(insert) => <CannedAnswers onChoose={insert} />}
                 onChange={() => invalidate('getConversation', 'listConversations')}
               />
             </div>
             <aside aria-label="About the conversation" className="flex min-w-0 flex-col gap-6">
               <About conversation={conversation.data} />
-              <Notes threadId={threadId} mayWrite={conversation.data.role === 'member'} />
+              <Notes threadId={threadId} every={every} mayWrite={conversation.data.role === 'member'} />
             </aside>
           </div>
         </Card>

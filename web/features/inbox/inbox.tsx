@@ -13,6 +13,7 @@ import { Page } from '#web/ui/page.tsx'
 import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { useLiveConversations } from '../threads/live.ts'
 import { ConversationPane } from './conversation.tsx'
 import { placeOf } from './places.ts'
 import { InboxSections } from './sections.tsx'
@@ -36,10 +37,11 @@ export function ConversationsPage() {
   const search = useSearchText()
   const { userId } = useRole()
   const { list: people } = usePeople()
+  const every = useLiveConversations(LOOK_EVERY)
   const conversations = useList(
     'listConversations',
     { limit: 50, ...queries[shown], ...assigneeOf(whose, userId), ...search.query },
-    { refetchInterval: LOOK_EVERY },
+    { refetchInterval: every },
   )
   return (
     <Page
@@ -116,7 +118,7 @@ export function ConversationsPage() {
             Select one on the left to read and answer it.
           </Empty>
         ) : (
-          <ConversationPane key={chosen} threadId={chosen} />
+          <ConversationPane key={chosen} threadId={chosen} every={every} />
         )}
       </div>
     </Page>

@@ -9,8 +9,8 @@ import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
 /** What colleagues say to each other; the visitor never sees it. */
-export function Notes({ threadId, mayWrite }: { threadId: string; mayWrite: boolean }) {
-  const notes = useList('listConversationNotes', { thread_id: threadId, limit: 200 }, { refetchInterval: 15_000 })
+export function Notes({ threadId, every, mayWrite }: { threadId: string; every: number; mayWrite: boolean }) {
+  const notes = useList('listConversationNotes', { thread_id: threadId, limit: 200 }, { refetchInterval: every })
   const { nameOf } = usePeople()
   const { userId, isOwner } = useRole()
   const [text, setText] = useState('')

@@ -11,8 +11,6 @@ import { Composer } from './composer.tsx'
 import { Message } from './message.tsx'
 import { Takeover } from './takeover.tsx'
 
-// There is no socket for a thread, so it is asked again while the page is looked at, from the last page on.
-const LOOK_EVERY = 3000
 const PAGE = 200
 
 type Read = ThreadMessages & { before: ThreadMessage[]; cursor: string | undefined }
@@ -31,10 +29,13 @@ async function readOn(thread_id: string, known: Read | undefined, signal: AbortS
 
 export function ThreadConversation({
   thread,
+  every,
   tools,
   onChange,
 }: {
   thread: ChatThread
+  /** How often its messages are read again, from the last page on; a socket tells of those that come in between. */
+  every: number
   /** Stands over the box in which one writes, and may put text into it. */
   tools?: (insert: (text: string) => void) => ReactNode
   onChange?: () => Promise<unknown>
@@ -46,7 +47,7 @@ export function ThreadConversation({
   const messages = useQuery({
     queryKey,
     queryFn: ({ signal, client }) => readOn(thread_id, client.getQueryData<Read>(queryKey), signal),
-    refetchInterval: LOOK_EVERY,
+    refetchInterval: every,
   })
   const count = messages.data?.items.length ?? 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new message is scrolled to

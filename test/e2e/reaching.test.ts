@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as telegram from '#test/fakes/channels/telegram'
+import { piecemeal } from '#test/fakes/llm/answers'
+import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
+import { checkPages } from '#test/harness/axe'
+import { noBrowser, useSite } from '#test/harness/site'
+import { until } from '#test/harness/until'
+import { SITE, visit } from '#test/harness/widget'
+
+// People who are reached in a chat, assistants that write while one looks, and an inbox that is told of what happens.
+
+const vendor = await telegram.startTelegram()
+const model = await startFakeLlm()
+
+describe.skipIf(noBrowser)('people and assistants', () => {
+  const site = useSite({
+    env: {
+      TELEGRAM_API_BASE: vendor.base,
+      LLM_PROVIDER: 'openai-compatible',
+      LLM_MODEL: 'fake-model',
+      LLM_MODELS: '*',
+      LLM_API_KEY: FAKE_KEY,
+      LLM_BASE_URL: model.baseUrl,
+    },
+  })
+  beforeAll(() => model.reset())
+  afterAll(() => Promise.all([vendor.close(), model.close()]))
+
+  it('an account in a chat is linked, is asked there, and is unlinked', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const call = (method: string, path: string, body?: unknown) => site().call(ada, method, path, body)
+    const { template_id } = await call('POST', '/api/templates', { name: 'Support' })
+    const { config_id } = await call('POST', '/api/gateway/channels', {
+      channel: 'telegram',
+      template_id,
+      external_id: 'heddle_bot',
+      credentials: { bot_token: telegram.TELEGRAM_TOKEN, secret_token: telegram.TELEGRAM_SECRET },
+    })
+    const write = (text: string) => {
+      const { raw, headers } = telegram.fromTelegram(telegram.telegramMessage(text))
+      return site().service.call('POST', `/gateway/telegram/${config_id}`, { raw, headers })
+    }
+    await page.goto('/account/notifications')
+    await page.getByRole('button', { name: 'Link Telegram' }).click()
+    const text = await page.getByRole('dialog').getByTestId('copy-text').textContent()
+    expect((await write(text!)).status).toBe(200)
+    const accounts = page.getByRole('table', { name: 'Chat apps' })
+    await accounts.getByText('Telegram').waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await checkPages(ada, [['/account/notifications', 'Chat apps']])
+
+    const { user } = await call('GET', '/auth/me')
+    const approval = {
+      title: 'Pay this?',
+      payload: { amount: 5 },
+      policy: { approvers: [{ kind: 'user', id: user.user_id }] },
+    }
+    const definition = { nodes: [{ id: 'ask', type: 'approval', args: approval }], edges: [] }
+    const { workflow_id } = await call('POST', '/api/workflows', { name: 'Pays', definition })
+    const { execution_id } = await call('POST', `/api/workflows/${workflow_id}/run`, {})
+    await page.goto(`/runs/${execution_id}`)
+    const sent = await until(async () => vendor.sent.find(({ buttons }) => buttons !== undefined), 'the message')
+    const pressed = telegram.fromTelegram(telegram.telegramPress(sent.buttons!.Approve!, 77))
+    await site().service.call('POST', `/gateway/telegram/${config_id}`, pressed)
+    await page.getByText('Succeeded').first().waitFor()
+
+    await page.goto('/account/notifications')
+    await page.getByRole('button', { name: /^Unlink / }).click()
+    await page.getByRole('button', { name: 'Unlink chat' }).click()
+    await page.getByRole('button', { name: 'Link Telegram' }).waitFor()
+  })
+
+  it('the answer of an assistant grows while it is written', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Support', mode: 'agent' })
+    const { thread_id } = await site().call(ada, 'POST', '/api/chat-thread', { title: 'Opening', template_id })
+    const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
+    model.script(piecemeal(['We open ', 'at nine.'], (index) => gates[index]!.promise))
+    await page.goto(`/threads/${thread_id}`)
+    await page.getByRole('textbox', { name: 'Message' }).fill('When do you open?')
+    await page.keyboard.press('Enter')
+    gates[0]!.resolve()
+    await page.getByText('We open', { exact: true }).waitFor()
+    gates[1]!.resolve()
+    await page.getByText('We open at nine.', { exact: true }).waitFor()
+    const messages = page.getByRole('list', { name: 'Messages' })
+    expect(await messages.getByText('We open at nine.').count()).toBe(0)
+    gates[2]!.resolve()
+    await messages.getByText('We open at nine.').waitFor()
+    await page.getByText('We open at nine.').nth(1).waitFor({ state: 'detached' })
+  })
+
+  it('the inbox shows a message as it comes, without asking again and again', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', { name: 'Shop', allowed_origins: [SITE] })
+    const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, { name: 'shop' })
+    const visitor = await visit(site().service, template_id, token)
+    const { body } = await visitor.chat('Hello')
+    const opened = page.waitForEvent('websocket', (socket) => socket.url().endsWith('/ws/conversations'))
+    await page.goto(`/conversations/${body.thread_id}`)
+    const messages = page.getByRole('list', { name: 'Messages' })
+    await messages.getByText('Hello', { exact: true }).waitFor()
+    await (await opened).waitForEvent('framereceived')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await visitor.chat('Are you there?', body.thread_id)
+    await messages.getByText('Are you there?').waitFor()
+    await visitor.chat('It is about my parcel', body.thread_id)
+    await messages.getByText('It is about my parcel').waitFor()
+    // Once for each change, and once more where one came as another was read.
+    expect(asked.filter((path) => path === '/api/conversations').length).toBeLessThan(10)
+  })
+})
