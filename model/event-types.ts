@@ -23,6 +23,8 @@ export const eventTypes = {
   'budget.warning': 'Four fifths of a budget are spent. For owners of the workspace.',
   'budget.exceeded': 'A budget is spent. For owners of the workspace.',
   'credential.needs_reconnect': 'A service no longer accepts a credential.',
+  'trigger.renewal_failed':
+    'The registration of a trigger at a vendor could not be renewed. For owners of the workspace.',
   'audit.recorded': 'An entry was added to the audit log. For owners of the workspace.',
 } as const satisfies Record<string, string>
 

@@ -23,6 +23,7 @@ export const notificationKinds: readonly NotificationKind[] = [
   { kind: 'job.failed', title: 'A job failed', asks: false },
   { kind: 'job.paused', title: 'A job was paused', asks: false },
   { kind: 'credential.needs_reconnect', title: 'A credential must be connected again', asks: false },
+  { kind: 'trigger.renewal_failed', title: 'A trigger could not be renewed', asks: false },
   { kind: 'workflow.notify', title: 'A workflow wrote to you', asks: false },
   { kind: 'workflow.transfer_offered', title: 'A workflow was offered to you', asks: false },
 ]

@@ -161,6 +161,7 @@ import type {
   SecondFactors,
   ServiceAccount,
   ServiceDetail,
+  ServiceError,
   ServiceImport,
   ServiceImportRequest,
   ServiceInList,
@@ -952,6 +953,10 @@ export type Operations = {
   previewServiceImport: { input: ServiceImportRequest; answer: ServiceImport; required: true }
   /** What can be chosen for a field of an action, read from the service with your credential */
   listServiceOptions: { input: { service: string } & ServiceOptionsRequest; answer: ServiceOptions; required: true }
+  /** The credentials with which a service can be called, of those that you see */
+  listServiceCredentials: { input: { service: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "last_used_at" | "-last_used_at" | "expires_at" | "-expires_at"; created_after?: string; created_before?: string; kind?: string; state?: string; owner_id?: string }; answer: { items: Array<Credential>; next_cursor: string | null }; required: true }
+  /** The last failures of a service, in runs that you see, the newest first */
+  listServiceErrors: { input: { service: string; limit?: number; cursor?: string; q?: string; sort?: "failed_at" | "-failed_at"; created_after?: string; created_before?: string; action?: string; code?: string; workflow_id?: string }; answer: { items: Array<ServiceError>; next_cursor: string | null }; required: true }
   /** Ask an imported piece whether a credential works */
   testServiceCredential: { input: { service: string } & ServiceTestRequest; answer: ServiceTest; required: true }
   /** The triggers of a workflow, the newest first */
@@ -1460,6 +1465,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   importService: ["POST", "/api/services/import"],
   previewServiceImport: ["POST", "/api/services/import/preview"],
   listServiceOptions: ["POST", "/api/services/{service}/options"],
+  listServiceCredentials: ["GET", "/api/services/{service}/credentials", ["limit","cursor","q","sort","created_after","created_before","kind","state","owner_id"]],
+  listServiceErrors: ["GET", "/api/services/{service}/errors", ["limit","cursor","q","sort","created_after","created_before","action","code","workflow_id"]],
   testServiceCredential: ["POST", "/api/services/{service}/test"],
   listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","kind","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],

@@ -127,6 +127,7 @@ const reasons: [reason: string, names: string[]][] = [
       'forget_run_figures',
       'forget_run_labels',
       'forget_run_logs',
+      'forget_service_errors',
       'forget_run_blocks',
       'cover_runs',
       'covered_runs',
@@ -174,6 +175,7 @@ const reasons: [reason: string, names: string[]][] = [
     [
       'add_run_figures',
       'add_run_blocks',
+      'add_service_errors',
       'close_indexed_runs',
       'add_usage',
       'mail_standing',

@@ -213,6 +213,7 @@ function wireEngine(parts: Parts, resources: Resources, talk: Talk): Promise<Wor
     pieces: services.pieces,
     programs: services.programs,
     findLock: services.findLock,
+    watchNodes: services.errors.watch,
     onDeleted: [links.workflowDeleted, forgetState, forgetTriggers],
     onEnded: [
       async ({ workspaceId, executionId }) => void (await data.datasetUse.forgetExecution(workspaceId, executionId)),

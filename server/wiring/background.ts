@@ -5,6 +5,7 @@ import { forgetRunLogs } from '#areas/executions/logs'
 import { mergeEverywhere } from '#areas/executions/merging'
 import { forgetRunFigures } from '#areas/insights/rollup'
 import { forgetUsage } from '#areas/insights/usage'
+import { forgetServiceErrors } from '#areas/services/errors'
 import type { Areas, Parts } from './areas.ts'
 import { type MaintenanceTasks, startMaintenance } from './maintenance.ts'
 
@@ -43,6 +44,7 @@ function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): Ma
     'index of runs': () => forgetRunBlocks(db, config.HEDDLE_RETENTION_DAYS),
     'small blocks of the index of runs': () => mergeEverywhere(db),
     'logs of runs': () => forgetRunLogs(db, config.HEDDLE_RETENTION_DAYS),
+    'errors of services': () => forgetServiceErrors(db, config.HEDDLE_RETENTION_DAYS),
     'figures of runs': () => forgetRunFigures(db),
     'tokens of programs': () => db.maintain('select forget_oauth_tokens(1000)'),
     'ledger of jobs': jobs.maintain,
@@ -65,6 +67,7 @@ export async function stopAreas(areas: Areas): Promise<void> {
   await areas.jobs.stop()
   await areas.destinations.stop()
   await areas.workflows.stop()
+  await areas.services.errors.stop()
   await areas.credentials.stop()
   await areas.payments.stop()
   await areas.providers.stop()

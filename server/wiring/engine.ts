@@ -58,6 +58,7 @@ export type EngineWiringOptions = {
   pieces: PieceRunner
   programs: ProgramRunner
   findLock: FindLock
+  watchNodes(nodes: NodeTable): NodeTable
   files: { use: Files }
   onEnded: ((execution: EndedExecution) => Promise<void>)[]
   onAsked?: NonNullable<QuestionDependencies['onAsked']>
@@ -137,7 +138,7 @@ function wireNodes(options: EngineWiringOptions): NodeTable {
     }),
     ...options.kinds,
   ])
-  const nodes: NodeTable = guardNodes(meterNodes(made, options.allowances), db)
+  const nodes: NodeTable = guardNodes(options.watchNodes(meterNodes(made, options.allowances)), db)
   return nodes
 }
 

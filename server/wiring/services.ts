@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describeCredential, kindsOfPresets } from '#areas/credentials/describe'
 import type { Quota } from '#areas/executions/start'
+import { makeServiceErrors } from '#areas/services/errors'
 import { checkServiceCredentials } from '#areas/services/fits'
 import { checkImportedCalls, makeFindImported, makeFindLock } from '#areas/services/imported'
 import type { OpenFor } from '#areas/services/opened'
@@ -61,6 +62,7 @@ export function wireServices(options: ServicesOptions) {
   const programs = makeProgramRunner({ wall, source: programSource })
   const calls = { catalogue, deps, openFor, pieces, addresses: makeHookAddresses({ vault, baseUrl }) }
   const poller = makePoller({ db, log, quota, ...calls })
+  const errors = makeServiceErrors({ db, log })
   return {
     /** For assistants: actions with a credential that a person may use. */
     use: {
@@ -85,6 +87,8 @@ export function wireServices(options: ServicesOptions) {
     findLock: makeFindLock(db),
     pieces,
     programs,
+    /** Stopped after the engine, which notes failures to the end. */
+    errors,
     checkDefinition: async (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> => [
       ...(await checkImportedCalls(tx, workspaceId, definition)),
       ...(await checkServiceCredentials(check, tx, workspaceId, definition)),

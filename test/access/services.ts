@@ -57,6 +57,8 @@ export const serviceCases: Cases = {
   },
   listServices: { expect: rows.signedIn },
   getService: { expect: rows.signedIn, prepare: service, plainParameters: ['service'] },
+  listServiceCredentials: { expect: rows.selectedRead, prepare: service, plainParameters: ['service'] },
+  listServiceErrors: { expect: rows.selectedRead, prepare: service, plainParameters: ['service'] },
   listServiceOptions: {
     expect: asking,
     prepare: async () => ({ params: { service: 'rss' }, body: { options: 'nothing' } }),

@@ -1,17 +1,66 @@
 import { describe, expect, it } from 'vitest'
 import { checkPage } from '#test/harness/axe'
-import { noBrowser, useSite } from '#test/harness/site'
+import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const document = (title: string) =>
   JSON.stringify({
     openapi: '3.0.3',
     info: { title, version: '1' },
     servers: [{ url: 'https://shop.invalid' }],
-    paths: { '/orders': { get: { operationId: 'listOrders', summary: 'List the orders', responses: {} } } },
+    components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    security: [{ key: [] }],
+    paths: {
+      '/orders': {
+        get: {
+          operationId: 'listOrders',
+          summary: 'List the orders',
+          parameters: [{ name: 'state', in: 'query', required: true, schema: { type: 'string' } }],
+          responses: {},
+        },
+      },
+    },
   })
 
 describe.skipIf(noBrowser)('services', () => {
   const site = useSite()
+
+  it('have a page: an account is connected, actions say what they take, and what failed leads to its run', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const call = (path: string, body: object) => site().call(ada, 'POST', path, body)
+    await call('/api/services/import', { name: 'shop', document: document('Shop') })
+    await page.goto('/services')
+    await page.getByRole('link', { name: 'Shop', exact: true }).click()
+    await page.getByText('No account that you can see is connected.').waitFor()
+    await page.getByRole('button', { name: 'Connect account' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Token').fill('a-token-of-ada')
+    expect(await checkPage(page, ['light'])).toEqual([])
+    await dialog.getByRole('button', { name: 'Save credential' }).click()
+    const accounts = page.getByRole('table', { name: 'Connected accounts' })
+    await accounts.getByText('shop.invalid').waitFor()
+    await page.getByText('List the orders').click()
+    await page.getByText('required').waitFor()
+
+    const { items } = await site().call(ada, 'GET', '/api/services/custom.shop/credentials')
+    const args = {
+      service: 'custom.shop',
+      action: 'get_list_orders',
+      credential_id: items[0].credential_id,
+      args: { state: 'open' },
+    }
+    const definition = { nodes: [{ id: 'orders', type: 'service.call', args }], edges: [] }
+    const { workflow_id } = await call('/api/workflows', { name: 'Orders', definition })
+    await call(`/api/workflows/${workflow_id}/run`, { input: {} })
+    const errors = page.getByRole('table', { name: 'Recent errors' })
+    const failed = () => site().call(ada, 'GET', '/api/services/custom.shop/errors')
+    await eventually(async () => (await failed()).items.length).toBe(1)
+    await page.reload()
+    await errors.getByText('get_list_orders').waitFor()
+    expect(await checkPage(page, ['light', 'dark'])).toEqual([])
+    await errors.getByRole('link', { name: 'get_list_orders' }).click()
+    await page.waitForURL(/\/runs\/exe_/)
+  })
 
   it('are imported from a document after a look at it, replaced, found and deleted', async () => {
     const ada = await site().signUp('Ada')

@@ -35,3 +35,12 @@ export function hostAllowed(hosts: readonly string[], url: URL): boolean {
     return name.startsWith('*.') ? url.hostname.endsWith(name.slice(1)) : url.hostname === name
   })
 }
+
+/** Every way in which the hosts of a credential can name the host of this address. */
+export function namesFor(url: URL): string[] {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  const { hostname } = url
+  const parts = hostname.split('.')
+  const wildcards = hostname.startsWith('[') ? [] : parts.slice(1).map((_, at) => `*.${parts.slice(at + 1).join('.')}`)
+  return [hostname, ...wildcards].flatMap((name) => [name, `${name}:${port}`])
+}

@@ -6,6 +6,7 @@ import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { opensFor, type Secrets, sealSecrets } from './box.ts'
 import { checkConfig, checkSecrets, checkShares, completeDraft, type Draft, secretSchemaOf } from './check.ts'
+import { namesFor } from './hosts.ts'
 import type { CredentialJobHooks } from './job-hooks.ts'
 import { type CredentialKind, kindForms } from './kinds.ts'
 import { presets } from './presets.ts'
@@ -50,6 +51,16 @@ export async function listCredentials(
 ) {
   const roles: store.Role[] = usable === 'true' ? ['owner', 'edit', 'use'] : ['owner', 'edit', 'use', 'see', 'manage']
   const page = await store.listCredentials(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, roles, asked)
+  return { ...page, items: page.items.map(view) }
+}
+
+export type CredentialsFor = Omit<store.CredentialsFor, 'hosts'> & { url?: URL }
+
+/** Those that the person sees, and that one service takes. */
+export async function listCredentialsFor(ctx: Context, { url, ...wanted }: CredentialsFor, asked: ListInput) {
+  const { workspace_id } = ctx.workspace
+  const hosts = url ? namesFor(url) : []
+  const page = await store.listCredentialsFor(ctx.tx, workspace_id, ctx.person.user_id, { ...wanted, hosts }, asked)
   return { ...page, items: page.items.map(view) }
 }
 

@@ -75,6 +75,31 @@ export const listCredentials = (tx: Tx, workspaceId: string, userId: string, rol
     values: [workspaceId, userId, roles],
   })
 
+/** Whose secret a service takes: by the service that they name, by the piece, by where tokens come from, or by a host that gets them. */
+export type CredentialsFor = {
+  services?: readonly string[]
+  piece?: string
+  tokenUrls?: readonly string[]
+  /** Names that a credential for this host may have, and the end of names that a wildcard stands for. */
+  hosts?: readonly string[]
+}
+
+export const listCredentialsFor = (
+  tx: Tx,
+  workspaceId: string,
+  userId: string,
+  { services = [], piece, tokenUrls = [], hosts = [] }: CredentialsFor,
+  asked: ListInput,
+) =>
+  readList<Credential>(tx, credentialList, asked, {
+    sql: `select * from (
+        select ${columns}, credential_role(c.workspace_id, c.credential_id, $2) as role from credentials c
+        where c.workspace_id = $1 and (c.service = any ($3) or (c.kind = 'piece' and c.config ->> 'service' = $4)
+          or (c.kind = 'oauth2_code' and c.config ->> 'token_url' = any ($5)) or c.hosts && $6)
+      ) seen where role is not null`,
+    values: [workspaceId, userId, services, piece ?? null, tokenUrls, hosts],
+  })
+
 /** With the role of `userId` in it: null where they have none. */
 export const findUsable = (
   tx: Tx,

@@ -46,8 +46,18 @@ export async function testCredential(
     if (error.code === 'credential_not_allowed') throw problem('forbidden', 'Your role does not allow you to use it.')
     outcome = { ok: false, message: error.message }
   }
+  return keepTest(ctx, credential_id, outcome)
+}
+
+/** What the last test of a credential gave; called once it is known that the caller may use it. */
+export async function keepTest(
+  ctx: Context,
+  credentialId: string,
+  outcome: { ok: boolean; message: string },
+): Promise<CredentialTest> {
   const test = { ...outcome, tested_at: new Date() }
-  await ctx.db.tenant(scopeOf(ctx), (tx) => store.recordTest(tx, workspace_id, credential_id, test))
+  const { workspace_id } = ctx.workspace
+  await ctx.db.tenant(scopeOf(ctx), (tx) => store.recordTest(tx, workspace_id, credentialId, test))
   return test
 }
 

@@ -1,3 +1,4 @@
+import { keepTest } from '#areas/credentials/test-call'
 import { NodeFailure } from '#engine/node'
 import { asNodeFailure } from '#engine/services/call-piece'
 import type { Json, JsonObject } from '#model/definition'
@@ -79,14 +80,19 @@ function choicesOf(output: Json, part: string): OptionsAnswer {
   return { options: options.slice(0, MAX_OPTIONS), more: options.length > MAX_OPTIONS }
 }
 
-/** The piece's own look at a credential. */
+/** The piece's own look at a credential. What it says is kept as the last test. */
 export async function testServiceCredential(
   parts: Parts,
   ctx: Context,
   { service, credential_id }: { service: string; credential_id: string },
 ): Promise<ServiceTest> {
   const request: PieceRequest = { do: 'validate' }
-  const { result, refused } = await ask(parts, ctx, { service, credentialId: credential_id, request })
+  const { ok, message } = verdictOf(await ask(parts, ctx, { service, credentialId: credential_id, request }))
+  if (ok !== null) await keepTest(ctx, credential_id, { ok, message })
+  return { ok, message }
+}
+
+function verdictOf({ result, refused }: PieceAnswer): ServiceTest {
   if ('error' in result) return { ok: false, message: refused[0]?.message ?? result.error.message }
   const { valid, error } = isObject(result.output) ? result.output : {}
   if (valid === true) return { ok: true, message: 'The service takes this credential.' }

@@ -375,8 +375,14 @@ describe('a form of a piece', () => {
     const good = await attempt(stored)
     expect(good.status, good.text).toBe(200)
     expect(good.body).toEqual({ ok: true, message: 'The service takes this credential.' })
-    const wrong = await attempt(await credential({ secrets: { token: 'another token' } }))
+    const other = await credential({ name: 'Other', secrets: { token: 'another token' } })
+    const wrong = await attempt(other)
     expect(wrong.body).toEqual({ ok: false, message: 'The depot does not know this token.' })
+    const { body } = await world.owner.call('GET', '/api/services/piece.depot/credentials?sort=name')
+    expect(body.items).toMatchObject([
+      { credential_id: stored, last_test: { ok: true } },
+      { credential_id: other, last_test: { ok: false, message: 'The depot does not know this token.' } },
+    ])
     expect((await world.owner.call('POST', '/api/services/rss/test', { body: { credential_id: stored } })).status).toBe(
       404,
     )

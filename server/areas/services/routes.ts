@@ -1,8 +1,11 @@
 import type { z } from 'zod'
-import { member, signedIn } from '#platform/access/words'
+import { Credential, credentialList } from '#areas/credentials/schema'
+import { member, signedIn, viewer } from '#platform/access/words'
 import type { Context } from '#platform/http/context'
+import type { ListInput } from '#platform/http/list'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
+import { listServiceCredentials, listServiceErrors } from './connected.ts'
 import { deleteService, type ImportParts, importService, previewServiceImport, requireMayDelete } from './import.ts'
 import { type ImportRequest as ImportInput, ImportRequest, ServiceImport } from './import-schema.ts'
 import { listServiceOptions, type OptionParts } from './options.ts'
@@ -12,9 +15,11 @@ import {
   OptionsRequest,
   type OptionsRequest as Request,
   ServiceDetail,
+  ServiceError,
   ServiceInList,
   ServiceTest,
   ServiceTestRequest,
+  serviceErrorList,
   serviceQuery,
   servicesQuery,
 } from './schema.ts'
@@ -34,6 +39,8 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
       previewServiceImport: ['POST', '/api/services/import/preview', member('workspace')],
       deleteService: ['DELETE', '/api/services/:service', member('workspace')],
       listServiceOptions: ['POST', '/api/services/:service/options', member('workspace'), 'run'],
+      listServiceCredentials: ['GET', '/api/services/:service/credentials', viewer('workspace')],
+      listServiceErrors: ['GET', '/api/services/:service/errors', viewer('workspace')],
       testServiceCredential: ['POST', '/api/services/:service/test', member('workspace'), 'run'],
     },
     {
@@ -99,6 +106,24 @@ export function serviceRoutes(parts: OptionParts & ImportParts): AnyRoute[] {
         alsoRefuses: [409],
         examples: { body: { options: 'channels', args: {} } },
         run: (ctx: Context, input: { service: string } & Request) => listServiceOptions(parts, ctx, input),
+      },
+      listServiceCredentials: {
+        summary: 'The credentials with which a service can be called, of those that you see',
+        description:
+          'Those that were stored for the service or for the piece, and those that are sent to the address of an imported service.',
+        extension: true,
+        query: credentialList.query,
+        answer: page(Credential),
+        run: (ctx: Context, input: One & ListInput) => listServiceCredentials(parts.catalogue, ctx, input),
+      },
+      listServiceErrors: {
+        summary: 'The last failures of a service, in runs that you see, the newest first',
+        description:
+          'A step has one entry in each run, whether or not a later attempt worked. The last 50 of each workflow are kept, as long as the runs are. They are shown within a second or two.',
+        extension: true,
+        query: serviceErrorList.query,
+        answer: page(ServiceError),
+        run: (ctx: Context, input: One & ListInput) => listServiceErrors(parts.catalogue, ctx, input),
       },
       testServiceCredential: {
         summary: 'Ask an imported piece whether a credential works',

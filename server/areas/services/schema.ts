@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
+import { anyId, anyText, defineList } from '#platform/http/list'
+import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/schema'
 import { effects } from '#providers/services/manifest'
 
 const effect = z
@@ -157,3 +158,31 @@ export const ServiceTest = z
   })
   .meta({ id: 'ServiceTest' })
 export type ServiceTest = z.input<typeof ServiceTest>
+
+export const ServiceError = z
+  .object({
+    error_id: z.string().describe('Changes when the step fails again'),
+    action: z.string().describe('The action that failed'),
+    execution_id: id('exe').describe('The run'),
+    workflow_id: id('wf').nullable(),
+    node_id: z.string().describe('The step that failed last; inside a map or loop `each[3].call`'),
+    code: z.string().describe('As in the error of the step'),
+    message: z.string().describe('What the vendor said, or why it was not asked'),
+    failures: z.int().describe('How often the step failed in this run: attempts, and items of a map'),
+    failed_at: timestamp().describe('When it failed last'),
+  })
+  .meta({ id: 'ServiceError' })
+export type ServiceError = z.input<typeof ServiceError>
+
+export const serviceErrorList = defineList({
+  id: 'error_id',
+  created: 'failed_at',
+  search: ['action', 'code', 'message'],
+  sort: { failed_at: 'id' },
+  order: '-failed_at',
+  filters: {
+    action: anyText('Only failures of this action, or of several with commas between them'),
+    code: anyText('Only failures with this code, or with one of several with commas between them'),
+    workflow_id: anyId('wf', 'Only failures in runs of this workflow'),
+  },
+})

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fromWire, newId } from '#platform/ids'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -195,4 +196,104 @@ test('choices are read with the credential of the person who asks', async () => 
   const failed = await ask(world.owner, { options: 'projects', args: { site }, credential_id: credentialId })
   expect([failed.status, failed.body.detail]).toEqual([422, 'GitLab answered 403: Forbidden'])
   expect(asked).toHaveLength(2)
+})
+
+type Failed = { execution_id: string; failures: number; message: string }
+
+const failuresOf = async (person: World['owner'], query = ''): Promise<Failed[]> => {
+  const listed = await person.call('GET', `/api/services/gitlab/errors${query}`)
+  expect(listed.status, listed.text).toBe(200)
+  return listed.body.items
+}
+
+test('what fails is listed for its service, once for each step of a run, to those who see the run', async () => {
+  const refused = { status: 404, body: { message: '404 Not Found' } }
+  answers = [refused]
+  const first = await run(node('get_issue', { number: 3 }))
+  answers = [refused, refused, refused]
+  const body = { nodes: [node('get_issue', { number: { $ref: 'item' } })], edges: [] }
+  const second = await run({ id: 'each', type: 'map', args: { items: [1, 2, 3], on_item_error: 'collect', body } })
+  expect([first.status, second.status]).toEqual(['failed', 'succeeded'])
+  const listed = await until(async () => {
+    const found = await failuresOf(world.owner)
+    return found.length === 2 && found
+  }, 'both failures')
+  expect(listed).toMatchObject([
+    { execution_id: second.execution_id, failures: 3, node_id: expect.stringMatching(/^each\[\d\]\.call$/) },
+    {
+      execution_id: first.execution_id,
+      workflow_id: first.workflow_id,
+      action: 'get_issue',
+      node_id: 'call',
+      code: 'service_refused',
+      message: 'GitLab answered 404: 404 Not Found',
+      failures: 1,
+    },
+  ])
+  expect(await failuresOf(world.owner, '?q=no+such+text')).toEqual([])
+  expect(await failuresOf(world.owner, `?workflow_id=${first.workflow_id}`)).toHaveLength(1)
+  // Nobody else was given these workflows, and another workspace has nothing of this one.
+  for (const person of [world.member, world.viewer, world.stranger]) expect(await failuresOf(person)).toEqual([])
+  expect((await world.owner.call('GET', '/api/services/github/errors')).body.items).toEqual([])
+  expect((await world.owner.call('GET', '/api/services/custom.nothing/errors')).status).toBe(404)
+  await service.sql('delete from executions where execution_id = $1', [fromWire('exe', first.execution_id)])
+  expect(await failuresOf(world.owner)).toHaveLength(1)
+  expect(await service.sql('select from service_errors where workspace_id = $1', [world.workspace.uuid])).toHaveLength(
+    1,
+  )
+})
+
+test('the last 50 failures of a workflow are kept, and one workflow does not crowd out another', async () => {
+  const rowOf = (workflow_id: string | null, n: number) => ({
+    workspace_id: world.workspace.uuid,
+    execution_id: newId(),
+    step: 'call',
+    error_id: newId(),
+    workflow_id,
+    service: 'gitlab',
+    action: 'get_issue',
+    node_id: 'call',
+    code: 'timeout',
+    message: `failure ${n}`,
+    failures: 1,
+    failed_at: Date.now(),
+  })
+  const add = (rows: object[]) => service.sql('select add_service_errors($1, 50)', [JSON.stringify(rows)])
+  const busy = newId()
+  await add([rowOf(newId(), 0), rowOf(null, 1)])
+  for (let n = 0; n < 3; n += 1) await add(Array.from({ length: 30 }, (_, at) => rowOf(busy, 30 * n + at)))
+  const kept = await service.sql<{ of_busy: boolean; rows: number; first: string }>(
+    `select workflow_id is not distinct from $2 as of_busy, count(*)::integer as rows, min(error_id::text) as first
+     from service_errors where workspace_id = $1 group by 1 order by 1`,
+    [world.workspace.uuid, busy],
+  )
+  expect(kept).toMatchObject([
+    { of_busy: false, rows: 2 },
+    { of_busy: true, rows: 50 },
+  ])
+})
+
+test('the accounts of a service are the credentials that it takes, of those that a person sees', async () => {
+  const namesOf = async (person: World['owner'], name: string) => {
+    const listed = await person.call('GET', `/api/services/${name}/credentials`)
+    expect(listed.status, listed.text).toBe(200)
+    return listed.body.items.map((one: { name: string }) => one.name)
+  }
+  const store = (body: object) => world.owner.call('POST', '/api/credentials', { body })
+  await store({ name: 'Wild', kind: 'bearer', hosts: ['*.example.com'], secrets: { token: 'a-token' } })
+  await store({ name: 'Other', kind: 'bearer', hosts: ['shop.example.org'], secrets: { token: 'a-token' } })
+  const document = {
+    openapi: '3.0.0',
+    info: { title: 'Shop', version: '1' },
+    servers: [{ url: 'https://shop.example.com/v1' }],
+    paths: { '/orders': { get: { operationId: 'listOrders', responses: {} } } },
+  }
+  const made = await world.owner.call('POST', '/api/services/import', { body: { name: 'shop', document } })
+  expect(made.status, made.text).toBe(201)
+  expect(await namesOf(world.owner, 'gitlab')).toEqual(['GitLab'])
+  expect(await namesOf(world.owner, 'github')).toEqual([])
+  expect(await namesOf(world.owner, 'custom.shop')).toEqual(['Wild'])
+  for (const person of [world.member, world.viewer, world.stranger])
+    expect(await namesOf(person, 'gitlab'), person.name).toEqual([])
+  expect((await world.stranger.call('GET', '/api/services/custom.shop/credentials')).status).toBe(404)
 })

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { equalSecrets, signatureFault } from '#platform/auth/signatures'
 import type { ServiceHook } from '#providers/services/manifest'
-import { firstAt } from '#providers/services/paths'
+import { firstAt, valueAt } from '#providers/services/paths'
 
 // What a vendor's request says of itself: whether it is the vendor's, which delivery it is, and which event.
 
@@ -15,12 +15,21 @@ const headerOf = (headers: Headers, name: string): string | undefined => {
 
 /** Why a request is not the vendor's; undefined where it is. */
 export function hookFault(
-  { verify }: ServiceHook,
+  hook: ServiceHook,
   { headers, body, secret, now }: { headers: Headers; body: Buffer; secret: string; now: number },
 ): string | undefined {
+  const { verify } = hook
   if (verify.kind === 'equal') {
     const given = headerOf(headers, verify.header)
     return given !== undefined && equalSecrets(given, secret) ? undefined : `${verify.header} is missing or wrong`
+  }
+  if (verify.kind === 'body') {
+    const items = eventsIn(hook, readJson(body))
+    const isProven = (item: Json): boolean => {
+      const given = isObject(item) ? item[verify.field] : undefined
+      return typeof given === 'string' && equalSecrets(given, secret)
+    }
+    return items.length > 0 && items.every(isProven) ? undefined : `${verify.field} is missing or wrong`
   }
   const { preset, header, prefix, encoding } = verify
   // Vendors that sign as Stripe does, under a name of their own.
@@ -29,6 +38,43 @@ export function hookFault(
   const settings = { preset, header, prefix, encoding, algorithm: 'sha256' as const }
   return signatureFault(settings, { headers: seen, body, secret, now })
 }
+
+function readJson(body: Buffer): Json {
+  try {
+    return JSON.parse(body.toString('utf8')) as Json
+  } catch {
+    return null
+  }
+}
+
+/** The events of one request. */
+function eventsIn({ items }: ServiceHook, body: Json): Json[] {
+  if (items === undefined) return [body]
+  const found = valueAt(body, items)
+  return Array.isArray(found) ? found : []
+}
+
+/** What is kept of a request: without the secret that stands in it. */
+export function withoutProof(hook: ServiceHook | undefined, payload: JsonObject): JsonObject {
+  if (hook?.verify.kind !== 'body') return payload
+  const { field } = hook.verify
+  const strip = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(strip)
+    if (!isObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, inner]) => (name === field ? [] : [[name, strip(inner)]])),
+    )
+  }
+  return { ...payload, body: strip(payload.body ?? null), raw_body: null }
+}
+
+/** The value that a request asks the receiver to repeat. */
+export function challengeOf({ handshake }: ServiceHook, query: JsonObject): string | undefined {
+  const value = handshake && query[handshake.query]
+  return typeof value === 'string' ? value.slice(0, MAX_CHALLENGE) : undefined
+}
+
+const MAX_CHALLENGE = 2_000
 
 /** Names under which vendors number their deliveries; a repetition has the same number. */
 const DELIVERY_HEADERS = [
@@ -41,19 +87,38 @@ const DELIVERY_HEADERS = [
 ]
 const MAX_DELIVERY = 200
 
+/** The values of several headers together; undefined where one is missing. */
+function headersOf(headers: Headers, names: string): string | undefined {
+  const values = names.split(' ').map((name) => headerOf(headers, name))
+  return values.includes(undefined) ? undefined : values.join(' ')
+}
+
 /** Undefined where the vendor gives none: then every request counts. */
 export function deliveryOf(
   hook: ServiceHook | undefined,
   { headers, body }: { headers: Headers; body: Json },
 ): string | undefined {
   const own = hook?.delivery
-  const named = own?.header === undefined ? undefined : headerOf(headers, own.header)
+  const named = own?.header === undefined ? undefined : headersOf(headers, own.header)
   const inside = own?.body === undefined ? undefined : firstAt(body, own.body.split('|'))
   const found =
     named ?? inside ?? (hook ? undefined : DELIVERY_HEADERS.map((name) => headerOf(headers, name)).find(Boolean))
   if (typeof found !== 'string' && typeof found !== 'number') return undefined
   return String(found).slice(0, MAX_DELIVERY)
 }
+
+/** The events of a request with their names; those that say nothing are left out. */
+export function itemsIn(hook: ServiceHook, payload: JsonObject): { item: Json; event: string | null }[] {
+  const headers = isObject(payload.headers) ? payload.headers : {}
+  const items = hook.headers ? [pick(hook.headers, headers)] : eventsIn(hook, payload.body ?? null)
+  return items.flatMap((item) => {
+    const event = eventOf(hook, { headers, body: item })
+    return event === undefined ? [] : [{ item, event }]
+  })
+}
+
+const pick = (names: Record<string, string>, headers: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(names).map(([name, header]) => [name, headers[header.toLowerCase()] ?? null]))
 
 /** The name of the event; undefined where it says nothing that starts a run. */
 export function eventOf(hook: ServiceHook, payload: JsonObject): string | null | undefined {

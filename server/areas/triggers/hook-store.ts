@@ -1,5 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
+import type { Exchanged } from '#platform/wall/egress'
+import type { Lasts } from './lasting.ts'
 
 // Triggers that the vendor calls: their registration, and what came for them.
 
@@ -16,6 +18,9 @@ export type HookRow = {
   credential_id: string | null
   store: JsonObject
   generation: string
+  /** The number of the registration that the vendor confirmed last. */
+  confirmed: string
+  registered: boolean
   principal_id: string
 }
 
@@ -23,6 +28,7 @@ export type HookRow = {
 export const findHook = (tx: Tx, workspaceId: string, triggerId: string): Promise<HookRow | undefined> =>
   tx.maybe<HookRow>(
     `select t.service, t.trigger, t.args, t.credential_id, t.store, t.hook_generation::text as generation,
+       t.hook_confirmed::text as confirmed, t.registered and coalesce(t.expires_at > now(), true) as registered,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from service_triggers t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
@@ -39,11 +45,31 @@ export const beginRegistration = async (
 ): Promise<string | undefined> =>
   (
     await tx.maybe<{ generation: string }>(
-      `update service_triggers set hook_generation = hook_generation + 1 where workspace_id = $1 and trigger_id = $2
+      `update service_triggers set hook_generation = hook_generation + 1, hook_exchanges = null where workspace_id = $1 and trigger_id = $2
          and epoch = $3::bigint returning hook_generation::text as generation`,
       [workspaceId, triggerId, epoch],
     )
   )?.generation
+
+const MAX_EXCHANGES = 20
+const MAX_EXCHANGED = 64 * 1024
+
+/** Zero where another process took over, or where more was said than is kept. */
+export const noteExchange = (
+  tx: Tx,
+  workspaceId: string,
+  triggerId: string,
+  epoch: string,
+  exchanged: Exchanged,
+): Promise<number> => {
+  const kept = JSON.stringify([exchanged])
+  return tx.count(
+    `update service_triggers set hook_exchanges = coalesce(hook_exchanges, '[]') || $4::jsonb
+     where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint and $5
+       and jsonb_array_length(coalesce(hook_exchanges, '[]')) < ${MAX_EXCHANGES}`,
+    [workspaceId, triggerId, epoch, kept, kept.length <= MAX_EXCHANGED],
+  )
+}
 
 export type KeptEvent = { eventId: string; delivery: string | null; payload: JsonObject }
 
@@ -129,17 +155,38 @@ export type Settled = {
   confirmed: boolean
   /** Undefined: as it is. */
   store: JsonObject | undefined
+  /** How long what was registered holds; null: until it is taken back. Undefined: as it is. */
+  lasts: Lasts | null | undefined
   inS: number
   error: string | null
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
-  const { epoch, registered, confirmed, store, inS, error } = settled
+  const { epoch, registered, confirmed, store, lasts, inS, error } = settled
+  // A look comes at the latest when the registration is to be renewed.
   const count = await tx.count(
     `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
-       next_poll_at = now() + make_interval(secs => $6), hook_confirmed = case when $8 then hook_generation else hook_confirmed end
+       hook_confirmed = case when $8 then hook_generation else hook_confirmed end,
+       hook_exchanges = case when $8 then null else hook_exchanges end,
+       expires_at = case when $9 then now() + make_interval(secs => $10) else expires_at end,
+       renew_at = case when $9 then now() + make_interval(secs => $11) else renew_at end,
+       renewal_error = case when $9 then null else renewal_error end,
+       next_poll_at = least(now() + make_interval(secs => $6), case when $4 then greatest(now() + interval '30 seconds',
+         case when $9 then now() + make_interval(secs => $11) else renew_at end) end)
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
-    [workspaceId, triggerId, epoch, registered, store ? JSON.stringify(store) : null, inS, error, confirmed],
+    [
+      workspaceId,
+      triggerId,
+      epoch,
+      registered,
+      store ? JSON.stringify(store) : null,
+      inS,
+      error,
+      confirmed,
+      lasts !== undefined,
+      lasts?.endsInS ?? null,
+      lasts?.renewInS ?? null,
+    ],
   )
   // A statement of its own sees what was kept while the row was being waited for.
   if (count > 0 && error === null) {
@@ -153,7 +200,45 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
   return count
 }
 
-/** What has to be taken back at the vendor when triggers are deleted. */
+export const hasTrigger = async (tx: Tx, workspaceId: string, triggerId: string): Promise<boolean> =>
+  (await tx.maybe('select from service_triggers where workspace_id = $1 and trigger_id = $2', [
+    workspaceId,
+    triggerId,
+  ])) !== undefined
+
+/** One registration that nothing remembers any more. */
+export async function keepRemoval(
+  tx: Tx,
+  workspaceId: string,
+  row: {
+    service: string
+    trigger: string
+    args: JsonObject
+    store: JsonObject
+    credential_id: string | null
+    principal_id: string | null
+  },
+): Promise<void> {
+  await tx.count(
+    `insert into service_trigger_removals (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id)
+     values ($1, gen_random_uuid(), $2, $3, $4::jsonb, $5::jsonb, $6, $7)`,
+    [
+      workspaceId,
+      row.service,
+      row.trigger,
+      JSON.stringify(row.args),
+      JSON.stringify(row.store),
+      row.credential_id,
+      row.principal_id,
+    ],
+  )
+  tx.hint(TRIGGER_HINTS, '')
+}
+
+/**
+ * What has to be taken back at the vendor when triggers are deleted. Where a process is telling the vendor at this moment, what the vendor lists
+ * is looked at when that process must have ended.
+ */
 export async function keepRemovals(
   tx: Tx,
   workspaceId: string,
@@ -162,10 +247,11 @@ export async function keepRemovals(
 ): Promise<void> {
   const kept = await tx.count(
     `insert into service_trigger_removals
-       (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id)
+       (workspace_id, removal_id, service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id, next_at, exchanges)
      select t.workspace_id, gen_random_uuid(), t.service, t.trigger, t.args, t.store, t.credential_id,
        coalesce(v.activated_by, v.created_by, w.owner_id), t.registered,
-       case when t.hook_generation > t.hook_confirmed then t.trigger_id end
+       case when t.hook_generation > t.hook_confirmed then t.trigger_id end,
+       case when t.hook_generation > t.hook_confirmed and not t.registered then greatest(now(), t.busy_until) else now() end, t.hook_exchanges
      from service_triggers t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active
      where t.workspace_id = $1 and t.workflow_id = $2 and ($3::uuid is null or t.trigger_id = $3)
@@ -184,6 +270,7 @@ export type Removal = {
   principal_id: string | null
   registered: boolean
   unconfirmed_trigger_id: string | null
+  exchanges: Exchanged[] | null
   attempts: number
 }
 
@@ -193,7 +280,7 @@ export const claimRemoval = (tx: Tx, workspaceId: string, removalId: string): Pr
     `update service_trigger_removals set attempts = attempts + 1,
        next_at = now() + make_interval(secs => 120 * power(4, least(attempts, 6)))
      where workspace_id = $1 and removal_id = $2 and next_at <= now()
-     returning service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id, attempts`,
+     returning service, trigger, args, store, credential_id, principal_id, registered, unconfirmed_trigger_id, exchanges, attempts`,
     [workspaceId, removalId],
   )
 

@@ -2,17 +2,19 @@ import { findPieceTrigger } from '#areas/services/imported'
 import type { OpenFor } from '#areas/services/opened'
 import { PIECES } from '#engine/nodes/service-call'
 import { callService, type ServiceDeps } from '#engine/services/call'
-import { askPiece } from '#engine/services/call-piece'
+import { askPiece, asNodeFailure } from '#engine/services/call-piece'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { NOWHERE } from '#platform/ids'
+import type { Exchanged, Witness } from '#platform/wall/egress'
 import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceHook } from '#providers/services/manifest'
 import { valueAt } from '#providers/services/paths'
 import type { PieceRequest, PieceTrigger } from '#providers/services/pieces/index'
-import type { PieceRunner } from '#providers/services/pieces/runner'
-import { eventOf } from './hook-request.ts'
+import type { PieceCall, PieceRunner } from '#providers/services/pieces/runner'
+import { itemsIn } from './hook-request.ts'
+import { askedUntil, type Lasts, lastsOf, lastsOfPiece } from './lasting.ts'
 import type { Item, Within } from './starts.ts'
 
 // What is said to a vendor of a trigger that it calls: by a manifest, or by the code of a piece.
@@ -32,6 +34,8 @@ export type Registration = {
   store: JsonObject
   credentialId: string | null
   userId: string | null
+  /** Told of each answer of the vendor while the code of a piece registers. */
+  witness?: Witness
 }
 
 export async function findCalled(
@@ -66,52 +70,105 @@ async function callAction(parts: VendorParts, service: Service, name: string, ab
   return callService(parts.deps, { service, action, args: fitting, credential: await opened(parts, about) }, run)
 }
 
-async function askCode(parts: VendorParts, { service, piece }: Called, about: Registration, request: PieceRequest) {
-  const { output, written } = await askPiece(parts.pieces, {
-    workspaceId: about.workspaceId,
-    piece: service.piece!,
-    service: service.service,
-    request: { part: piece!.part, args: about.args, store: about.store, ...request },
-    credential: await opened(parts, about),
-    credentialKey: about.credentialId ?? undefined,
-    signal: AbortSignal.timeout(ANSWER_WITHIN),
-  })
-  const kept = Object.entries({ ...about.store, ...written }).filter(([, value]) => value !== null)
-  return { output, store: Object.fromEntries(kept) as JsonObject }
+const pieceCall = async (
+  parts: VendorParts,
+  { service, piece }: Called,
+  about: Registration,
+  request: PieceRequest,
+): Promise<PieceCall> => ({
+  workspaceId: about.workspaceId,
+  piece: service.piece!,
+  service: service.service,
+  request: { part: piece!.part, args: about.args, store: about.store, ...request },
+  credential: await opened(parts, about),
+  credentialKey: about.credentialId ?? undefined,
+  signal: AbortSignal.timeout(ANSWER_WITHIN),
+})
+
+const storeAfter = (store: JsonObject, written: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries({ ...store, ...written }).filter(([, value]) => value !== null))
+
+async function askCode(parts: VendorParts, called: Called, about: Registration, request: PieceRequest) {
+  const call = await pieceCall(parts, called, about, request)
+  const { output, written } = await askPiece(parts.pieces, { ...call, witness: about.witness })
+  return { output, store: storeAfter(about.store, written) }
 }
 
-/** Gives what has to be remembered. Throws NodeFailure and CredentialRefused. */
+/** What has to be remembered, and how long it holds. */
+export type Registered = { store: JsonObject; lasts: Lasts | null }
+
+/** Throws NodeFailure and CredentialRefused. */
 export async function register(
   parts: VendorParts,
   called: Called,
   about: Registration,
-  { url, secret }: { url: string; secret: string },
-): Promise<JsonObject> {
-  if (called.piece) return (await askCode(parts, called, about, { do: 'enable', webhook: url })).store
+  { url, secret, id }: { url: string; secret: string; id: string },
+): Promise<Registered> {
+  if (called.piece) {
+    const { store } = await askCode(parts, called, about, { do: 'enable', webhook: url })
+    return { store, lasts: lastsOfPiece(called.piece) }
+  }
   const { service, hook } = called
-  const args = { ...about.args, ...hook.fixed, hook_url: url, hook_secret: secret }
-  return keptOf(hook, await callAction(parts, service, hook.register, about, args))
+  const given = { hook_url: url, hook_secret: secret, hook_id: id, ...askedUntil(hook) }
+  const output = await callAction(parts, service, hook.register, about, { ...about.args, ...hook.fixed, ...given })
+  return { store: keptOf(hook, output), lasts: lastsOf(hook, output) }
+}
+
+/** Undefined where the vendor does not renew: then it is registered anew. */
+export async function renew(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  url: string,
+): Promise<Registered | undefined> {
+  if (called.piece) {
+    const { store } = await askCode(parts, called, about, { do: 'renew', webhook: url })
+    return { store, lasts: lastsOfPiece(called.piece) }
+  }
+  const { service, hook } = called
+  if (hook.renew === undefined) return undefined
+  const output = await callAction(parts, service, hook.renew, about, {
+    ...about.args,
+    ...about.store,
+    ...askedUntil(hook),
+  })
+  return { store: about.store, lasts: lastsOf(hook, output) }
 }
 
 const keptOf = ({ keep = {} }: ServiceHook, output: Json): JsonObject =>
   Object.fromEntries(Object.entries(keep).map(([name, path]) => [name, valueAt(output, path) ?? null]))
 
-/** Takes back what the vendor lists under an address of ours that nobody confirmed. A vendor that lists nothing keeps it; its address is dead. */
-export async function sweep(
-  parts: VendorParts,
-  called: Called,
-  about: Registration,
-  isLeft: (url: string) => boolean,
-): Promise<void> {
+/** Of a registration that nobody confirmed: the addresses that are ours, and what the vendor answered to the code of a piece. */
+export type Left = { isLeft(url: string): boolean; url: string; exchanges: readonly Exchanged[] | null }
+
+/** Takes back what nobody confirmed. A vendor that lists nothing, and answered nothing, keeps it; its address is dead. */
+export async function sweep(parts: VendorParts, called: Called, about: Registration, left: Left): Promise<void> {
+  if (called.piece) return sweepPiece(parts, called, about, left)
   const { service, hook } = called
-  if (!hook?.find) return
+  if (!hook.find) return
   const output = await callAction(parts, service, hook.find.action, about, about.args)
   const listed = isObject(output) && Array.isArray(output.items) ? output.items : []
   for (const item of listed) {
     const url = valueAt(item, hook.find.url)
-    if (typeof url === 'string' && isLeft(url))
+    if (typeof url === 'string' && left.isLeft(url))
       await unregister(parts, called, { ...about, store: keptOf(hook, item) }, url)
   }
+}
+
+/** The code registers once more with the same answers, and nothing leaves: what it remembers then is what has to be taken back. */
+async function sweepPiece(
+  parts: VendorParts,
+  called: Called,
+  about: Registration,
+  { url, exchanges }: Left,
+): Promise<void> {
+  if (!exchanges || exchanges.length === 0) return
+  const call = await pieceCall(parts, called, about, { do: 'enable', webhook: url })
+  const { written } = await parts.pieces.call({ ...call, replay: exchanges }).catch((error: unknown) => {
+    throw asNodeFailure(error, 'read')
+  })
+  const store = storeAfter({}, written)
+  if (Object.keys(store).length > 0) await unregister(parts, called, { ...about, store }, url)
 }
 
 export async function unregister(parts: VendorParts, called: Called, about: Registration, url: string): Promise<void> {
@@ -134,8 +191,7 @@ export async function itemsOf(
     })
     return { items: (Array.isArray(output) ? output : []).map((item) => ({ item })), store }
   }
-  const event = eventOf(called.hook, payload)
-  return { items: event === undefined ? [] : [{ item: payload.body ?? null, event }], store: about.store }
+  return { items: itemsIn(called.hook, payload), store: about.store }
 }
 
 /** What a piece answers to a vendor that wants proof of the receiver. */

@@ -26,6 +26,9 @@ let hooks: Registered[] = []
 let attempts = 0
 let refuses = 0
 let last = 0
+/** Settled when the vendor may say that it is ready. */
+let ready: Promise<void> = Promise.resolve()
+const renewed: string[] = []
 /** Each test has a project of its own at the vendor: triggers of earlier tests go on with theirs. */
 let project = 0
 
@@ -49,6 +52,14 @@ beforeAll(async () => {
       return say(201, { id: last })
     }
     if (method === 'GET' && url.split('?')[0]!.endsWith('/hooks')) return say(200, hooks)
+    if (url === '/hooks/ready') {
+      await ready
+      return say(200, {})
+    }
+    if (method === 'PUT' && url.endsWith('/renew')) {
+      renewed.push(`${url} ${(JSON.parse(Buffer.concat(chunks).toString()) as { url: string }).url}`)
+      return say(200, { id: renewed.length })
+    }
     if (method === 'DELETE') {
       const id = Number(url.split('/').at(-1))
       hooks = hooks.filter((hook) => hook.id !== id)
@@ -256,7 +267,7 @@ describe('a trigger of a manifest', () => {
 })
 
 describe('a trigger of a piece', () => {
-  test('registers by its own code, shakes hands, gives items, and is taken back', async () => {
+  async function depot(workflowId: string, shelf: string): Promise<string> {
     expect((await world.owner.call('POST', '/api/services/import', { body: { piece: 'depot' } })).status).toBe(201)
     const credential = await world.owner.call('POST', '/api/credentials', {
       body: {
@@ -266,17 +277,22 @@ describe('a trigger of a piece', () => {
         secrets: { token: 'depot-token' },
       },
     })
-    const workflowId = await workflow()
     const made = await world.owner.call('POST', `/api/workflows/${workflowId}/triggers`, {
       body: {
         service: 'piece.depot',
         trigger: 'item_sold',
-        args: { shelf: 'a' },
+        args: { shelf },
         credential_id: credential.body.credential_id,
       },
     })
     expect(made.status, made.text).toBe(201)
-    await registered(workflowId, made.body.trigger_id)
+    return made.body.trigger_id
+  }
+
+  test('registers by its own code, shakes hands, gives items, and is taken back', async () => {
+    const workflowId = await workflow()
+    const triggerId = await depot(workflowId, 'a')
+    await registered(workflowId, triggerId)
     expect(hooks).toMatchObject([{ by: 'Token depot-token' }])
     const { pathname } = new URL(hooks[0]!.url)
 
@@ -292,16 +308,65 @@ describe('a trigger of a piece', () => {
     expect((await send(hooks[0]!, { sold: [{ id: 3 }] })).status).toBe(200)
     // One that the piece cannot read is tried some times, and holds up the others no longer than that.
     await until(async () => {
-      await due(made.body.trigger_id)
+      await due(triggerId)
       return (await started(workflowId)).length === 3
     }, 'the event after it')
-    const [{ store }] = (await service.sql<{ store: object }>(
-      'select store from service_triggers where trigger_id = $1',
-      [fromWire('trg', made.body.trigger_id)],
-    )) as [{ store: object }]
-    expect(store).toMatchObject({ events: 2 })
+    const storeOf = async () =>
+      (
+        await service.sql<{ store: object }>('select store from service_triggers where trigger_id = $1', [
+          fromWire('trg', triggerId),
+        ])
+      )[0]!.store
+    expect(await storeOf()).toMatchObject({ events: 2 })
 
-    await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${made.body.trigger_id}`)
+    // The piece says at which times it wants to renew.
+    await service.sql(`update service_triggers set renew_at = '2000-01-01' where trigger_id = $1`, [
+      fromWire('trg', triggerId),
+    ])
+    await due(triggerId)
+    await until(async () => renewed.length === 1, 'the renewal')
+    expect(renewed).toEqual([`/hooks/${hooks[0]!.id}/renew ${hooks[0]!.url}`])
+    await until(async () => 'renewed' in (await storeOf()), 'what the piece remembers of it')
+    expect(await storeOf()).toMatchObject({ events: 2, renewed: 1 })
+
+    await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${triggerId}`)
+    await until(async () => hooks.length === 0, 'the end of the registration')
+  })
+
+  test('that was registered by a process that died is taken back by what the vendor answered', async () => {
+    let answer = (): void => {}
+    ready = new Promise((resolve) => {
+      answer = resolve
+    })
+    const workflowId = await workflow()
+    const triggerId = await depot(workflowId, 'slow')
+    const uuid = fromWire('trg', triggerId)
+    const exchanges = await until(async () => {
+      const [row] = await service.sql<{ hook_exchanges: object[] | null }>(
+        'select hook_exchanges from service_triggers where trigger_id = $1',
+        [uuid],
+      )
+      return row!.hook_exchanges
+    }, 'the answer of the vendor to be written down')
+    expect(exchanges).toMatchObject([{ method: 'POST', status: 201 }])
+    answer()
+    await registered(workflowId, triggerId)
+    expect(hooks).toHaveLength(1)
+    const [dead] = hooks
+    // As a process leaves it behind that died before the piece was done.
+    await service.sql(
+      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
+      [uuid, JSON.stringify(exchanges)],
+    )
+    await due(triggerId)
+    await registered(workflowId, triggerId)
+    expect(hooks.map(({ id }) => id)).toEqual([dead!.id + 1])
+
+    await service.sql(
+      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
+      [uuid, JSON.stringify([{ ...exchanges[0], body: Buffer.from(JSON.stringify(hooks[0])).toString('base64') }])],
+    )
+    await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${triggerId}`)
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 })
@@ -336,9 +401,12 @@ describe('what a request says of itself', () => {
         const needs = (action: string) => actions.get(action)!.args_schema.required as string[]
         expect(takes(hook.register), place).toEqual(expect.arrayContaining(['hook_url', 'hook_secret']))
         const given = [...Object.keys(hook.args_schema.properties as object), ...Object.keys(hook.fixed ?? {})]
-        for (const field of needs(hook.register)) expect([...given, 'hook_url', 'hook_secret'], place).toContain(field)
-        for (const field of needs(hook.unregister))
-          expect([...given, ...Object.keys(hook.keep ?? {})], place).toContain(field)
+        const ends = hook.lasts_s === undefined ? [] : ['hook_until', 'hook_until_ms']
+        const first = [...given, 'hook_url', 'hook_secret', 'hook_id', ...ends]
+        for (const field of needs(hook.register)) expect(first, place).toContain(field)
+        const later = [...given, ...Object.keys(hook.keep ?? {})]
+        for (const field of needs(hook.unregister)) expect(later, place).toContain(field)
+        if (hook.renew) for (const field of needs(hook.renew)) expect([...later, ...ends], place).toContain(field)
       }
   })
 

@@ -1,23 +1,22 @@
 import { CredentialRefused } from '#areas/credentials/use'
-import { type Quota, reasonAgainst } from '#areas/executions/start'
+import { reasonAgainst } from '#areas/executions/start'
 import { enqueue } from '#engine/enqueue'
 import { NodeFailure } from '#engine/node'
 import type { JsonObject } from '#model/definition'
-import type { Database, Tx } from '#platform/db/pool'
+import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
-import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
+import { findCalled, itemsOf, unregister } from './hook-vendor.ts'
 import {
-  type Called,
-  findCalled,
-  itemsOf,
-  type Registration,
-  register,
-  sweep,
-  unregister,
-  type VendorParts,
-} from './hook-vendor.ts'
-import { type Claim, type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
+  type HookParts,
+  type Look,
+  registerAnew,
+  registrationOf,
+  renewRegistration,
+  takeBack,
+  takeBackLeft,
+} from './registering.ts'
+import { type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
 // One look at a trigger that the vendor calls. While a version of the workflow is active it is registered at the vendor, else not; and what
@@ -29,10 +28,6 @@ const AT_ONCE = 50
 const MAX_ATTEMPTS = 5
 const MAX_ITEMS = 1_000
 
-export type HookParts = VendorParts & { db: Database; quota: Quota; addresses: HookAddresses }
-
-type Look = Claim & { parts: HookParts; within: Within; called: Called }
-
 export async function serveHook(parts: HookParts, due: Due): Promise<void> {
   const within: Within = (work) => parts.db.tenant({ workspaceId: due.workspace_id, userId: null }, work)
   const row = await within((tx) => store.claimTrigger(tx, due.workspace_id, due.trigger_id, LEASE_S))
@@ -41,9 +36,10 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
     within((tx) =>
       hooks.settleHook(tx, due.workspace_id, due.trigger_id, {
         epoch: row.epoch,
-        registered: row.registered,
+        registered: row.registered && !row.expired,
         confirmed: false,
         store: undefined,
+        lasts: undefined,
         inS: row.every_s,
         error: null,
         ...settled,
@@ -52,8 +48,11 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
   const called = await findCalled(parts, within, due.workspace_id, row)
   if (!called)
     return void (await settle({ error: `There is no trigger "${row.trigger}" of "${row.service}" any more.` }))
+  const look = { parts, due, row, within, called }
   try {
-    await settle(await lookAt({ parts, due, row, within, called }))
+    const settled = await lookAt(look)
+    // Deleted, or taken by another process, while the vendor was told.
+    if ((await settle(settled)) === 0 && settled.registered && settled.store) await takeBack(look, settled.store)
   } catch (error) {
     if (error instanceof Overtaken) return
     if (error instanceof CredentialRefused || error instanceof Later) await settle({ error: error.message })
@@ -70,45 +69,23 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
 async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const { row } = look
   const isWanted = row.version_id !== null && !row.activation_required
+  const isRegistered = row.registered && !row.expired
   // A process died while it registered: whether the vendor was told is not known.
   if (!row.registered && row.unconfirmed) {
     await takeBackLeft(look)
     if (!isWanted) return { confirmed: true }
   }
-  if (isWanted && !row.registered) return { registered: true, confirmed: true, store: await registerAnew(look), inS: 0 }
-  if (!isWanted && row.registered) {
-    await unregister(look.parts, look.called, registrationOf(look), '')
-    return { registered: false, store: {} }
+  if (!isWanted) {
+    if (!row.registered) return {}
+    if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '')
+    return { registered: false, store: {}, lasts: null }
   }
-  return isWanted ? await serveEvents(look) : {}
-}
-
-const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store): Registration => ({
-  workspaceId: due.workspace_id,
-  args: row.args,
-  store: kept,
-  credentialId: row.credential_id,
-  userId: row.principal_id,
-})
-
-/** A vendor that refuses to list what is registered does not keep the trigger from being registered again. */
-async function takeBackLeft(look: Look): Promise<void> {
-  const { parts, due, called } = look
-  try {
-    await sweep(parts, called, registrationOf(look, {}), (url) => parts.addresses.isFor(url, due.trigger_id))
-  } catch (error) {
-    if (!(error instanceof NodeFailure) || error.code !== 'service_refused') throw error
-  }
-}
-
-/** The address of a registration that was begun and not ended, because a process died, stays dead: nothing comes twice. */
-async function registerAnew(look: Look): Promise<JsonObject> {
-  const { parts, due, row, within, called } = look
-  const generation = await within((tx) => hooks.beginRegistration(tx, due.workspace_id, due.trigger_id, row.epoch))
-  if (generation === undefined) throw new Overtaken()
-  const hook = { workspaceId: due.workspace_id, triggerId: due.trigger_id, generation }
-  const at = { url: parts.addresses.urlOf(hook), secret: parts.addresses.secretOf(hook) }
-  return register(parts, called, registrationOf(look, {}), at)
+  if (!isRegistered) return { registered: true, confirmed: true, ...(await registerAnew(look)), inS: 0 }
+  if (!row.renew_due) return serveEvents(look)
+  const outcome = await renewRegistration(look)
+  // A registration that the vendor has lost is made anew, and events are served by the next look.
+  if (outcome.lost) return { registered: true, confirmed: true, ...outcome.lost, inS: 0 }
+  return serveEvents({ ...look, row: { ...row, store: outcome.store } })
 }
 
 async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {

@@ -1,4 +1,4 @@
-import { readContent } from '#areas/webhooks/request'
+import { queryOf, readContent } from '#areas/webhooks/request'
 import { NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
@@ -7,7 +7,7 @@ import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { newId } from '#platform/ids'
 import type { Hook, HookAddresses } from './hook-address.ts'
-import { deliveryOf, hookFault, isHandshake } from './hook-request.ts'
+import { challengeOf, deliveryOf, hookFault, isHandshake, withoutProof } from './hook-request.ts'
 import * as hooks from './hook-store.ts'
 import { type Called, findCalled, shakeHands, type VendorParts } from './hook-vendor.ts'
 
@@ -29,9 +29,16 @@ export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
     parts.db.tenant({ workspaceId: hook.workspaceId, userId: null }, work)
   const row = await within((tx) => hooks.findHook(tx, hook.workspaceId, hook.triggerId))
-  if (!row || row.generation !== hook.generation) throw problem('not_found')
+  if (!row) throw problem('not_found')
+  const standing = standingOf(row, hook.generation)
+  if (standing === 'dead') throw problem('not_found')
   const called = await findCalled(parts, within, hook.workspaceId, row)
   if (!called) throw problem('not_found')
+  const challenge = called.hook && challengeOf(called.hook, queryOf(request.url))
+  if (challenge !== undefined) {
+    reply.code(200).header('content-type', 'text/plain; charset=utf-8').send(challenge)
+    return
+  }
   verify(parts, called, hook, request.headers, bytes)
   const content = await readContent(request, bytes, ctx.config.HEDDLE_MAX_JSON_DEPTH)
   const seen = { headers: request.headers, query: content.query, body: content.body }
@@ -43,14 +50,28 @@ export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call
     return
   }
   if (request.method === 'GET') throw problem('method_not_allowed', 'Events are sent by POST.')
+  if (standing === 'coming') return accept(reply)
   const event = {
     eventId: newId(),
     delivery: deliveryOf(called.hook, seen) ?? null,
-    payload: payloadOf(seen, content.raw_body),
+    payload: withoutProof(called.hook, payloadOf(seen, content.raw_body)),
   }
   const outcome = await within((tx) => hooks.keepEvent(tx, hook.workspaceId, hook.triggerId, event, MAX_WAITING))
   if (outcome === 'full') throw problem('queue_full', `At most ${MAX_WAITING} events of a trigger wait.`)
-  reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"status":"accepted"}')
+  accept(reply)
+}
+
+const accept = (reply: Exchange['reply']): void =>
+  void reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"status":"accepted"}')
+
+/**
+ * Which registration calls. While one takes the place of another, the vendor sends each event to both: that of the old one counts until the new
+ * one is confirmed.
+ */
+function standingOf({ registered, generation, confirmed }: hooks.HookRow, calls: string): 'live' | 'coming' | 'dead' {
+  const live = registered && generation !== confirmed ? confirmed : generation
+  if (calls === live) return 'live'
+  return calls === generation ? 'coming' : 'dead'
 }
 
 /** Nothing but text goes back: a page of a vendor's or a tenant's choice would run in our origin. */

@@ -4,6 +4,7 @@ import type { Database } from '#platform/db/pool'
 import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
 import { findCalled, sweep, unregister, type VendorParts } from './hook-vendor.ts'
+import { leftOf } from './registering.ts'
 import type { Within } from './starts.ts'
 
 // Takes back at the vendor what a trigger registered that is gone. Tried for about a day; the address is dead in any case.
@@ -30,7 +31,8 @@ export async function removeHook(
   try {
     if (called && row.registered) await unregister(parts, called, about, '')
     const left = row.unconfirmed_trigger_id
-    if (called && left !== null) await sweep(parts, called, about, (url) => parts.addresses.isFor(url, left))
+    if (called && left !== null)
+      await sweep(parts, called, about, leftOf(parts, { workspace_id, trigger_id: left }, row.exchanges))
   } catch (error) {
     const isKnown = error instanceof NodeFailure || error instanceof CredentialRefused
     if (!isKnown) throw error

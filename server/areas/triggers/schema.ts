@@ -19,7 +19,13 @@ export const Trigger = z
     next_poll_at: timestamp().describe('When it looks next'),
     last_polled_at: timestamp().nullable().describe('When it last got an answer, or took what the vendor sent'),
     last_execution_id: id('exe').nullable().describe('The last execution that it started'),
-    last_error: z.string().nullable().describe('Why the last look started nothing'),
+    last_error: z
+      .string()
+      .nullable()
+      .describe('Why the last look started nothing, or why the registration at the vendor could not be renewed'),
+    expires_at: timestamp()
+      .nullable()
+      .describe('When the registration ends at the vendor; it is renewed before. Null: it stays'),
     created_at: timestamp(),
   })
   .meta({ id: 'ServiceTrigger' })

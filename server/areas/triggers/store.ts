@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
+import type { Exchanged } from '#platform/wall/egress'
 import { type Trigger, triggerList } from './schema.ts'
 
 const columns = `trigger_id, workflow_id, service, trigger, kind, registered, args, credential_id, every_s, enabled, next_poll_at, last_polled_at,
-  last_execution_id, last_error, created_at`
+  last_execution_id, coalesce(last_error, renewal_error) as last_error, expires_at, created_at`
 
 export const listTriggers = (tx: Tx, workspaceId: string, workflowId: string, asked: ListInput) =>
   readList<Trigger>(tx, triggerList, asked, {
@@ -91,6 +92,13 @@ export type Claimed = {
   epoch: string
   registered: boolean
   unconfirmed: boolean
+  /** The number of the registration that the vendor confirmed last. */
+  confirmed: string
+  /** What the vendor answered to a registration that was not confirmed. */
+  hook_exchanges: Exchanged[] | null
+  /** The registration has ended at the vendor, or is to be renewed before it does. */
+  expired: boolean
+  renew_due: boolean
   created_by: string | null
   version_id: string | null
   inputs: Json | null
@@ -112,7 +120,8 @@ export const claimTrigger = (
          busy_until = now() + make_interval(secs => $3)
        where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
      select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
-       t.hook_generation > t.hook_confirmed as unconfirmed,
+       t.hook_generation > t.hook_confirmed as unconfirmed, t.hook_confirmed::text as confirmed, t.hook_exchanges,
+       coalesce(t.expires_at <= now(), false) as expired, coalesce(t.renew_at <= now(), false) as renew_due,
        v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id

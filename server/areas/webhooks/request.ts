@@ -106,7 +106,7 @@ async function contentOf(bytes: Buffer, contentType: string, maxDepth: number): 
   return { body: raw_body, raw_body, files: [] }
 }
 
-const queryOf = (url: string): JsonObject => {
+export const queryOf = (url: string): JsonObject => {
   const query = url.indexOf('?')
   return readForm(query < 0 ? '' : url.slice(query + 1))
 }

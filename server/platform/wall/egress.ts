@@ -18,7 +18,15 @@ export type Passage = {
   sent: number
   /** What was not let out, the first first. */
   refused: OutgoingFailure[]
+  /** Told of each answer before the process inside is given it. */
+  witness?: Witness | undefined
+  /** Answers that are given in their order; then nothing is sent. */
+  replay?: Exchanged[] | undefined
 }
+
+/** What a target answered. The body is base64. */
+export type Exchanged = { method: string; status: number; headers: Record<string, string>; body: string }
+export type Witness = (exchanged: Exchanged) => Promise<void>
 
 export type Egress = {
   open(passage: Passage): void
@@ -166,8 +174,13 @@ async function forward(
     const body = await bodyOf(request)
     counted = 1
     passage.sent += counted
+    const method = request.method ?? 'GET'
+    if (passage.replay) {
+      answerWith(response, method, nextOf(passage.replay, method))
+      return
+    }
     const answer = await outgoing.request({
-      method: request.method ?? 'GET',
+      method,
       url: `${scheme}://${bracketed(host)}:${port}${request.url}`,
       headers: headersOf(request),
       body: body.length === 0 ? null : body,
@@ -178,9 +191,8 @@ async function forward(
       redirects: false,
       ...(passage.credential && { credential: passage.credential }),
     })
-    const headers = Object.entries(answer.headers).filter(([name]) => !NOT_RETURNED.has(name))
-    response.writeHead(answer.status, Object.fromEntries(headers.map(([name, value]) => [name, latin(value)])))
-    response.end(request.method === 'HEAD' ? undefined : answer.body)
+    await passage.witness?.({ method, ...answer, body: answer.body.toString('base64') })
+    answerWith(response, method, answer)
   } catch (error) {
     const failure = asOutgoingFailure(error)
     if (NOT_SENT.has(failure.code)) {
@@ -193,6 +205,23 @@ async function forward(
       response.end(JSON.stringify({ error: failure.code, message: failure.message }))
     }
   }
+}
+
+type Answer = { status: number; headers: Record<string, string>; body: Buffer }
+
+function answerWith(response: ServerResponse, method: string, { status, headers, body }: Answer): void {
+  const returned = Object.entries(headers).filter(([name]) => !NOT_RETURNED.has(name))
+  response.writeHead(status, Object.fromEntries(returned.map(([name, value]) => [name, latin(value)])))
+  response.end(method === 'HEAD' ? undefined : body)
+}
+
+/** What was answered to the request that comes now; what was not answered then is refused. */
+function nextOf(replay: Exchanged[], method: string): Answer {
+  const [next] = replay
+  if (next?.method !== method)
+    throw new OutgoingFailure('request_invalid', 'nothing is sent while answers are repeated')
+  replay.shift()
+  return { ...next, body: Buffer.from(next.body, 'base64') }
 }
 
 const NOT_SENT: ReadonlySet<string> = new Set([

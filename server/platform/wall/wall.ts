@@ -9,7 +9,7 @@ import { makeChildPool, type PooledChild } from '#platform/children/pool'
 import { SECOND } from '#platform/clock'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { OutgoingFailure } from '#platform/outgoing/failure'
-import { type Egress, openEgress, type Passage, type WallOutgoing } from './egress.ts'
+import { type Egress, type Exchanged, openEgress, type Passage, type WallOutgoing, type Witness } from './egress.ts'
 import { WallFailure } from './failure.ts'
 import { ownProtocol } from './protocol.ts'
 import { makeSocketFolder, startBehindWall, type WalledChild, type WalledProgram, type WallLevel } from './start.ts'
@@ -27,6 +27,8 @@ export type WallCall = {
   signal: AbortSignal
   timeoutMs?: number
   maxBytes?: number
+  witness?: Witness | undefined
+  replay?: readonly Exchanged[] | undefined
 }
 
 export type WallAnswer = { answer: JsonObject; sent: number; refused: readonly OutgoingFailure[] }
@@ -79,7 +81,18 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
     get live() {
       return pool.live
     },
-    async call({ workspaceId, key, program, request, credential, signal, timeoutMs = TIMEOUT, maxBytes = MAX_ANSWER }) {
+    async call(call) {
+      const {
+        workspaceId,
+        key,
+        program,
+        request,
+        credential,
+        signal,
+        timeoutMs = TIMEOUT,
+        maxBytes = MAX_ANSWER,
+      } = call
+      const { witness, replay } = call
       const own = `${workspaceId} ${program.code} ${program.entry} ${program.transport} ${key}`
       const named = programs.get(own) ?? { program, calls: 0 }
       programs.set(own, named)
@@ -90,7 +103,14 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
       })
       if (!lease) throw new WallFailure('busy', 'too many calls wait; try again later')
       const stop = new AbortController()
-      const passage: Passage = { credential, signal: AbortSignal.any([signal, stop.signal]), sent: 0, refused: [] }
+      const passage: Passage = {
+        credential,
+        signal: AbortSignal.any([signal, stop.signal]),
+        sent: 0,
+        refused: [],
+        witness,
+        replay: replay && [...replay],
+      }
       let clean = false
       const kill = (): void => lease.child.end()
       signal.addEventListener('abort', kill, { once: true })

@@ -115,6 +115,8 @@ const verify = z.discriminatedUnion('kind', [
     prefix: z.string().optional(),
     encoding: z.enum(['hex', 'base64']).optional(),
   }),
+  /** The secret itself stands in each item of the body. It is not kept. */
+  z.strictObject({ kind: z.literal('body'), field: z.string().regex(/^\w+$/) }),
 ])
 const place = z.strictObject({ header: z.string().optional(), body: path.optional() })
 
@@ -123,9 +125,17 @@ const Hook = z.strictObject({
   name,
   title: z.string().min(1),
   description: z.string().optional(),
-  /** Actions; both are given the arguments of the trigger, the first also `hook_url` and `hook_secret`. */
+  /**
+   * Actions; all are given the arguments of the trigger, the first also `hook_url`, `hook_secret` and `hook_id`. Where the registration ends by
+   * itself, `register` and `renew` are given when: `hook_until`, and the same in milliseconds as `hook_until_ms`.
+   */
   register: name,
   unregister: name,
+  /** Where it is absent and the registration ends, another is registered in time and the old one is taken back. */
+  renew: name.optional(),
+  /** How long a registration is asked for, and where the answer says when it ends: a time, or milliseconds. */
+  lasts_s: z.int().min(600).optional(),
+  expires: path.optional(),
   /** The arguments of `register` that a person sets, and those that are set already. */
   args: z.array(name).optional(),
   fixed: z.record(name, json).optional(),
@@ -134,7 +144,12 @@ const Hook = z.strictObject({
   /** The action that lists what is registered, and where the address stands in each: what a crash left behind is found by it. */
   find: z.strictObject({ action: name, url: path }).optional(),
   verify,
-  /** Where the vendor numbers its deliveries, and where it names the event. */
+  /** A request with this parameter asks the receiver to repeat its value. */
+  handshake: z.strictObject({ query: z.string() }).optional(),
+  /** Where the events of a request are, if it holds several; or the headers that an event is made of. */
+  items: path.optional(),
+  headers: z.record(name, z.string()).optional(),
+  /** Where the vendor numbers its deliveries (several headers with spaces between them), and where it names the event. */
   delivery: place.optional(),
   event: place.optional(),
   /** Events that say nothing. */

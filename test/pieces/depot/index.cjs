@@ -153,6 +153,15 @@ const triggers = {
         body: JSON.stringify({ url: webhookUrl, shelf: propsValue.shelf }),
       })
       await store.put('hook', id)
+      if (propsValue.shelf === 'slow') await say(given, '/hooks/ready')
+    },
+    renewConfiguration: { strategy: 'CRON', cronExpression: '0 */12 * * *' },
+    onRenew: async ({ auth: given, store, webhookUrl }) => {
+      const { id } = await say(given, `/hooks/${await store.get('hook')}/renew`, {
+        method: 'PUT',
+        body: JSON.stringify({ url: webhookUrl }),
+      })
+      await store.put('renewed', id)
     },
     onDisable: async ({ auth: given, store }) => {
       await say(given, `/hooks/${await store.get('hook')}`, { method: 'DELETE' })

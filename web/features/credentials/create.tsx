@@ -4,6 +4,8 @@ import { SafeLink } from '#web/ui/safe-link.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { type CredentialForm, newSchema, readFilled } from './forms.ts'
 
+const firstHosts = ({ kind, hosts }: CredentialForm): string[] => (hosts.length > 0 || kind === 'piece' ? hosts : [''])
+
 /** The form that stores a credential. `given` is filled in already. */
 export function CreateCredential({
   form,
@@ -15,7 +17,8 @@ export function CreateCredential({
   onCreated(credential: Credential): void
 }) {
   const send = async (value: unknown): Promise<void> => {
-    const { name, hosts, config, secrets } = readFilled(value)
+    const { name, hosts, secrets, ...filled } = readFilled(value)
+    const config = { ...form.fixed, ...filled.config }
     const made = await api.createCredential(
       {
         name,
@@ -27,7 +30,7 @@ export function CreateCredential({
       },
       { idempotencyKey: newKey() },
     )
-    await invalidate('listCredentials')
+    await invalidate('listCredentials', 'listServiceCredentials')
     onCreated(made)
   }
   return (
@@ -39,7 +42,7 @@ export function CreateCredential({
       )}
       <SchemaForm
         schema={newSchema(form)}
-        value={{ name: form.title, hosts: form.hosts.length > 0 ? form.hosts : [''], config: form.config, ...given }}
+        value={{ name: form.title, hosts: firstHosts(form), config: form.config, ...given }}
         onSubmit={send}
         submit="Save credential"
       />

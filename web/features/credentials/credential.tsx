@@ -15,6 +15,7 @@ import { kindTitle, stateLabels } from './forms.ts'
 import { NewSecret } from './new-secret.tsx'
 import { Sharing } from './sharing.tsx'
 import { Usage } from './usage.tsx'
+import { useCredentialTest } from './use-test.ts'
 
 export function CredentialPage() {
   const { credential_id } = useParams({ strict: false }) as { credential_id: string }
@@ -36,11 +37,7 @@ function Found({ credential }: { credential: Credential }) {
   const close = (): void => setOpen(null)
   const mayEdit = role === 'owner' || role === 'edit'
   const revoked = state === 'revoked'
-  const test = useChange('testCredential', {
-    stale: [...stale],
-    done: ({ ok, message }) => (ok ? `It works: ${message}` : `It does not work: ${message}`),
-    failed: 'Could not test the credential',
-  })
+  const { test, isPending: isTesting } = useCredentialTest(credential)
   const authorize = useChange('authorizeCredential', {
     failed: 'Could not begin to connect',
     onDone: ({ url }) => location.assign(url),
@@ -68,8 +65,8 @@ function Found({ credential }: { credential: Credential }) {
               {state === 'needs_authorization' ? 'Connect' : 'Reconnect'}
             </Button>
           )}
-          {role !== 'manage' && role !== 'see' && !revoked && (
-            <Button icon={PlugZap} pending={test.isPending} onClick={() => test.mutate({ credential_id })}>
+          {test && (
+            <Button icon={PlugZap} pending={isTesting} onClick={test}>
               Test
             </Button>
           )}

@@ -1,4 +1,4 @@
-import type { CredentialKinds } from '#sdk/types.generated'
+import type { CredentialKinds, ServiceAuth, ServiceDetail } from '#sdk/types.generated'
 
 export type Kinds = CredentialKinds
 export type CredentialForm = {
@@ -10,6 +10,8 @@ export type CredentialForm = {
   config_schema: Record<string, unknown>
   secret_schema: Record<string, unknown>
   help?: string | null | undefined
+  /** Settings that nobody fills in. */
+  fixed?: Record<string, unknown>
 }
 
 type Properties = Record<string, Record<string, unknown>>
@@ -97,6 +99,60 @@ export function formOf(kinds: Kinds, chosen: { kind?: string | undefined; servic
   return form
 }
 
+type AuthField = NonNullable<ServiceAuth['fields']>[number]
+
+const fieldSchema = ({ title, description, required, default: suggested, options }: AuthField) => {
+  const choices = typeof suggested === 'boolean' ? ['true', 'false'] : options?.map(({ value }) => String(value))
+  return {
+    type: 'string',
+    title,
+    ...(description !== '' && { description }),
+    ...(required && { minLength: 1 }),
+    ...(choices && { enum: choices }),
+    ...(suggested !== undefined && suggested !== null && { default: String(suggested) }),
+  }
+}
+
+const fieldsSchema = (fields: readonly AuthField[]) => ({
+  type: 'object',
+  properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])),
+  required: fields.filter(({ required }) => required).map(({ name }) => name),
+})
+
+/** What the code of a piece asks for: its secret fields apart from the others. */
+function formOfPiece(title: string, { config, fields = [] }: ServiceAuth): CredentialForm {
+  const plain = fields.filter(({ secret }) => !secret)
+  const suggested = plain.flatMap(({ name, default: value }) =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
+  )
+  const values = { ...fieldsSchema(plain), title: 'Account' }
+  return {
+    title,
+    kind: 'piece',
+    hosts: [],
+    config: { values: Object.fromEntries(suggested) },
+    fixed: config,
+    config_schema: { type: 'object', properties: plain.length > 0 ? { values } : {} },
+    secret_schema: fieldsSchema(fields.filter(({ secret }) => secret)),
+  }
+}
+
+const hostOf = (address: string | null): string[] =>
+  address !== null && URL.canParse(address) ? [new URL(address).host] : []
+
+/** The ways to connect an account of a service: those of its presets, or those that its document or its code describes. */
+export function formsOfService(kinds: Kinds, service: ServiceDetail): CredentialForm[] {
+  if (service.source === 'built_in')
+    return service.credentials.flatMap((preset) => formOf(kinds, { service: preset }) ?? [])
+  return service.auth.flatMap((auth) => {
+    if (auth.kind === 'piece') return [formOfPiece(`${service.title}: ${auth.title}`, auth)]
+    const form = formOf(kinds, { kind: auth.kind })
+    if (!form) return []
+    const hosts = service.source === 'piece' ? [] : hostOf(service.base_url)
+    return [{ ...form, title: `${service.title}: ${auth.title}`, hosts, config: auth.config }]
+  })
+}
+
 const hidden = (schema: Record<string, unknown>): Record<string, unknown> => ({
   ...schema,
   title: 'Secret',
@@ -117,9 +173,12 @@ export const newSchema = (form: CredentialForm): Record<string, unknown> => ({
       hosts: {
         type: 'array',
         title: 'Hosts',
-        description: 'Where the secret may be sent: api.example.com, or *.example.com for every name below it.',
+        description:
+          form.kind === 'piece'
+            ? 'Where the secret may be sent: api.example.com, or *.example.com for every name below it. Left empty, the hosts of the addresses in the account.'
+            : 'Where the secret may be sent: api.example.com, or *.example.com for every name below it.',
         items: { type: 'string', minLength: 1 },
-        minItems: 1,
+        ...(form.kind !== 'piece' && { minItems: 1 }),
       },
     }),
     ...(Object.keys((form.config_schema.properties ?? {}) as object).length > 0 && {
@@ -127,7 +186,7 @@ export const newSchema = (form: CredentialForm): Record<string, unknown> => ({
     }),
     secrets: hidden(form.secret_schema),
   },
-  required: form.kind === 'llm' ? ['name', 'secrets'] : ['name', 'hosts', 'secrets'],
+  required: form.kind === 'llm' || form.kind === 'piece' ? ['name', 'secrets'] : ['name', 'hosts', 'secrets'],
 })
 
 export const secretSchema = (form: CredentialForm): Record<string, unknown> => ({
@@ -141,13 +200,16 @@ type Filled = { name?: string; hosts?: string[]; config?: Record<string, unknown
 const withoutEmpty = <T>(given: Record<string, T> = {}): Record<string, T> =>
   Object.fromEntries(Object.entries(given).filter(([, field]) => field !== undefined && field !== ''))
 
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** What was left empty is left out. */
 export function readFilled(value: unknown) {
   const { name = '', hosts = [], config, secrets } = (value ?? {}) as Filled
   return {
     name,
     hosts: hosts.filter((host) => host !== undefined && host.trim() !== ''),
-    config: withoutEmpty(config),
+    config: withoutEmpty(isRecord(config?.values) ? { ...config, values: withoutEmpty(config.values) } : config),
     secrets: withoutEmpty(secrets),
   }
 }

@@ -4,11 +4,13 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
-import { formOf, readFilled, secretSchema } from './forms.ts'
+import { formOf, formsOfService, readFilled, secretSchema } from './forms.ts'
 
 /** Rotation in place: the id stays, and with it every workflow. */
 export function NewSecret({ open, onClose, credential }: { open: boolean; onClose(): void; credential: Credential }) {
   const kinds = useApi('listCredentialKinds', {}, { enabled: open })
+  const piece = credential.kind === 'piece' ? String(credential.config.service) : ''
+  const service = useApi('getService', { service: piece, action: '-' }, { enabled: open && piece !== '' })
   const send = async (value: unknown): Promise<void> => {
     const { secrets } = readFilled(value)
     await api.rotateSecret({ credential_id: credential.credential_id, secrets })
@@ -27,7 +29,11 @@ export function NewSecret({ open, onClose, credential }: { open: boolean; onClos
       {open && (
         <Loaded of={kinds} what="the form">
           {(all) => {
-            const form = formOf(all, { kind: credential.kind, service: credential.service ?? undefined })
+            const own = service.data && formsOfService(all, service.data)
+            const form =
+              own?.find(({ fixed }) => fixed?.auth === credential.config.auth) ??
+              formOf(all, { kind: credential.kind, service: credential.service ?? undefined })
+            if (piece !== '' && service.isPending) return null
             return form ? <SchemaForm schema={secretSchema(form)} onSubmit={send} submit="Save secret" /> : null
           }}
         </Loaded>

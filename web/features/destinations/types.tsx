@@ -7,13 +7,14 @@ const familyLabels: Record<string, string> = {
   'clarification.*': 'Questions',
   'job.*': 'Jobs',
   'credential.*': 'Credentials',
+  'trigger.*': 'Triggers',
   'alert.*': 'Alerts',
   'budget.*': 'Budgets',
   'audit.*': 'Audit log',
 }
 
 /** What concerns the workspace as a whole. */
-const forOwners = new Set(['audit.*', 'alert.*', 'budget.*'])
+const forOwners = new Set(['audit.*', 'alert.*', 'budget.*', 'trigger.*'])
 
 const typesOf = (family: string): [type: string, meaning: string][] =>
   Object.entries(eventTypes).filter(([type]) => `${type.split('.')[0]}.*` === family)

@@ -155,6 +155,12 @@ function actionsOf(described: JsonObject): PieceAction[] {
     })
 }
 
+/** Some registrations end at the vendor; the piece says when it wants to renew them. */
+function renewOf({ renewConfiguration: renewal }: JsonObject): string | null {
+  if (!isObject(renewal) || renewal.strategy !== 'CRON') return null
+  return textOf(renewal.cronExpression, 200) || null
+}
+
 function triggersOf(described: JsonObject): { triggers: PieceTrigger[]; notes: PieceForms['notes'] } {
   const taken = new Set<string>()
   const notes: PieceForms['notes'] = []
@@ -168,7 +174,8 @@ function triggersOf(described: JsonObject): { triggers: PieceTrigger[]; notes: P
       continue
     }
     const handshake = isObject(about.handshakeConfiguration) ? about.handshakeConfiguration : null
-    triggers.push({ name: uniqueName(taken, wordsOf(part) || 'trigger'), kind, handshake, ...partOf(about, part) })
+    const name = uniqueName(taken, wordsOf(part) || 'trigger')
+    triggers.push({ name, kind, handshake, renew: renewOf(about), ...partOf(about, part) })
   }
   return { triggers, notes }
 }

@@ -24,7 +24,12 @@ export type PieceAction = {
   /** The name that the piece itself knows. */
   part: string
 }
-export type PieceTrigger = Omit<PieceAction, 'effect'> & { kind: PieceTriggerKind; handshake: JsonObject | null }
+export type PieceTrigger = Omit<PieceAction, 'effect'> & {
+  kind: PieceTriggerKind
+  handshake: JsonObject | null
+  /** When its registration is renewed, as a cron expression. Absent in what was imported before there was such a thing. */
+  renew?: string | null
+}
 
 export type PieceForms = {
   title: string
@@ -41,7 +46,7 @@ export type PieceForms = {
 export type PieceCredential = { type: string; values: Record<string, string> }
 
 export type PieceRequest = {
-  do: 'describe' | 'run' | 'options' | 'validate' | 'enable' | 'disable' | 'trigger' | 'handshake'
+  do: 'describe' | 'run' | 'options' | 'validate' | 'enable' | 'disable' | 'renew' | 'trigger' | 'handshake'
   part?: string
   prop?: string
   args?: JsonObject

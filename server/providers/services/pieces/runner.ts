@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { OutgoingCredential, Veiled } from '#platform/outgoing/credential'
+import type { Exchanged, Witness } from '#platform/wall/egress'
 import type { Wall } from '#platform/wall/wall'
 import { holdsSecret, transportOf } from './holders.ts'
 import {
@@ -30,6 +31,9 @@ export type PieceCall = {
   credentialKey?: string | undefined
   signal: AbortSignal
   timeoutMs?: number
+  /** Told of each answer of the vendor, or the answers that the piece is given instead of being let out. */
+  witness?: Witness | undefined
+  replay?: readonly Exchanged[] | undefined
 }
 
 export type PieceRunner = {
@@ -39,7 +43,8 @@ export type PieceRunner = {
 
 export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; source: PieceSource }): PieceRunner {
   return {
-    async call({ workspaceId, piece, service, request, credential, credentialKey = '', signal, timeoutMs }) {
+    async call(call) {
+      const { workspaceId, piece, service, request, credential, credentialKey = '', signal, timeoutMs } = call
       const folder = await source.folderOf(piece)
       const { part, ...rest } = request
       const veiled = credential && veilOf(credential, service)
@@ -51,6 +56,8 @@ export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; so
         credential: veiled?.credential,
         signal,
         ...(timeoutMs !== undefined && { timeoutMs }),
+        witness: call.witness,
+        replay: call.replay,
       })
       return { ...readAnswer(answer), sent, refused }
     },

@@ -13,6 +13,7 @@ type Part = Fields & {
   run?: Run
   onEnable?: Run
   onDisable?: Run
+  onRenew?: Run
   onHandshake?: Run
 }
 type Auth = Fields & { type: string; validate?: (given: unknown) => unknown; props?: Record<string, Fields> }
@@ -25,7 +26,7 @@ type Piece = Fields & {
 type Request = {
   id: string
   code: string
-  do: 'describe' | 'run' | 'options' | 'validate' | 'enable' | 'disable' | 'trigger' | 'handshake'
+  do: 'describe' | 'run' | 'options' | 'validate' | 'enable' | 'disable' | 'renew' | 'trigger' | 'handshake'
   name?: string
   prop?: string
   args?: Fields
@@ -175,6 +176,7 @@ const aboutPart = ({
   aiMetadata,
   type,
   handshakeConfiguration,
+  renewConfiguration,
 }: Part) =>
   plain({
     name,
@@ -186,6 +188,7 @@ const aboutPart = ({
     aiMetadata,
     type,
     handshakeConfiguration,
+    renewConfiguration,
   })
 
 function describe(piece: Piece): Fields {
@@ -220,6 +223,8 @@ async function work(piece: Piece, request: Request, kept: Kept): Promise<unknown
       return part.onEnable?.(context)
     case 'disable':
       return part.onDisable?.(context)
+    case 'renew':
+      return part.onRenew?.(context)
     case 'handshake':
       return part.onHandshake?.(context)
     case 'options': {

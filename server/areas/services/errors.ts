@@ -1,0 +1,121 @@
+import { type NodeCall, NodeFailure } from '#engine/node'
+import { isControl } from '#engine/nodes/kind'
+import type { NodeTable } from '#engine/nodes/table'
+import { SECOND } from '#platform/clock'
+import type { Database } from '#platform/db/pool'
+import { firstIdAt, newId } from '#platform/ids'
+import type { Logger } from '#platform/log'
+
+// Failures of actions, for the page of a service. They are noted in memory as attempts fail and written once a second, many workspaces in
+// one statement. A process that is killed takes those of its last second along; the runs themselves hold all of them.
+
+const FLUSH_EVERY = 1 * SECOND
+/** Of a workflow and a service. */
+const KEPT = 50
+/** Unwritten ones; beyond it failures are left out rather than memory. */
+const MAX_UNWRITTEN = 5_000
+const MAX_CODE = 100
+const MAX_MESSAGE = 1_000
+const MAX_PATH = 500
+
+type ErrorRow = {
+  workspace_id: string
+  execution_id: string
+  step: string
+  error_id: string
+  workflow_id: string | null
+  service: string
+  action: string
+  node_id: string
+  code: string
+  message: string
+  failures: number
+  failed_at: number
+}
+
+/** A text of a vendor may hold what PostgreSQL does not take. */
+const stored = (text: string, length: number): string => text.slice(0, length).replaceAll('\0', '\uFFFD').toWellFormed()
+
+export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
+  let rows = new Map<string, ErrorRow>()
+  let writing: Promise<void> = Promise.resolve()
+
+  function note(call: NodeCall, { code, message }: NodeFailure, now = Date.now()): void {
+    const { service, action } = call.args
+    // What names no action says nothing of a service.
+    if (typeof service !== 'string' || typeof action !== 'string' || code === 'unknown_action') return
+    const node_id = stored(call.nodePath, MAX_PATH)
+    const step = node_id.replaceAll(/\[\d+\]/g, '[]')
+    const key = `${call.workspaceId} ${call.executionId} ${step}`
+    const before = rows.get(key)
+    if (!before && rows.size >= MAX_UNWRITTEN) return
+    rows.set(key, {
+      workspace_id: call.workspaceId,
+      execution_id: call.executionId,
+      step,
+      error_id: newId(),
+      workflow_id: call.workflowId,
+      service,
+      action,
+      node_id,
+      code: stored(code, MAX_CODE),
+      message: stored(message, MAX_MESSAGE),
+      failures: (before?.failures ?? 0) + 1,
+      failed_at: now,
+    })
+  }
+
+  async function write(): Promise<void> {
+    if (rows.size === 0) return
+    const taken = [...rows.values()]
+    rows = new Map()
+    try {
+      await db.appPool.query('select add_service_errors($1, $2)', [JSON.stringify(taken), KEPT])
+    } catch (error) {
+      log.warn({ err: error, errors: taken.length }, 'failures of services were not written')
+    }
+  }
+  const flush = (): Promise<void> => {
+    writing = writing.then(write)
+    return writing
+  }
+  const timer = setInterval(() => void flush(), FLUSH_EVERY)
+  timer.unref()
+
+  return {
+    /** The same nodes; failures of `service.call` are noted. */
+    watch: (nodes: NodeTable): NodeTable =>
+      new Map(
+        [...nodes].map(([type, kind]) => {
+          if (type !== 'service.call' || isControl(kind)) return [type, kind]
+          const run = async (call: NodeCall) => {
+            try {
+              return await kind.run(call)
+            } catch (error) {
+              if (error instanceof NodeFailure) note(call, error)
+              throw error
+            }
+          }
+          return [type, { ...kind, run }]
+        }),
+      ),
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** Failures of runs that are older than any that is kept. */
+export async function forgetServiceErrors(
+  db: Database,
+  keptDays: number,
+  now = Date.now(),
+  atOnce = 10_000,
+): Promise<void> {
+  const before = firstIdAt(now - keptDays * 24 * 3600 * 1000)
+  for (let forgotten = atOnce; forgotten === atOnce; )
+    forgotten = (
+      await db.maintain<{ forgotten: number }>('select forget_service_errors($1, $2) as forgotten', [before, atOnce])
+    )[0]!.forgotten
+}

@@ -1,0 +1,174 @@
+import { CredentialRefused } from '#areas/credentials/use'
+import type { Quota } from '#areas/executions/start'
+import { NodeFailure } from '#engine/node'
+import type { JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+import type { Database, Tx } from '#platform/db/pool'
+import { deliverEvent } from '#platform/events'
+import { toWire } from '#platform/ids'
+import { emitEvent } from '#platform/outbox'
+import type { Exchanged } from '#platform/wall/egress'
+import type { HookAddresses } from './hook-address.ts'
+import * as hooks from './hook-store.ts'
+import {
+  type Called,
+  type Left,
+  type Registered,
+  type Registration,
+  register,
+  renew,
+  sweep,
+  type VendorParts,
+} from './hook-vendor.ts'
+import { noteRenewalFailure, saveRenewal } from './renewal-store.ts'
+import { type Claim, type Due, Overtaken, type Within } from './starts.ts'
+
+// Registrations at vendors: made, renewed before they end, and taken back where nothing remembers them.
+
+const RENEW_AGAIN_S = 600
+
+export type HookParts = VendorParts & { db: Database; quota: Quota; addresses: HookAddresses }
+
+/** One look at one trigger. */
+export type Look = Claim & { parts: HookParts; within: Within; called: Called }
+
+export const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store): Registration => ({
+  workspaceId: due.workspace_id,
+  args: row.args,
+  store: kept,
+  credentialId: row.credential_id,
+  userId: row.principal_id,
+})
+
+/** The address of a registration that was begun and not ended, because a process died, stays dead: nothing comes twice. */
+export async function registerAnew(look: Look): Promise<Registered> {
+  const { parts, due, row, within, called } = look
+  const generation = await within((tx) => hooks.beginRegistration(tx, due.workspace_id, due.trigger_id, row.epoch))
+  if (generation === undefined) throw new Overtaken()
+  const hook = { workspaceId: due.workspace_id, triggerId: due.trigger_id, generation }
+  const at = {
+    url: parts.addresses.urlOf(hook),
+    secret: parts.addresses.secretOf(hook),
+    id: `heddle-${due.trigger_id}-${generation}`,
+  }
+  const witness = (exchanged: Exchanged) => keepAnswer(look, exchanged)
+  return register(parts, called, { ...registrationOf(look, {}), ...(called.piece && { witness }) }, at)
+}
+
+/** Written before the piece is given it. Whether it can be written or not, the piece goes on: what it told the vendor, it has told. */
+const keepAnswer = ({ due, row, within }: Look, exchanged: Exchanged): Promise<void> =>
+  within((tx) => hooks.noteExchange(tx, due.workspace_id, due.trigger_id, row.epoch, exchanged)).then(
+    () => undefined,
+    () => undefined,
+  )
+
+/** `lost`: the vendor knew nothing of it any more, and it was registered anew. Else what is remembered of it from now on. */
+type Renewed = { store: JsonObject; lost?: undefined } | { lost: Registered }
+
+/** A renewal that fails is told once and tried again; what the vendor sends meanwhile is served. */
+export async function renewRegistration(look: Look): Promise<Renewed> {
+  const { parts, due, row, called } = look
+  const hook = { workspaceId: due.workspace_id, triggerId: due.trigger_id, generation: row.confirmed }
+  try {
+    const renewed = await renew(parts, called, registrationOf(look), parts.addresses.urlOf(hook)).catch(lostOrThrow)
+    if (renewed === 'lost') return { lost: await registerAnew(look) }
+    if (!renewed) return await replaceRegistration(look)
+    await saved(look, renewed, false, async () => {})
+    return { store: renewed.store }
+  } catch (error) {
+    if (!(error instanceof NodeFailure) && !(error instanceof CredentialRefused)) throw error
+    await tellFailed(look, error.message.slice(0, 1_000))
+    return { store: row.store }
+  }
+}
+
+/** For vendors that do not renew. The old registration counts until the new one is confirmed, and is taken back with that. */
+async function replaceRegistration(look: Look): Promise<Renewed> {
+  const { due, row } = look
+  const made = await registerAnew(look)
+  try {
+    await saved(look, made, true, (tx) => hooks.keepRemoval(tx, due.workspace_id, row))
+  } catch (error) {
+    if (error instanceof Overtaken) await takeBack(look, made.store)
+    throw error
+  }
+  return { store: made.store }
+}
+
+async function saved(
+  { due, row, within }: Look,
+  { store, lasts }: Registered,
+  confirmed: boolean,
+  also: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  await within(async (tx) => {
+    const renewal = { epoch: row.epoch, store, lasts, confirmed }
+    if ((await saveRenewal(tx, due.workspace_id, due.trigger_id, renewal)) === 0) throw new Overtaken()
+    await also(tx)
+  })
+}
+
+/** The vendor may have ended it before its time. */
+function lostOrThrow(error: unknown): 'lost' {
+  const details = error instanceof NodeFailure && error.code === 'service_refused' ? (error.details ?? null) : null
+  if (isObject(details) && (details.status === 404 || details.status === 410)) return 'lost'
+  throw error
+}
+
+/** People hear of it when it fails first, and again only after it has been renewed. */
+async function tellFailed({ due, row, within, called }: Look, problem: string): Promise<void> {
+  const error = `The registration at ${called.service.title} could not be renewed: ${problem}`
+  await within(async (tx) => {
+    const failure = { epoch: row.epoch, error, againInS: RENEW_AGAIN_S }
+    const isFirst = await noteRenewalFailure(tx, due.workspace_id, due.trigger_id, failure)
+    if (isFirst === undefined) throw new Overtaken()
+    if (!isFirst) return
+    const trigger_id = toWire('trg', due.trigger_id)
+    const workflow_id = toWire('wf', row.workflow_id)
+    const { service, trigger } = row
+    await emitEvent(tx, {
+      workspaceId: due.workspace_id,
+      type: 'trigger.renewal_failed',
+      subjectId: due.trigger_id,
+      data: { trigger_id, workflow_id, service, trigger, problem },
+    })
+    await deliverEvent(tx, {
+      workspaceId: due.workspace_id,
+      kind: 'trigger.renewal_failed',
+      title: `A trigger at ${called.service.title} could not be renewed`,
+      body: `${problem}. It is tried again until the registration ends; from then on the vendor sends nothing.`,
+      data: { trigger_id, workflow_id },
+      link: `/workflows/${workflow_id}`,
+      to: [...new Set([row.principal_id, ...(row.created_by === null ? [] : [row.created_by])])],
+    })
+  })
+}
+
+/** What was registered for a trigger that does not know of it. Where the vendor keeps one for each trigger, the newer one took its place. */
+export async function takeBack({ due, row, within, called }: Look, left: JsonObject): Promise<void> {
+  await within(async (tx) => {
+    const isReplaced = called.hook?.keep === undefined && (await hooks.hasTrigger(tx, due.workspace_id, due.trigger_id))
+    if (!isReplaced) await hooks.keepRemoval(tx, due.workspace_id, { ...row, store: left })
+  })
+}
+
+/** A vendor that refuses to list what is registered does not keep the trigger from being registered again. */
+export async function takeBackLeft(look: Look): Promise<void> {
+  const { parts, due, row, called } = look
+  try {
+    await sweep(parts, called, registrationOf(look, {}), leftOf(parts, due, row.hook_exchanges))
+  } catch (error) {
+    if (!(error instanceof NodeFailure) || error.code !== 'service_refused') throw error
+  }
+}
+
+/** What a registration may have left that was begun and never confirmed. */
+export const leftOf = (
+  { addresses }: Pick<HookParts, 'addresses'>,
+  { workspace_id, trigger_id }: Due,
+  exchanges: readonly Exchanged[] | null,
+): Left => ({
+  isLeft: (url) => addresses.isFor(url, trigger_id),
+  url: addresses.urlOf({ workspaceId: workspace_id, triggerId: trigger_id, generation: '0' }),
+  exchanges,
+})
