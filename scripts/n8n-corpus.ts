@@ -9,7 +9,7 @@ import { type Catalogue, ImportFailure } from '#model/n8n/types'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { importerKinds } from '#test/n8n/kinds'
 
-// How much of a folder of n8n workflows is converted: `node scripts/n8n-corpus.ts DIR [--services present|assume] [--every 10]`.
+// How much of a folder of n8n workflows is converted: `node scripts/n8n-corpus.ts DIR [--services present|assume] [--every 10 [--from 5]]`.
 // The folder is never part of the repository. `assume` takes every service that the importer maps as there.
 
 const { values, positionals } = parseArgs({
@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
   options: {
     services: { type: 'string', default: 'present' },
     every: { type: 'string', default: '1' },
+    from: { type: 'string', default: '0' },
     reasons: { type: 'string', default: '25' },
     show: { type: 'string' },
   },
@@ -49,7 +50,7 @@ const files = readdirSync(directory)
   .filter((file) => file.endsWith('.json'))
   .sort()
 for (const [index, file] of files.entries()) {
-  if (index % Number(values.every) !== 0) continue
+  if (index % Number(values.every) !== Number(values.from)) continue
   const text = readFileSync(join(directory, file), 'utf8')
   try {
     const workflow = readN8n(text)
