@@ -54,6 +54,20 @@ const packages: Plugin = {
   },
 }
 
+/** An import of this module makes Node.js load its WebSocket, and with it its own copy of undici; a call of `require` does not. */
+const HTTP = 'node:http'
+const BUILTIN = 'builtin'
+
+const builtins: Plugin = {
+  name: 'builtins',
+  setup(build) {
+    build.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path: HTTP, namespace: BUILTIN } : { path: HTTP, external: true },
+    )
+    build.onLoad({ filter: /./, namespace: BUILTIN }, () => ({ contents: `module.exports = require('${HTTP}')` }))
+  },
+}
+
 /** `import.meta` of a module says where its source is, seen from `home`. */
 const places = (home: string): Plugin => ({
   name: 'places',
@@ -106,7 +120,7 @@ export async function bundleProgram({
     charset: 'ascii',
     legalComments: 'external',
     banner: { js: preamble(relative(runsIn, home)) },
-    plugins: [packages, places(home)],
+    plugins: [builtins, packages, places(home)],
     metafile: true,
     logLevel: 'error',
   })
@@ -123,7 +137,7 @@ async function buildServer(): Promise<void> {
       directory: draft,
       runsIn: join(BUILDS, 'built'),
     })
-    const own = inputs.filter((path) => !path.startsWith('node_modules/'))
+    const own = inputs.filter((path) => !isVendors(`/${path}`) && !path.startsWith(`${BUILTIN}:`))
     const files = [...own, 'package.json', 'package-lock.json', 'scripts/build-server.ts'].map(describe)
     const name = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
     const directory = join(BUILDS, name)

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Document, makeDocument, sendDocument } from './document.ts'
@@ -77,7 +77,9 @@ function send(reply: FastifyReply, request: FastifyRequest, page: Page, policy: 
 const endings = { br: 'br', gzip: 'gz' }
 
 function listPages(directory: string): Map<string, () => Page> {
-  const files = globSync('**/*.{html,js,css,svg,png,wasm,json,woff2}', { cwd: directory })
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => (file.split('.').at(-1) ?? '') in types)
   return new Map(
     files.map((file) => {
       let page: Page | undefined

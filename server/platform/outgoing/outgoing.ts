@@ -3,7 +3,7 @@
 
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { checkDestination, type OutgoingCredential } from './credential.ts'
 import { asOutgoingFailure, OutgoingFailure } from './failure.ts'
 import { type Guard, makeGuard, type Resolve } from './guard.ts'
@@ -61,9 +61,15 @@ const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 10_000
 
+type Library = typeof import('undici')
+let loading: Promise<Library> | undefined
+
+/** Loaded with the first request that leaves: it is a tenth of the program's text, and the start does not need it. */
+const loadLibrary = (): Promise<Library> => (loading ??= import('undici'))
+
 export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const guard = makeGuard(options.allowTargets, options.resolve)
-  const agent = makeAgent(guard)
+  let agent: Agent | undefined
 
   const open = async (
     first: Hop,
@@ -72,7 +78,9 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     credential?: OutgoingCredential,
   ) => {
     if (credential) checkDestination(credential, first.url, guard)
-    const certified = credential?.clientCertificate && makeAgent(guard, credential.clientCertificate)
+    const library = await loadLibrary()
+    agent ??= makeAgent(library, guard)
+    const certified = credential?.clientCertificate && makeAgent(library, guard, credential.clientCertificate)
     let hop = first
     try {
       for (let redirects = 0; ; redirects += 1) {
@@ -80,7 +88,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
         // A redirect to another origin goes on without it.
         const carries = credential !== undefined && hop.url.origin === first.url.origin
         const sent = carries ? credential.apply(hop) : hop
-        const answer = await send(sent.url, {
+        const answer = await library.request(sent.url, {
           dispatcher: (carries && certified) || agent,
           method: sent.method as Dispatcher.HttpMethod,
           headers: {
@@ -181,13 +189,13 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     lookupFor: guard.lookupFor,
     checkLiteral: guard.checkLiteral,
     isExempt: guard.isExempt,
-    close: () => agent.close(),
+    close: async () => agent?.close(),
   }
 }
 
-const makeAgent = (guard: Guard, certificate?: ClientCertificate): Agent =>
-  new Agent({
-    connect: makeConnector(guard, certificate),
+const makeAgent = (library: Library, guard: Guard, certificate?: ClientCertificate): Agent =>
+  new library.Agent({
+    connect: makeConnector(library, guard, certificate),
     connections: 64,
     pipelining: 1,
     allowH2: false,
@@ -219,10 +227,14 @@ const withTimeout = (timeoutMs: number, signal: AbortSignal | undefined): AbortS
   signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs)
 
 /** The connector, not the look-up alone: for an address literal the library never calls the look-up. */
-function makeConnector(guard: Guard, certificate: Partial<ClientCertificate> = {}): buildConnector.connector {
+function makeConnector(
+  library: Library,
+  guard: Guard,
+  certificate: Partial<ClientCertificate> = {},
+): buildConnector.connector {
   const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...certificate }
-  const guarded = buildConnector({ lookup: guard.lookup, ...options })
-  const exempt = buildConnector(options)
+  const guarded = library.buildConnector({ lookup: guard.lookup, ...options })
+  const exempt = library.buildConnector(options)
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
     try {
