@@ -51,6 +51,10 @@ const packages: Plugin = {
       const isInside = isVendors(importer) ? !OPTIONAL.has(path) : INSIDE.has(packageOf(path))
       return isInside ? undefined : { path, external: true }
     })
+    // What builds in a checkout is not part of the package, which has what it builds.
+    build.onResolve({ filter: /^\.\.\/scripts\// }, ({ path, resolveDir }) =>
+      existsSync(join(resolveDir, path)) ? undefined : { path, external: true },
+    )
   },
 }
 
