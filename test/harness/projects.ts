@@ -64,11 +64,11 @@ const SLOW = new RegExp(
 )
 
 /**
- * One journey through each main surface: the first workflow, the editor, an approval, the widget; and what the service says about
+ * One journey through each main surface: the first workflow, the editor, the widget; and what the service says about
  * the files of the console. The other files of test/e2e, and the slow parts of these, are the project `journeys` of
  * `npm run test:slow`.
  */
-const BROWSER = /^test\/e2e\/(editor|first-workflow|pages|people|widget)\.test\.ts$/
+const BROWSER = /^test\/e2e\/(editor|first-workflow|pages|widget)\.test\.ts$/
 
 function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
