@@ -35,7 +35,6 @@ export default defineConfig({
     // What takes longer hangs. A test takes seconds, but the machine may be busy with ten other things.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // A look is mostly a request, which costs more than a test gains by looking more often.
-    expect: { poll: { timeout: 60_000, interval: 100 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

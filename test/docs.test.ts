@@ -101,7 +101,7 @@ describe('docs/workflows.md', () => {
       examples += 1
     }
     expect(examples).toBe(9)
-  }, 60_000)
+  })
 })
 
 describe('docs/approvals.md', () => {
@@ -141,5 +141,5 @@ describe('docs/approvals.md', () => {
       }
     }
     expect(examples).toBe(10)
-  }, 60_000)
+  })
 })

@@ -49,7 +49,6 @@ afterEach(async () => {
     .poll(
       async () =>
         (await superuser.query(`select from pg_stat_activity where application_name = '${WORKER}'`)).rows.length,
-      { timeout: 15 * SECOND },
     )
     .toBe(0)
 })
@@ -135,11 +134,7 @@ slow('a worker stopped until it was declared dead and then continued writes noth
   const before = await journal(id)
   kill(stopped, 'SIGCONT')
   // It finds out at its next write or tick, and comes back under a new name.
-  await expect
-    .poll(async () => (await api.engine.health()).workers.filter((worker) => worker.alive).length, {
-      timeout: 15 * SECOND,
-    })
-    .toBe(2)
+  await expect.poll(async () => (await api.engine.health()).workers.filter((worker) => worker.alive).length).toBe(2)
   expect(await journal(id)).toEqual(before)
   await expectOneOfEach(id)
   kill(other, 'SIGKILL')

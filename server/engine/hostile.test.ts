@@ -167,9 +167,7 @@ test('outputs that are large together go to the blob store, however small each i
   }
   const executionId = await bench.run(definition, { text: 'x'.repeat(30_000) })
   const { workspaceId } = bench
-  await expect
-    .poll(async () => (await bench.engine.readExecution(workspaceId, executionId))?.status, { timeout: 10_000 })
-    .toBe('waiting')
+  await expect.poll(async () => (await bench.engine.readExecution(workspaceId, executionId))?.status).toBe('waiting')
   await bench.db.tenant({ workspaceId, userId: null }, (tx) =>
     bench.engine.signal(
       tx,

@@ -72,7 +72,7 @@ test('an answered execution whose blob cannot be read for a while goes on by its
     )
     return rows[0] ?? { waiting_for: [], crashes: 0, pause: null }
   }
-  await expect.poll(async () => (await look()).waiting_for.length, { timeout: 10 * SECOND }).toBe(1)
+  await expect.poll(async () => (await look()).waiting_for.length).toBe(1)
 
   broken = executionId
   failures = 0
@@ -85,8 +85,8 @@ test('an answered execution whose blob cannot be read for a while goes on by its
   )
   const pauses: number[] = []
   for (let failure = 1; failure <= 7; failure += 1) {
-    await expect.poll(() => failures, { timeout: 10 * SECOND }).toBe(failure)
-    await expect.poll(async () => (await look()).waiting_for, { timeout: 10 * SECOND }).toHaveLength(1)
+    await expect.poll(() => failures).toBe(failure)
+    await expect.poll(async () => (await look()).waiting_for).toHaveLength(1)
     const { waiting_for, crashes, pause } = await look()
     expect({ reason: waiting_for[0]?.reason, crashes }).toEqual({ reason: 'not_loaded', crashes: 0 })
     pauses.push(Number(pause))
@@ -123,7 +123,7 @@ test('a blob store that does not answer holds up the execution that it has parts
   const asking = bench.define({ nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }], edges: [] })
   const ids = [await bench.run(ref), await bench.run(asking)] as const
   const waiting = async (id: string) => (await engine.readExecution(workspaceId, id))?.status === 'waiting'
-  for (const id of ids) await expect.poll(() => waiting(id), { timeout: 10 * SECOND }).toBe(true)
+  for (const id of ids) await expect.poll(() => waiting(id)).toBe(true)
   const answer = (executionId: string) =>
     bench.db.tenant({ workspaceId, userId: null }, (tx) =>
       engine.signal(
@@ -135,9 +135,7 @@ test('a blob store that does not answer holds up the execution that it has parts
   const { promise, resolve } = Promise.withResolvers<void>()
   hanging = { of: ids[0], until: promise }
   await answer(ids[0])
-  await expect
-    .poll(async () => (await engine.readExecution(workspaceId, ids[0]))?.status, { timeout: 10 * SECOND })
-    .toBe('running')
+  await expect.poll(async () => (await engine.readExecution(workspaceId, ids[0]))?.status).toBe('running')
   await answer(ids[1])
   expect(await engine.waitFor(workspaceId, ids[1], 20 * SECOND)).toMatchObject({ status: 'succeeded' })
   resolve()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
-}, 120_000)
+})
 afterAll(() => service.stop())
 
 const shapeOf = (route: AnyRoute): Record<string, unknown> =>
@@ -106,5 +106,5 @@ describe('a list', () => {
       }
       expect((await call({ sort: 'nonsense' })).status, operation).toBe(422)
     }
-  }, 240_000)
+  })
 })

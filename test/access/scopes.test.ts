@@ -78,7 +78,7 @@ describe('the scope of an operation', () => {
           unlike.push(`${route.operation} ${scope}`)
     }
     expect(unlike).toEqual([])
-  }, 120_000)
+  })
 
   test('is not asked of a session or of a key without scopes', async () => {
     const unlike: string[] = []

@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
+import { keepChildrenEqual } from '#platform/children/start'
 import { type Config, readConfig } from '#platform/config'
 import { shareConnections } from '#platform/db/connections'
 import { type Database, openDatabase } from '#platform/db/pool'
@@ -48,6 +49,7 @@ const CHANGES = /^\s*(?:update|delete)\b/i
 /** The whole service on a database of its own, listening on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   shortenLooks(LOOK_EVERY)
+  keepChildrenEqual()
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
   const directory = await makeTemporaryDirectory()

@@ -289,11 +289,11 @@ describe('gates', () => {
       await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
       await release.promise
     })
-    await until(async () => (await read(free.gate)).unsatisfiable, 'the report', 30_000)
+    await until(async () => (await read(free.gate)).unsatisfiable, 'the report')
     expect((await read(held.gate)).unsatisfiable).toBe(false)
     release.resolve()
     await holding
-    await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other', 30_000)
+    await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other')
     await until(async () => (await service().sql('select from gate_rechecks')).length === 0, 'nothing to look at')
   })
 
@@ -403,8 +403,8 @@ describe('gates', () => {
     await world.owner.call('DELETE', `/api/teams/${other.team_id}/members/${world.member.id}`)
     expect((await read(ofOther)).outstanding).toEqual([])
     await service().sql('delete from memberships where user_id = $1', [leaver.uuid])
-    await until(async () => (await read(gate)).unsatisfiable, 'the report', 30_000)
-    await until(async () => (await read(ofOther)).unsatisfiable, 'the report on the other', 30_000)
+    await until(async () => (await read(gate)).unsatisfiable, 'the report')
+    await until(async () => (await read(ofOther)).unsatisfiable, 'the report on the other')
     const told = await world.owner.call('GET', '/api/notifications?limit=200')
     expect(
       told.body.items.some(

@@ -164,7 +164,7 @@ describe('a visitor', () => {
       if (status !== 429) statuses.push(status)
     }
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 409])
-  }, 60_000)
+  })
 
   test('of a workflow gives it a file', async () => {
     const { call, upload } = await visit(`/api/workflows/${reading}`)

@@ -58,13 +58,13 @@ describe('an embed token', () => {
     await world.owner.call('PATCH', `/api/templates/${template}/embed-tokens/${made.tokenId}`, {
       body: { enabled: false },
     })
-    await until(async () => (await visitor.chat('order 1', body.thread_id)).status === 401, 'the refusal', 1500)
+    await until(async () => (await visitor.chat('order 1', body.thread_id)).status === 401, 'the refusal')
     await world.owner.call('PATCH', `/api/templates/${template}/embed-tokens/${made.tokenId}`, {
       body: { enabled: true },
     })
-    await until(async () => (await visitor.chat('late', body.thread_id)).status === 200, 'the token', 1500)
+    await until(async () => (await visitor.chat('late', body.thread_id)).status === 200, 'the token')
     await world.owner.call('DELETE', `/api/templates/${template}/embed-tokens/${made.tokenId}`)
-    await until(async () => (await visitor.chat('hello', body.thread_id)).status === 401, 'the refusal', 1500)
+    await until(async () => (await visitor.chat('hello', body.thread_id)).status === 401, 'the refusal')
   })
 
   test('its list shows when it was used and never the secret', async () => {

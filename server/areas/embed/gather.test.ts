@@ -143,7 +143,7 @@ describe('the widget of a workflow', () => {
     const visit = await begin(gone, goneToken.token)
     await gather(visit, {})
     await world.owner.call('DELETE', `/api/workflows/${gone}`)
-    await until(async () => (await gather(visit, {})).status === 401, 'the refusal', 1500)
+    await until(async () => (await gather(visit, {})).status === 401, 'the refusal')
   })
 })
 

@@ -209,7 +209,7 @@ describe.each(Object.keys(credentials) as Name[])('%s', (name) => {
     const got = await fetch(address!)
     expect([got.status, await got.text()]).toEqual([200, expect.stringMatching(/^sku,count\r?\nA,2\r?\nB,3\r?\n$/)])
     expect(got.headers.get('content-disposition')).toContain('counted.csv')
-  }, 120_000)
+  })
 })
 
 describe('what is not taken', () => {

@@ -60,7 +60,7 @@ describe('figures of runs', () => {
       { measure: 'job_duration', runs: 5 },
     ])
     expect((await owner.call('GET', '/api/insights/executions?include_jobs=yes')).status).toBe(422)
-  }, 60_000)
+  })
 
   test('say how many ended how, in their hour and day, by workflow, trigger and error', async () => {
     const good = await made([set], world.owner, 'Good')

@@ -46,7 +46,7 @@ describe('the next run of a job', () => {
     // A condition selects records; it does not make them new.
     await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { only_if: 'record.size > 2' } })
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 0, skipped: 2, filtered: 1 })
-  }, 60_000)
+  })
 
   test('tells records with the same input apart by their key, where the job names one', async () => {
     const { member } = world
@@ -63,7 +63,7 @@ describe('the next run of a job', () => {
     expect(body.items.map(({ key }: { key: string }) => key)).toEqual(['b', 'a'])
     const unknown = await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { key: 'nothing' } })
     expect([unknown.status, unknown.body.errors[0].path]).toEqual([422, '/key'])
-  }, 60_000)
+  })
 
   test('does nothing again that an older release did', async () => {
     const { member } = world
@@ -96,7 +96,7 @@ describe('the next run of a job', () => {
       records.map((record) => ({ ...record, other: true })),
     )
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 0, skipped: 6 })
-  }, 60_000)
+  })
 })
 
 describe('a sample', () => {
@@ -123,7 +123,7 @@ describe('a sample', () => {
       const wrong = await member.call('POST', `/api/enrichment-jobs/${job}/run-now`, { body: { sample } })
       expect([wrong.status, wrong.body.errors?.[0].path]).toEqual([422, '/sample'])
     }
-  }, 60_000)
+  })
 })
 
 describe('the runs of a job', () => {
@@ -150,7 +150,7 @@ describe('the runs of a job', () => {
     const elsewhere = await member.call('GET', `/api/enrichment-jobs/${other}/records?run_id=${first.last_run.run_id}`)
     expect([elsewhere.status, elsewhere.body.code]).toEqual([422, 'unknown_reference'])
     expect((await stranger.call('GET', `/api/enrichment-jobs/${job}/runs`)).status).toBe(404)
-  }, 60_000)
+  })
 
   test('export their records with result and error, the columns in the order they came in', async () => {
     const { member } = world
@@ -198,7 +198,7 @@ describe('the runs of a job', () => {
     ])
     const none = await makeJob(member, { definition: recipe, dataset_id: dataset.dataset_id })
     expect((await member.call('GET', `/api/enrichment-jobs/${none}/records/export`)).status).toBe(404)
-  }, 60_000)
+  })
 
   test('keep the settings that a job has', async () => {
     const { member } = world

@@ -82,7 +82,7 @@ describe('a job over a warehouse', () => {
       body: { name: 'No', table: 't', cursor: 'a"b' },
     })
     expect([bad.status, bad.body.errors?.[0].path]).toEqual([422, '/cursor'])
-  }, 60_000)
+  })
 
   test('whose table vanished ends with the reason, does nothing, and tells its owner', async () => {
     const { member } = world

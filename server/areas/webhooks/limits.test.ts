@@ -66,7 +66,7 @@ test('a repetition gets its answer although the active version takes other input
       activate: true,
     },
   })
-  await until(async () => (await hook.trigger()).status === 422, 'the new version', 2000)
+  await until(async () => (await hook.trigger()).status === 422, 'the new version')
   expect((await hook.trigger(key)).text).toBe(first.text)
 })
 
@@ -98,7 +98,7 @@ test('an error workflow counts against the plan; where that is used up, the owne
   expect(await used(owner)).toBe(RUNS)
   await service().sql('update plans set quotas = $1', [JSON.stringify({ runs_per_month: RUNS + 1 })])
   const last = await makeHook(owner, failing, { error_workflow_id: handler.workflow })
-  await until(async () => (await last.trigger()).status === 202, 'the larger plan', 3000)
+  await until(async () => (await last.trigger()).status === 202, 'the larger plan')
   const told = await until(
     async () =>
       (await owner.call('GET', '/api/notifications')).body.items.find(
@@ -121,7 +121,8 @@ test('nothing starts in a workspace that was deleted, although its token is stil
   await service().sql('delete from workspaces where workspace_id = $1', [workspace.uuid])
   const before = await service().sql('select from executions where workspace_id = $1', [workspace.uuid])
   const after = await Promise.all([hook.trigger(), hook.trigger({ 'idempotency-key': 'late' })])
-  expect(after.map(({ status }) => status)).toEqual([404, 404])
+  // 401 where the token is believed no longer: that lasts less than a second.
+  for (const { status } of after) expect([401, 404]).toContain(status)
   expect(await service().sql('select from executions where workspace_id = $1', [workspace.uuid])).toHaveLength(
     before.length,
   )

@@ -88,13 +88,13 @@ describe('webhooks', () => {
       await world.owner.call('PATCH', `/api/workflows/${hook.workflow}/tokens/${hook.tokenId}`, {
         body: { enabled: false },
       })
-      await until(async () => (await there()).status === 403, 'the other server to notice', 2000)
-      await until(async () => (await trigger(hook)).body.code === 'token_disabled', 'this server to notice', 2000)
+      await until(async () => (await there()).status === 403, 'the other server to notice')
+      await until(async () => (await trigger(hook)).body.code === 'token_disabled', 'this server to notice')
     } finally {
       await second.stop()
     }
     await world.owner.call('DELETE', `/api/workflows/${hook.workflow}/tokens/${hook.tokenId}`)
-    await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed', 2000)
+    await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed')
   })
 
   test('a token that is disabled, or deleted, while a slow caller still sends starts nothing', async () => {
@@ -116,8 +116,8 @@ describe('webhooks', () => {
       body: { enabled: false },
     })
     await world.owner.call('DELETE', `/api/workflows/${deleted.workflow}/tokens/${deleted.tokenId}`)
-    await until(async () => (await trigger(disabled)).status === 403, 'the change to be noticed', 2000)
-    await until(async () => (await trigger(deleted)).status === 401, 'the deletion to be noticed', 2000)
+    await until(async () => (await trigger(disabled)).status === 403, 'the change to be noticed')
+    await until(async () => (await trigger(deleted)).status === 401, 'the deletion to be noticed')
     const started = () =>
       service().sql('select from executions where workflow_id = any ($1)', [
         [fromWire('wf', disabled.workflow), fromWire('wf', deleted.workflow)],

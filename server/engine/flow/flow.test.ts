@@ -54,11 +54,9 @@ const asking: Definition = {
 
 const view = async (id: string): Promise<ExecutionView> => (await bench.engine.readExecution(bench.workspaceId, id))!
 const becomes = (id: string, status: string): Promise<void> =>
-  expect.poll(async () => (await view(id)).status, { timeout: 20_000 }).toBe(status)
+  expect.poll(async () => (await view(id)).status).toBe(status)
 const isOpen = (...ids: string[]): Promise<void> =>
-  expect
-    .poll(() => [...open.keys()].filter((id) => ids.includes(id)).sort(), { timeout: 20_000 })
-    .toEqual([...ids].sort())
+  expect.poll(() => [...open.keys()].filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort())
 const letGo = async (id: string): Promise<void> => {
   await isOpen(id)
   open.get(id)!()
@@ -66,9 +64,8 @@ const letGo = async (id: string): Promise<void> => {
 }
 const reason = async (id: string) => (await view(id)).waiting_for[0]?.reason
 const asks = (id: string): Promise<void> =>
-  expect.poll(async () => (await view(id)).waiting_for[0]?.kind, { timeout: 20_000 }).toBe('clarification')
-const waitsFor = (id: string, why: string): Promise<void> =>
-  expect.poll(() => reason(id), { timeout: 20_000 }).toBe(why)
+  expect.poll(async () => (await view(id)).waiting_for[0]?.kind).toBe('clarification')
+const waitsFor = (id: string, why: string): Promise<void> => expect.poll(() => reason(id)).toBe(why)
 
 /** A workflow with these rules, started by each engine in turn. */
 const withRules = async (settings: FlowSettings, definition = gated) => {
@@ -82,9 +79,7 @@ const withRules = async (settings: FlowSettings, definition = gated) => {
 }
 /** Once everything that came before has been decided. */
 const settled = (): Promise<void> =>
-  expect
-    .poll(async () => (await bench.db.engine((tx) => tx.rows('select from flow_dirty'))).length, { timeout: 20_000 })
-    .toBe(0)
+  expect.poll(async () => (await bench.db.engine((tx) => tx.rows('select from flow_dirty'))).length).toBe(0)
 
 const wasSentAway = async (id: string, code: string, other: string) => {
   await becomes(id, 'cancelled')
@@ -212,7 +207,7 @@ describe('concurrency', () => {
       tx.row<{ worker_id: string }>('select worker_id from executions where execution_id = $1', [first]),
     ))!
     await bench.db.engine((tx) => tx.rows('select engine.bury($1)', [worker_id]))
-    await expect.poll(() => begun.get(first), { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => begun.get(first)).toBe(2)
     expect(await reason(second)).toBe('concurrency')
     await letGo(first)
     await letGo(second)
@@ -317,7 +312,7 @@ describe('pause', () => {
     await bench.db.engine((tx) =>
       tx.rows(`update executions set due_at = now() where execution_id = $1 and status = 'waiting'`, [later]),
     )
-    await expect.poll(() => reason(later), { timeout: 20_000 }).toBe('paused')
+    await expect.poll(() => reason(later)).toBe('paused')
     await settled()
     await bench.rule(workflowId, {})
     await letGo(later)

@@ -89,7 +89,7 @@ describe('DuckDB', () => {
       message: expect.stringMatching(/memory/i),
     })
     // Its process still has the memory, so it ends at once. One that may serve further queries rests for longer than this.
-    await expect.poll(() => all.live().duckdb, { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => all.live().duckdb).toBe(0)
   })
 
   test('has no more memory than it may', async () => {

@@ -33,7 +33,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     })
     warehouse = warehouses.mysql
     closers.push(close, server.close, directory.remove)
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closers) await close()
   })
@@ -61,7 +61,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     expect((await failureOf(probe({ ssl: 'verify' }))).step).toBe('tls')
     const failure = await failureOf(probe({}, 'wrong-secret'))
     expect([failure.step, failure.message.includes('wrong-secret')]).toEqual(['sign_in', false])
-  }, 180_000)
+  })
 
   test('reads values as they are, page by page, and nothing but reads', async () => {
     const [row] = await rowsOf(
@@ -88,7 +88,7 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
       `select 1 into outfile '/tmp/x'`,
     ])
       expect((await failureOf(rowsOf(text))).step).toBe('read')
-  }, 180_000)
+  })
 
   test('writes rows by key in one transaction, all or nothing, and reads from a value on', async () => {
     await execute([{ text: 'create table leads (id int primary key, name varchar(40))', params: [] }])
@@ -111,5 +111,5 @@ describe.skipIf(mariadbMissing !== null)(`MySQL (${mariadbMissing ?? 'MariaDB'})
     expect(await rowsOf(warehouse.readFrom!('select * from leads', 'id', false), { params: [2] })).toMatchObject([
       { id: 2 },
     ])
-  }, 180_000)
+  })
 })

@@ -48,7 +48,7 @@ describe('SQL Server', () => {
     const failure = await failureOf(warehouse.probe(target({}, 'wrong-secret'), { timeoutMs: 90_000, signal }))
     expect(failure.step).toBe('sign_in')
     expect(failure.message).not.toContain('wrong-secret')
-  }, 180_000)
+  })
 
   test('gets nothing where encryption is asked for and the server has none', async () => {
     for (const ssl of isWhole ? ['verify', 'no-verify', 'require', true] : ['verify', 'require']) {
@@ -57,7 +57,7 @@ describe('SQL Server', () => {
     }
     for (const ssl of isWhole ? ['off', 'prefer'] : ['prefer'])
       await warehouse.probe(target({ ssl }), { timeoutMs: 90_000, signal })
-  }, 180_000)
+  })
 
   test('reads page by page, with parameters, and only what is a subquery', async () => {
     const rows = await rowsOf('select n, name from numbers;', { limit: 2_500 })
@@ -67,7 +67,7 @@ describe('SQL Server', () => {
     for (const text of ['drop table leads', 'select 1) as x; drop table leads; select * from (select 1'])
       expect((await failureOf(rowsOf(text))).step).toBe('read')
     expect(server.said.every((call) => !call.text.includes('; drop'))).toBe(true)
-  }, 180_000)
+  })
 
   test('writes rows by key in one transaction, all or nothing', async () => {
     const upsert = (rows: (string | number | null)[][]) =>
@@ -88,7 +88,7 @@ describe('SQL Server', () => {
       [1, 'Ada'],
       [2, 'Bob'],
     ])
-  }, 180_000)
+  })
 })
 
 test.each<[string, boolean]>([

@@ -148,7 +148,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
       [2, "B'ob"],
       [3, 'Cem'],
     ])
-  }, 180_000)
+  })
 
   test('takes several portions', async () => {
     const many = Array.from({ length: 250 }, (_, n) => [1000 + n, `lead ${n}`])
@@ -156,7 +156,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     await execute(kind, statements)
     const rows = (await subjects[kind].read()).filter(([id]) => id >= 1000)
     expect([rows.length, rows[0], rows[249]]).toEqual([250, [1000, 'again'], [1249, 'lead 249']])
-  }, 180_000)
+  })
 
   test('says what a failure has changed', async () => {
     const before = await subjects[kind].read()
@@ -168,7 +168,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     const { transaction } = warehouses[kind].writing!
     expect([second.step, second.changed]).toEqual(['write', transaction ? 'nothing' : 'unknown'])
     expect((await subjects[kind].read()).some(([id]) => id === 9)).toBe(!transaction)
-  }, 180_000)
+  })
 
   test('is refused with a wrong credential, and changes nothing', async () => {
     const { wrong, read } = subjects[kind]
@@ -178,7 +178,7 @@ describe.each(KINDS.filter((kind) => isWhole || !isSlow(kind)))('%s', (kind) => 
     expect([failure.step === 'sign_in' || failure.step === 'write', failure.changed]).toEqual([true, 'nothing'])
     expect(failure.message).not.toContain(SECRET)
     expect(await read()).toEqual(before)
-  }, 180_000)
+  })
 
   test.each([
     ['a table', { table: 'a"`; drop table b' }, 'is not the name of a table'],
@@ -225,7 +225,7 @@ describe('DuckDB', () => {
       execute('duckdb', [{ text: 'create table x (a int)', params: [] }], targetOf({}, {})),
     )
     expect([nowhere.changed, nowhere.message]).toEqual(['nothing', expect.stringContaining('names no database')])
-  }, 180_000)
+  })
 
   test('reading waits for a transaction that writes, and writing for one that reads', async () => {
     const outcomes = await Promise.all([
@@ -235,5 +235,5 @@ describe('DuckDB', () => {
     ])
     expect(outcomes).toHaveLength(3)
     expect((await subjects.duckdb.read()).filter(([id]) => id === 70 || id === 71)).toHaveLength(2)
-  }, 180_000)
+  })
 })
