@@ -119,7 +119,7 @@ export function makeCluster(options: {
     writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (account) chownSync(passwordFile, account.uid, account.gid)
     // Its working directory is the home, so that an initdb which outlives a killed heddle is found and ended.
-    await run(
+    const making = run(
       binaries.path('initdb'),
       [
         ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
@@ -129,6 +129,8 @@ export function makeCluster(options: {
       ].flat(),
       { ...spawnAs(account), cwd: home.directory },
     )
+    onLaunched?.()
+    await making
     renameSync(unfinished, directory)
   }
 

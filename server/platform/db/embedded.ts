@@ -32,7 +32,7 @@ export type EmbeddedOptions = {
   durable?: boolean
   /** Where programs and data may go when root's directories are closed to the database's account. */
   places?: string[]
-  /** Called when the server runs, which will take a moment to answer, or has been found running. */
+  /** Called when PostgreSQL is at work, which will take a moment: it makes its cluster, or the server starts, or was found running. */
   onLaunched?: () => void
 }
 

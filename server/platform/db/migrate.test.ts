@@ -13,9 +13,9 @@ let database: TestDatabase
 let directory: string
 let lines: { msg: string }[]
 
-const run = () =>
+const run = (ownerUrl = database.urls.owner) =>
   migrate({
-    ownerUrl: database.urls.owner,
+    ownerUrl,
     directory,
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
   })
@@ -52,6 +52,17 @@ describe('migrations', () => {
       { name: '9001_a.sql', length: 64 },
       { name: '9002_b.sql', length: 64 },
     ])
+  })
+
+  test('wait for the disk with the last of them', async () => {
+    const note = `insert into migration_probe values (current_setting('synchronous_commit'))`
+    write('9001_a.sql', `create table migration_probe (n text); ${note}`)
+    write('9002_b.sql', note)
+    write('9003_c.sql', note)
+    const url = new URL(database.urls.owner)
+    url.searchParams.set('options', '-c synchronous_commit=on')
+    await run(url.href)
+    expect(await query('select n from migration_probe')).toEqual([{ n: 'off' }, { n: 'off' }, { n: 'on' }])
   })
 
   test('that fail leave nothing of themselves and name the file and the line', async () => {

@@ -43,9 +43,9 @@ export async function migrate(options: { ownerUrl: string; directory: string; lo
     // A newer server has been here; migrations that break nothing keep older servers working while they are replaced.
     if (unknown.length > 0)
       log.warn({ migrations: unknown.map(({ name }) => name) }, 'the database is newer than this program')
-    for (const file of files) {
-      if (applied.has(file.name)) continue
-      await apply(client, file)
+    const missing = files.filter(({ name }) => !applied.has(name))
+    for (const file of missing) {
+      await apply(client, file, file === missing.at(-1))
       log.info({ migration: file.name }, 'migration applied')
     }
   } finally {
@@ -96,10 +96,10 @@ const LOCK_WAIT = '500ms'
 const TRIES = 120
 const LOCKED = new Set(['55P03', '40P01'])
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, isLast: boolean): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await applyOnce(client, migration)
+      return await applyOnce(client, migration, isLast)
     } catch (error) {
       const { code } = (error as Error).cause as { code?: string }
       if (!LOCKED.has(code ?? '') || tries === TRIES) throw error
@@ -108,10 +108,11 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
+/** Only the last one waits for the disk, and with it all before it: nothing is served before that. */
+async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, isLast: boolean): Promise<void> {
   await client.query('begin')
   try {
-    await client.query(`set local lock_timeout = '${LOCK_WAIT}'`)
+    await client.query(`set local lock_timeout = '${LOCK_WAIT}'${isLast ? '' : '; set local synchronous_commit = off'}`)
     await client.query(sql)
     await client.query('insert into schema_migrations (name, sha256, breaks) values ($1, $2, $3)', [
       name,
