@@ -42,6 +42,7 @@ describe.skipIf(noBrowser)('on a phone', () => {
     await touch('touchMove', { x: from.x + 2, y: from.y - 120 })
     await touch('touchEnd')
     expect(await page.locator('[data-node]').count()).toBe(0)
+    await palette.getByRole('button', { name: 'Set values' }).scrollIntoViewIfNeeded()
     const again = (await palette.getByRole('button', { name: 'Set values' }).boundingBox())!
     const start = { x: again.x + 60, y: again.y + again.height / 2 }
     await touch('touchStart', start)

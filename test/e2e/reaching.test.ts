@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     const approval = {
       title: 'Pay this?',
       payload: { amount: 5 },
-      policy: { approvers: [{ kind: 'user', id: user.user_id }] },
+      policy: { approvers: [{ kind: 'user', id: user.user_id }], allow_self: true },
     }
     const definition = { nodes: [{ id: 'ask', type: 'approval', args: approval }], edges: [] }
     const { workflow_id } = await call('POST', '/api/workflows', { name: 'Pays', definition })
@@ -99,11 +99,13 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, { name: 'shop' })
     const visitor = await visit(site().service, template_id, token)
     const { body } = await visitor.chat('Hello')
-    const opened = page.waitForEvent('websocket', (socket) => socket.url().endsWith('/ws/conversations'))
+    const told = page
+      .waitForEvent('websocket', (socket) => socket.url().endsWith('/ws/conversations'))
+      .then((socket) => socket.waitForEvent('framereceived'))
     await page.goto(`/conversations/${body.thread_id}`)
     const messages = page.getByRole('list', { name: 'Messages' })
     await messages.getByText('Hello', { exact: true }).waitFor()
-    await (await opened).waitForEvent('framereceived')
+    await told
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await visitor.chat('Are you there?', body.thread_id)

@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)('services', () => {
     await page.getByRole('heading', { name: 'GitHub' }).waitFor()
     await page.getByLabel('Search actions').fill('create an iss')
     const actions = page.getByRole('table', { name: 'Actions' })
-    await actions.getByText('Create an issue').waitFor()
+    await actions.getByText('Create an issue').first().waitFor()
     expect(await actions.getByText('List branches').count()).toBe(0)
     await page.getByRole('table', { name: 'Triggers' }).getByText('A new issue').waitFor()
     expect(await checkPage(page, ['light', 'dark'])).toEqual([])

@@ -55,7 +55,7 @@ const MODELS = /^server\/providers\/(speech|transcription)\//
 const SLOW = new RegExp(
   `^(${[
     'test/(openapi-tools|key-rotation|never-out|never-out-ways|partition|processes)',
-    'server/areas/.*/(killed|silence)',
+    'server/areas/.*/(inspector|killed|silence)',
     'server/platform/db/(pooler|silence)',
     'server/providers/speech/(process|roundtrip)',
     'server/providers/transcription/contract',
