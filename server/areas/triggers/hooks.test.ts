@@ -8,6 +8,7 @@ import { makeWall } from '#platform/wall/wall'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
+import { inputsOf, makeTriggered, readTrigger } from '#test/harness/triggers'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { packPiece } from '#test/pieces/pack'
@@ -95,15 +96,7 @@ afterAll(async () => {
   vendor.close()
 })
 
-async function workflow(): Promise<string> {
-  const definition = {
-    nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
-    edges: [],
-  }
-  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
-  expect(made.status, made.text).toBe(201)
-  return made.body.workflow_id
-}
+const workflow = (): Promise<string> => makeTriggered(world.owner)
 
 async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: string }> {
   const credential = await world.owner.call('POST', '/api/credentials', {
@@ -121,8 +114,7 @@ async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: s
   return made.body
 }
 
-const one = async (workflowId: string, triggerId: string): Promise<Answer['body']> =>
-  (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
+const one = (workflowId: string, triggerId: string) => readTrigger(world.owner, workflowId, triggerId)
 const due = (triggerId: string): Promise<unknown> =>
   service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
@@ -136,16 +128,8 @@ const send = (hook: Registered, body: object, headers: Record<string, string> = 
     headers: { ...(hook.secret !== undefined && { 'x-gitlab-token': hook.secret }), ...headers },
   })
 
-async function started(workflowId: string): Promise<Answer['body'][]> {
-  const listed = await world.owner.call('GET', `/api/workflows/${workflowId}/executions?limit=200`)
-  const found = await Promise.all(
-    listed.body.items.map(async ({ execution_id }: { execution_id: string }) => {
-      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution_id}`)
-      return body.input
-    }),
-  )
-  return found.sort((a, b) => (JSON.stringify(a.item) < JSON.stringify(b.item) ? -1 : 1))
-}
+const started = async (workflowId: string): Promise<Answer['body'][]> =>
+  (await inputsOf(world.owner, workflowId)).sort((a, b) => (JSON.stringify(a.item) < JSON.stringify(b.item) ? -1 : 1))
 const items = async (workflowId: string) => (await started(workflowId)).map(({ item }) => item)
 
 describe('a process that died after the vendor was told', () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { type Answer, type Service, startService } from '#test/harness/service'
+import { inputsOf, makeTriggered, readTrigger } from '#test/harness/triggers'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { freshOf, seenAfter } from './keys.ts'
@@ -44,21 +45,12 @@ afterAll(async () => {
   vendor.close()
 })
 
-async function workflow(): Promise<string> {
-  const definition = {
-    nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
-    edges: [],
-  }
-  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
-  expect(made.status, made.text).toBe(201)
-  return made.body.workflow_id
-}
+const workflow = (): Promise<string> => makeTriggered(world.owner)
 const add = (workflowId: string, body: object): Promise<Answer> =>
   world.owner.call('POST', `/api/workflows/${workflowId}/triggers`, { body })
 const rss = () => ({ service: 'rss', trigger: 'new_item', args: { url: `${site}/feed` } })
 
-const one = async (workflowId: string, triggerId: string): Promise<Answer['body']> =>
-  (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
+const one = (workflowId: string, triggerId: string) => readTrigger(world.owner, workflowId, triggerId)
 
 /** Lets the trigger be due, and waits for the end of that look. */
 async function look(workflowId: string, triggerId: string): Promise<Answer['body']> {
@@ -72,16 +64,8 @@ async function look(workflowId: string, triggerId: string): Promise<Answer['body
 async function firstLook(workflowId: string, triggerId: string): Promise<void> {
   await until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first look')
 }
-async function inputs(workflowId: string): Promise<string[]> {
-  const listed = await world.owner.call('GET', `/api/workflows/${workflowId}/executions?limit=200`)
-  const found = await Promise.all(
-    listed.body.items.map(async ({ execution_id }: { execution_id: string }) => {
-      const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution_id}`)
-      return (body.input.item.guid ?? body.input.item.id) as string
-    }),
-  )
-  return found.sort()
-}
+const inputs = async (workflowId: string): Promise<string[]> =>
+  (await inputsOf(world.owner, workflowId)).map(({ item }) => item.guid ?? item.id).sort()
 
 describe('a trigger that looks', () => {
   test('starts nothing for what is there, and once for each item that comes', async () => {
