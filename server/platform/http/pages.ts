@@ -63,9 +63,12 @@ export function addPages(app: FastifyInstance, directory: string, { stripe = fal
   })
 }
 
+/** The names of imported services have a dot, and are no files. */
+const SERVICE = /^\/services\/(custom|piece)\.[a-z0-9_]+$/
+
 /** Somebody opens a page, as opposed to a program that asks for data or a file that is not there. */
 const isNavigation = (request: FastifyRequest, path: string): boolean =>
-  (request.headers.accept ?? '').includes('text/html') && !/\.[a-z0-9]{1,5}$/i.test(path)
+  (request.headers.accept ?? '').includes('text/html') && (SERVICE.test(path) || !/\.[a-z0-9]{1,5}$/i.test(path))
 
 function send(reply: FastifyReply, request: FastifyRequest, page: Page, policy: string): Promise<FastifyReply> {
   reply

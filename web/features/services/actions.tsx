@@ -40,7 +40,7 @@ export function Actions({ service, actions }: { service: ServiceDetail; actions:
           />
         </Field>
       )}
-      <ul className="flex flex-col gap-1">
+      <ul aria-label="Actions" className="flex flex-col gap-1">
         {found.slice(0, SHOWN).map((action) => (
           <li key={action.name}>
             <Described
@@ -64,7 +64,7 @@ export function Actions({ service, actions }: { service: ServiceDetail; actions:
 
 export const Triggers = ({ service }: { service: ServiceDetail }) => (
   <Section title="Triggers" description="What starts a workflow. Set one up under the triggers of the workflow.">
-    <ul className="flex flex-col gap-1">
+    <ul aria-label="Triggers" className="flex flex-col gap-1">
       {service.triggers.map(({ name, title, description, kind, args_schema }) => (
         <li key={name}>
           <Described title={wordsOf(service, title)} name={name} description={description} badge={ways[kind]}>
