@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { KeySquare, Plus } from 'lucide-react'
-import { useList } from '#web/api.ts'
+import { useApi, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
@@ -14,6 +14,9 @@ export function CredentialsPage() {
   const { failed } = useSearch({ strict: false }) as { failed?: string }
   const search = useSearchText()
   const credentials = useList('listCredentials', { limit: 50, ...search.query })
+  const kinds = useApi('listCredentialKinds', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const serviceTitle = (service: string | null): string | null =>
+    kinds.data?.services.find((one) => one.service === service)?.title ?? service
   const add = canWrite && (
     <ButtonLink to="/credentials/new" look="primary" icon={Plus}>
       New credential
@@ -44,7 +47,12 @@ export function CredentialsPage() {
       columns={[
         { header: 'Name', link: true, cell: (row) => row.name },
         { header: 'Hosts', cell: (row) => row.hosts.join(', '), secondary: true },
-        { header: 'Kind', cell: (row) => row.service ?? kindTitle(row.kind), width: '9rem', secondary: true },
+        {
+          header: 'Kind',
+          cell: (row) => serviceTitle(row.service) ?? kindTitle(row.kind),
+          width: '9rem',
+          secondary: true,
+        },
         {
           header: 'State',
           cell: (row) => <StatusBadge status={row.state} label={stateLabels[row.state] ?? row.state} />,

@@ -40,7 +40,7 @@ export function ServicesPage() {
           header: 'Service',
           link: true,
           cell: (row) => row.title,
-          after: (row) => <code className="font-mono text-xs text-ink-2">{row.service}</code>,
+          after: (row) => <code className="font-mono text-xs text-ink-2 max-md:hidden">{row.service}</code>,
         },
         {
           header: 'Description',

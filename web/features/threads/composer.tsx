@@ -2,6 +2,7 @@ import { FileText, Mic, SendHorizontal, Square, X } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { api, newKey } from '#web/api.ts'
 import { Button, IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
 import { inputClass } from '#web/ui/field.tsx'
 import { useNow } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
@@ -69,7 +70,11 @@ export function Composer({
   }
   return (
     <form
-      className="sticky bottom-0 flex flex-col gap-2 border-t border-line bg-canvas py-3"
+      className={cx(
+        'sticky bottom-0 flex flex-col gap-2 border-t border-line py-3',
+        // In the inbox it stands on a card.
+        tools ? 'bg-surface' : 'bg-canvas',
+      )}
       onSubmit={(event) => {
         event.preventDefault()
         void send()
