@@ -45,14 +45,14 @@ export const longConversations: Attack = {
     const tenant = await world.tenant()
     await world.write(
       `insert into threads (workspace_id, thread_id, kind, visitor_id, last_seq, last_visitor_seq, updated_at)
-       select $1, md5('t' || n || $1)::uuid, 'embed', md5('v' || n)::uuid, 10, 10, now() - n * interval '1 second' from generate_series(1, 10000) n`,
+       select $1::uuid, md5('t' || n || $1::uuid)::uuid, 'embed', md5('v' || n)::uuid, 10, 10, now() - n * interval '1 second' from generate_series(1, 10000) n`,
       [tenant.workspaceId],
     )
     for (const part of times(10, (at) => at + 1))
       await world.write(
         `insert into messages (workspace_id, message_id, thread_id, seq, turn, role, text)
-         select $1, gen_random_uuid(), md5('t' || n || $1)::uuid, $2, $2, 'visitor',
-           'Where is my parcel number ' || n * $2 || '? ' || md5(n::text || $2) || md5($2::text || n)
+         select $1::uuid, gen_random_uuid(), md5('t' || n || $1::uuid)::uuid, $2::integer, $2::integer, 'visitor',
+           'Where is my parcel number ' || n * $2::integer || '? ' || md5(n || 'a' || $2::integer) || md5($2::integer || 'b' || n)
          from generate_series(1, 10000) n`,
         [tenant.workspaceId, part],
       )
