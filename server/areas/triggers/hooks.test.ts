@@ -190,7 +190,9 @@ describe('a trigger of a manifest', () => {
     expect((await send(hook!, { id: 4 })).status).toBe(404)
     await until(async () => hooks.length === 0, 'the end of the registration')
     await until(
-      async () => (await service.sql('select from service_trigger_removals')).length === 0,
+      async () =>
+        (await service.sql('select from service_trigger_removals where workspace_id = $1', [world.workspace.uuid]))
+          .length === 0,
       'nothing left to take back',
     )
     expect(await items(workflowId)).toHaveLength(2)
