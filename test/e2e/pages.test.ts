@@ -85,7 +85,7 @@ describe.skipIf(noBrowser)('the pages of the console', () => {
     expect(page.headers.get('cache-control')).toBe('no-cache')
     expect(page.text).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?:\/\//)
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.text)![1]!
-    const file = await service.call('GET', script)
+    const file = await service.call('GET', script, { headers: { 'accept-encoding': 'gzip, br' } })
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(file.headers.get('content-encoding')).toMatch(/^(br|gzip)$/)
   })
