@@ -171,8 +171,9 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
        expires_at = case when $9 then now() + make_interval(secs => $10) else expires_at end,
        renew_at = case when $9 then now() + make_interval(secs => $11) else renew_at end,
        renewal_error = case when $9 then null else renewal_error end,
-       next_poll_at = least(now() + make_interval(secs => $6), case when $4 then greatest(now() + interval '30 seconds',
-         case when $9 then now() + make_interval(secs => $11) else renew_at end) end)
+       next_poll_at = least(now() + make_interval(secs => $6), case when $4 then (
+         select greatest(now() + interval '30 seconds', r.at) from (
+           select case when $9 then now() + make_interval(secs => $11) else renew_at end as at) r where r.at is not null) end)
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
     [
       workspaceId,

@@ -119,8 +119,15 @@ const due = (triggerId: string): Promise<unknown> =>
   service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
   ])
+/** Registered, and the look that follows at once is over. */
 const registered = (workflowId: string, triggerId: string) =>
-  until(async () => (await one(workflowId, triggerId)).registered, 'the registration')
+  until(async () => {
+    const [row] = await service.sql<{ rests: boolean }>(
+      'select registered and busy_until is null and next_poll_at > now() as rests from service_triggers where trigger_id = $1',
+      [fromWire('trg', triggerId)],
+    )
+    return row!.rests && (await one(workflowId, triggerId)).registered
+  }, 'the registration')
 
 const send = (hook: Registered, body: object, headers: Record<string, string> = {}) =>
   service.call('POST', new URL(hook.url).pathname + new URL(hook.url).search, {
@@ -170,6 +177,10 @@ describe('a trigger of a manifest', () => {
     const { trigger_id, kind } = await gitlab(workflowId)
     expect(kind).toBe('webhook')
     await registered(workflowId, trigger_id)
+    // What does not expire is not looked at for renewal.
+    const { next_poll_at, every_s } = await one(workflowId, trigger_id)
+    expect(every_s).toBeGreaterThan(120)
+    expect(Date.parse(next_poll_at) - Date.now()).toBeGreaterThan(60_000)
     const [hook] = hooks
     expect(hooks).toMatchObject([{ by: 'glpat-a-secret', secret: expect.stringMatching(/^[0-9a-f]{48}$/) }])
 
