@@ -40,12 +40,12 @@ export const parallelReads: Attack = {
 
 export const longConversations: Attack = {
   name: 'lists.conversations',
-  does: '100,000 messages in 10,000 conversations, searched 60 times at once for words that are in all of them, in one and in none',
+  does: '20,000 messages in 2,000 conversations, searched 60 times at once for words that are in all of them, in one and in none',
   async prepare(world) {
     const tenant = await world.tenant()
     await world.write(
       `insert into threads (workspace_id, thread_id, kind, visitor_id, last_seq, last_visitor_seq, updated_at)
-       select $1::uuid, md5('t' || n || $1::uuid)::uuid, 'embed', md5('v' || n)::uuid, 10, 10, now() - n * interval '1 second' from generate_series(1, 10000) n`,
+       select $1::uuid, md5('t' || n || $1::uuid)::uuid, 'embed', md5('v' || n)::uuid, 10, 10, now() - n * interval '1 second' from generate_series(1, 2000) n`,
       [tenant.workspaceId],
     )
     for (const part of times(10, (at) => at + 1))
@@ -53,11 +53,11 @@ export const longConversations: Attack = {
         `insert into messages (workspace_id, message_id, thread_id, seq, turn, role, text)
          select $1::uuid, gen_random_uuid(), md5('t' || n || $1::uuid)::uuid, $2::integer, $2::integer, 'visitor',
            'Where is my parcel number ' || n * $2::integer || '? ' || md5(n || 'a' || $2::integer) || md5($2::integer || 'b' || n)
-         from generate_series(1, 10000) n`,
+         from generate_series(1, 2000) n`,
         [tenant.workspaceId, part],
       )
     return async () => {
-      const texts = ['where is my parcel number', 'parcel number 99990', 'my parcel number zzz', 'ar']
+      const texts = ['where is my parcel number', 'parcel number 19990', 'my parcel number zzz', 'ar']
       const answers = await Promise.all(
         times(60, (n) => tenant.ask('GET', `/api/conversations?limit=200&q=${encodeURIComponent(texts[n % 4]!)}`)),
       )

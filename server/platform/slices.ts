@@ -2,11 +2,16 @@
 // is done in slices: one in a turn of the loop, workspaces by turns, and between two slices everybody else has at least as much time
 // as the slice took.
 
-/** After a longer slice the loop is left to the others for as long as the slice took. */
-const SHORT_MS = 2
-/** After one that is longer still, the others have most of the time. */
-const LONG_MS = 20
+/** After a slice of so many milliseconds the loop is left to the others for so many times as long. */
+const RESTS = [
+  { from: 20, times: 4 },
+  { from: 5, times: 2 },
+  { from: 2, times: 1 },
+]
 const MAX_REST_MS = 250
+
+const restAfter = (took: number): number =>
+  Math.min(MAX_REST_MS, took * (RESTS.find(({ from }) => took >= from)?.times ?? 0))
 
 export type Slices = {
   /** Resolves in a later turn of the event loop, when it is the workspace's turn. The slice is what follows at once. */
@@ -26,9 +31,9 @@ export const makeSlices = (): Slices => {
     const begunAt = performance.now()
     begin()
     setImmediate(() => {
-      const took = performance.now() - begunAt
-      if (took < SHORT_MS) goOn()
-      else setTimeout(goOn, Math.min(MAX_REST_MS, took < LONG_MS ? took : 4 * took))
+      const rest = restAfter(performance.now() - begunAt)
+      if (rest === 0) goOn()
+      else setTimeout(goOn, rest)
     })
   }
   const goOn = (): void => {

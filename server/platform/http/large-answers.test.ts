@@ -29,8 +29,7 @@ test('an operation that answered a workspace with much is done once at a time fo
   expect(begun()).toBe(1)
   end(0)
   await both[0]
-  await settled()
-  expect(begun()).toBe(2)
+  await expect.poll(begun).toBe(2)
   end(1)
   await both[1]
 

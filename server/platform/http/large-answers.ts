@@ -1,9 +1,11 @@
+import { setTimeout as rest } from 'node:timers/promises'
 import { LARGE_BYTES } from '../slices.ts'
 import { makeWorkspaceTurns } from '../workspace-turns.ts'
 import type { Answer } from './answer.ts'
 
 /** How many are read and written at once, of all workspaces. */
 const AT_ONCE = 2
+const MAX_REST_MS = 250
 /** Beyond it the workspace that was remembered first is forgotten. */
 const MAX_WORKSPACES = 1_000
 
@@ -30,8 +32,19 @@ export function makeLargeAnswers(): LargeAnswers {
     } else if (operations?.delete(operation) && operations.size === 0) large.delete(workspaceId)
   }
 
+  /** The next one begins when others have had as much time as this one took. */
+  const withRest = (workspaceId: string, work: () => Promise<Answer | null>): Promise<Answer | null> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer | null>()
+    void inTurn(workspaceId, async () => {
+      const begunAt = performance.now()
+      await work().then(resolve, reject)
+      await rest(Math.min(MAX_REST_MS, performance.now() - begunAt))
+    })
+    return promise
+  }
+
   return async (workspaceId, operation, work) => {
-    const answer = await (large.get(workspaceId)?.has(operation) ? inTurn(workspaceId, work) : work())
+    const answer = await (large.get(workspaceId)?.has(operation) ? withRest(workspaceId, work) : work())
     note(workspaceId, operation, (answer?.body?.length ?? 0) > LARGE_BYTES)
     return answer
   }
