@@ -160,8 +160,15 @@ async function trigger(name: 'outlook' | 'google_calendar'): Promise<Made> {
 
 const one = async ({ workflowId, triggerId }: Made): Promise<Answer['body']> =>
   (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
+/** Registered, and the look that follows at once is over. */
 const isRegistered = (made: Made) =>
-  until(async () => (await one(made)).registered && (await one(made)), 'the registration')
+  until(async () => {
+    const [row] = await service.sql<{ rests: boolean }>(
+      'select registered and busy_until is null and next_poll_at > now() as rests from service_triggers where trigger_id = $1',
+      [fromWire('trg', made.triggerId)],
+    )
+    return row!.rests && (await one(made))
+  }, 'the registration')
 /** The time to renew, or the end of the registration, has come. */
 const come = ({ triggerId }: Made, column: 'renew_at' | 'expires_at' = 'renew_at'): Promise<unknown> =>
   service.sql(
@@ -269,7 +276,8 @@ describe('a registration that ends by itself', () => {
     await until(async () => (await send(lost, mail(lost.secret, '1'))).status === 404, 'the end of the old address')
     const [sub] = registered as [Registered]
     expect((await send(sub, mail(sub.secret, '2'))).status).toBe(200)
-    await until(async () => (await started(made)).length === 1, 'the run')
+    // The old address took the first mail as long as it counted.
+    await until(async () => JSON.stringify(await started(made)).includes('"id":"2"'), 'the run')
   })
 
   test('is replaced where the vendor does not renew: the old one counts until the new one is confirmed', async () => {
