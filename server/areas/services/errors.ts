@@ -17,6 +17,7 @@ const MAX_UNWRITTEN = 5_000
 const MAX_CODE = 100
 const MAX_MESSAGE = 1_000
 const MAX_PATH = 500
+const MAX_NAME = 200
 
 type ErrorRow = {
   workspace_id: string
@@ -55,8 +56,8 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
       step,
       error_id: newId(),
       workflow_id: call.workflowId,
-      service,
-      action,
+      service: stored(service, MAX_NAME),
+      action: stored(action, MAX_NAME),
       node_id,
       code: stored(code, MAX_CODE),
       message: stored(message, MAX_MESSAGE),

@@ -20,7 +20,8 @@ export type LargeAnswers = (
  * everybody up for 200 ms. It is for reads in one transaction: others may wait for something for long.
  */
 export function makeLargeAnswers(): LargeAnswers {
-  const inTurn = makeWorkspaceTurns({ atOnce: AT_ONCE, perWorkspace: 1 })
+  const atWork = makeWorkspaceTurns({ atOnce: AT_ONCE, perWorkspace: 1 })
+  const ofWorkspace = makeWorkspaceTurns({ atOnce: Number.POSITIVE_INFINITY, perWorkspace: 1 })
   const large = new Map<string, Set<string>>()
 
   const note = (workspaceId: string, operation: string, isLarge: boolean): void => {
@@ -32,12 +33,16 @@ export function makeLargeAnswers(): LargeAnswers {
     } else if (operations?.delete(operation) && operations.size === 0) large.delete(workspaceId)
   }
 
-  /** The next one begins when others have had as much time as this one took. */
+  /** The workspace's next one begins when others have had as much time as this one took. Its rest keeps nobody else waiting. */
   const withRest = (workspaceId: string, work: () => Promise<Answer | null>): Promise<Answer | null> => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer | null>()
-    void inTurn(workspaceId, async () => {
-      const begunAt = performance.now()
-      await work().then(resolve, reject)
+    void ofWorkspace(workspaceId, async () => {
+      let begunAt = 0
+      const begin = (): Promise<Answer | null> => {
+        begunAt = performance.now()
+        return work()
+      }
+      await atWork(workspaceId, begin).then(resolve, reject)
       await rest(Math.min(MAX_REST_MS, performance.now() - begunAt))
     })
     return promise
