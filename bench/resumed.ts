@@ -4,7 +4,8 @@ import { openLine } from './line.ts'
 import { post } from './world.ts'
 
 const QUIET_MS = 25
-const WARM_UP = 20
+/** Until then the code is compiled and the plans are made. */
+const WARM_UP = 200
 
 const waiting = {
   nodes: [{ id: 'w', type: 'wait.event', args: { key: { $ref: 'input.key' }, due_in_s: 600 } }],

@@ -57,7 +57,10 @@ export async function runCode(
   const clock = startClock(limits.timeMs)
   runtime.setMemoryLimit(limits.memoryMb * 1024 * 1024)
   runtime.setMaxStackSize(STACK_BYTES)
-  runtime.setInterruptHandler(() => clock.expired())
+  runtime.setInterruptHandler(() => {
+    endWithParent()
+    return clock.expired()
+  })
   const context = runtime.newContext()
   // The context is not disposed: a failing script leaves handles behind, and the whole instance is dropped anyway.
   try {
@@ -79,6 +82,18 @@ export async function compileCode(source: string): Promise<string> {
   runtime.setMemoryLimit(COMPILE_MB * 1024 * 1024)
   runtime.setMaxStackSize(STACK_BYTES)
   return toScript(runtime.newContext(), source)
+}
+
+const parent = process.ppid
+const PARENT_EVERY_MS = 100
+let lookedAt = 0
+
+/** A parent that was killed closes the pipes, which code that never ends does not notice. */
+function endWithParent(): void {
+  const now = performance.now()
+  if (now - lookedAt < PARENT_EVERY_MS) return
+  lookedAt = now
+  if (process.ppid !== parent) process.exit(1)
 }
 
 /** Mostly processor time, so that a busy machine does not count against the code. */
