@@ -192,7 +192,7 @@ test('what items of a map hold at the same time counts together', async () => {
   const body = {
     nodes: [
       { id: 'copy', type: 'set', args: { values: { ...copies(7, 'input.big').values, index: { $ref: 'index' } } } },
-      { id: 'rest', type: 'wait', args: { for_s: 30 } },
+      { id: 'rest', type: 'wait', args: { for_s: 600 } },
     ],
     edges: [{ from: { node: 'copy' }, to: 'rest' }],
   }

@@ -1,6 +1,6 @@
 import { createHash, webcrypto } from 'node:crypto'
 import type { Json } from '#model/definition'
-import { MAX_VALUE_SIZE, rememberSize } from '#model/size'
+import { jsonSize, MAX_VALUE_SIZE, rememberSize } from '#model/size'
 import { LARGE_BYTES, slices } from '#platform/slices'
 import type { Blobs } from '#providers/blobs/index'
 import { MAX_INLINE_SIZE } from './interpreter/held.ts'
@@ -8,22 +8,37 @@ import type { GraphState } from './interpreter/state.ts'
 import { NodeFailure } from './node.ts'
 import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
+import { writeInSlices } from './sliced-text.ts'
 import { hasBadText } from './text.ts'
 
-/** What a node gave, checked: what cannot be stored fails the node that made it, and nothing else. */
-export const checkedText = (value: unknown): { value: Json; text: string } => {
-  const text = JSON.stringify(value ?? null) ?? 'null'
-  if (text.length > MAX_VALUE_SIZE) {
+const checkPart = (part: string, written: number): void => {
+  if (written > MAX_VALUE_SIZE) {
     throw new NodeFailure('result_too_large', 'the output is larger than 8 MiB; keep larger things as files', {
       retryable: false,
     })
   }
-  rememberSize(value, text.length)
-  if (hasBadText(text)) {
+  if (hasBadText(part)) {
     const message = 'the output holds NUL characters or halves of surrogate pairs, which cannot be stored'
     throw new NodeFailure('invalid_text', message, { retryable: false })
   }
+}
+
+/** What a node gave, checked: what cannot be stored fails the node that made it, and nothing else. */
+export const checkedText = (value: unknown): { value: Json; text: string } => {
+  const text = JSON.stringify(value ?? null) ?? 'null'
+  checkPart(text, text.length)
+  rememberSize(value, text.length)
   return { value: (value ?? null) as Json, text }
+}
+
+/** The same, in slices where it is large: the seven megabytes of one `set` held everybody up for 90 ms. */
+export const textInSlices = async (value: unknown, workspaceId: string): Promise<string> => {
+  if (jsonSize(value, LARGE_BYTES) <= LARGE_BYTES) return checkedText(value).text
+  const next = (): Promise<void> => slices.next(workspaceId)
+  await next()
+  const text = await writeInSlices(value, next, checkPart)
+  rememberSize(value, text.length)
+  return text
 }
 
 const DAY_OF_MONDAY = 4 * 86_400_000
@@ -39,6 +54,8 @@ export const partitionOf = (executionId: string): string => {
 /** Where an execution's blobs are: a place of its own, so that forgetting one takes nothing from another. */
 export const blobsOf = (owner: { workspaceId: string; executionId: string }): string =>
   `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${owner.executionId}/`
+
+const workspaceOf = (key: string): string => key.split('/', 3)[2] ?? ''
 
 /** That of a large value is computed in another thread. */
 const hashOf = async (bytes: Buffer): Promise<string> =>
@@ -78,6 +95,7 @@ export const offload = async (
 export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
   const bytes = await askStore(() => blobs.get(ref.key))
   if (!bytes) throw new Error(`the blob ${ref.key} is missing`)
+  if (bytes.length > LARGE_BYTES) await slices.next(workspaceOf(ref.key))
   const value = JSON.parse(bytes.toString()) as Json
   rememberSize(value, bytes.length)
   return value

@@ -1,19 +1,17 @@
-import type { Definition, Json, JsonObject } from '#model/definition'
+import type { Definition, JsonObject } from '#model/definition'
 import { makeLru } from '#model/lru'
 import type { Effect } from '#model/node'
-import { jsonSize } from '#model/size'
 import { wantsVariables } from '#model/variables'
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
-import { LARGE_BYTES, slices } from '#platform/slices'
 import type { AreaCalls } from '../area-calls.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Hints } from '../hints.ts'
 import type { StartRow } from '../journal/batch.ts'
 import { type Journal, Refused } from '../journal/journal.ts'
 import { NodeFailure } from '../node.ts'
-import { checkedText, isLarge, offload } from '../outputs.ts'
+import { isLarge, offload, textInSlices } from '../outputs.ts'
 import type { PlatformFault } from '../platform-fault.ts'
 import type { EngineCounts, EnginePorts } from '../ports.ts'
 import { makeUnderstanding } from '../release.ts'
@@ -92,9 +90,9 @@ export type Worker = {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
 
 /** What an execution gave itself and cannot be stored is refused as the database would refuse it. */
-const storableText = (value: unknown): string => {
+const storableText = async (value: unknown, workspaceId: string): Promise<string> => {
   try {
-    return checkedText(value).text
+    return await textInSlices(value, workspaceId)
   } catch (error) {
     if (error instanceof NodeFailure) throw new Refused(error.message)
     throw error
@@ -131,8 +129,7 @@ const carryOutWith = ({ db, store, ports, log, areaCalls, clock, startChild }: W
 const offloadTo =
   ({ blobs }: EnginePorts, patience: Patience): LiveDeps['offload'] =>
   async (live, value, node, always) => {
-    if (jsonSize(value as Json, LARGE_BYTES) > LARGE_BYTES) await slices.next(live.owned.workspaceId)
-    const text = storableText(value)
+    const text = await storableText(value, live.owned.workspaceId)
     const put = () => offload(blobs, live.owned, text, always)
     if (node === undefined || !(always || isLarge(text))) return put()
     return patience(live, { frame: live.top, node, evenWhenStopped: true }, put)

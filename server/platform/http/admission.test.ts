@@ -173,4 +173,41 @@ describe('requests beyond what is worked on at once', () => {
     await vi.advanceTimersByTimeAsync(ms)
     expect(begun.includes('quiet')).toBe(expected)
   })
+
+  test('wait for as long again as a large one of their tenant was at work, where others ask too', async () => {
+    ask('quiet')
+    ask('loud', 3)
+    await settle()
+    expect(begun).toEqual(['quiet', 'loud', 'loud'])
+    const [, first, second] = turns
+    first!.isLarge = true
+    second!.isLarge = true
+    second!.isRead = true
+    await vi.advanceTimersByTimeAsync(40)
+    first!.leave()
+    expect(admission.figures()).toEqual({ atWork: 2, waiting: 1 })
+    await vi.advanceTimersByTimeAsync(39)
+    expect(begun.length).toBe(3)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(begun.length).toBe(4)
+    // The rest is at most a quarter of a second.
+    turns[3]!.isRead = true
+    await vi.advanceTimersByTimeAsync(900)
+    ask('quiet')
+    ask('loud')
+    second!.leave()
+    await vi.advanceTimersByTimeAsync(249)
+    expect(begun.filter((tenant) => tenant === 'loud').length).toBe(3)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(begun.filter((tenant) => tenant === 'loud').length).toBe(4)
+  })
+
+  test('of a tenant that is alone do not wait for its large ones', async () => {
+    ask('loud', 64)
+    ask('loud')
+    await settle()
+    for (const turn of turns) turn.isLarge = true
+    await leave(1)
+    expect(begun.length).toBe(65)
+  })
 })

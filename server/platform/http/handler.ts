@@ -110,6 +110,7 @@ export function makeHandler(
 
   return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (request.turn) request.turn.isRead = true
+    noteSize(request, request.rawBody)
     const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
@@ -166,6 +167,7 @@ export function makeHandler(
     })
     for (const work of afterCommit) work()
     if (answer === null) return reply
+    noteSize(request, answer.body)
     if (stream) {
       stream.end(answer)
       return reply
@@ -175,6 +177,10 @@ export function makeHandler(
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }
+}
+
+function noteSize({ turn }: FastifyRequest, bytes: Buffer | null): void {
+  if (turn && bytes !== null && bytes.length > LARGE_BYTES) turn.isLarge = true
 }
 
 /** Who takes turns with whom. */

@@ -48,7 +48,7 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
 }
 
 /** A page ends with the row that takes it past this many bytes, however many rows were asked for. */
-export const MAX_PAGE_BYTES = 2 * 1024 * 1024
+export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** Pages that the database has cut: rows follow although fewer than asked for came. */
 const cut = new WeakSet<object>()

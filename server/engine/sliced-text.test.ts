@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { writeInSlices } from './sliced-text.ts'
+
+const write = async (value: unknown, check: (part: string, written: number) => void = () => {}) => {
+  let slices = 1
+  const text = await writeInSlices(
+    value,
+    async () => {
+      slices += 1
+    },
+    check,
+  )
+  return { text, slices }
+}
+
+const large = (letter: string): string => letter.repeat(400_000)
+
+test('a small value is written in one slice', async () => {
+  expect(await write({ a: [1, 'x', null] })).toEqual({ text: '{"a":[1,"x",null]}', slices: 1 })
+  expect(await write(undefined)).toEqual({ text: 'null', slices: 1 })
+})
+
+test('a large one in several, and the text is that of JSON.stringify', async () => {
+  for (const [value, slices] of [
+    [{ a: large('a'), b: [large('b'), { 'c"': large('c'), left: undefined }], d: undefined }, 3],
+    [[large('a'), undefined, 7, large('b')], 2],
+    [[[], {}, ...Array.from({ length: 40_000 }, (_, n) => ({ n, text: 'y'.repeat(20) }))], 4],
+    [large('"'), 1],
+  ] as const) {
+    const written = await write(value)
+    expect(written.text).toBe(JSON.stringify(value))
+    expect(written.slices).toBe(slices)
+  }
+})
+
+test('of any value beside something large', async () => {
+  const beside = { large: [large('a'), large('b')] }
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      const both = { ...beside, value, list: [value, value] }
+      expect((await write(both)).text).toBe(JSON.stringify(both))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('what is refused ends the writing; names are looked at too', async () => {
+  const seen: number[] = []
+  const refuse = (part: string, written: number): void => {
+    seen.push(written)
+    if (written > 500_000 || part.includes('bad')) throw new Error(`refused ${part.slice(0, 6)}`)
+  }
+  await expect(write([large('a'), large('b'), large('c')], refuse)).rejects.toThrow('refused "bbbbb')
+  expect(seen.length).toBe(2)
+  await expect(write({ a: large('a'), bad: large('b') }, refuse)).rejects.toThrow('refused "bad"')
+})
