@@ -109,8 +109,7 @@ export function makeHandler(
   }
 
   return async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (request.turn) request.turn.isRead = true
-    noteSize(request, request.rawBody)
+    noteRead(request)
     const params = parametersOf(route.path, request)
     const afterCommit: (() => void)[] = []
     const chosen: Chosen = { status: route.status ?? 200, headers: {} }
@@ -177,6 +176,11 @@ export function makeHandler(
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
   }
+}
+
+function noteRead(request: FastifyRequest): void {
+  if (request.turn) request.turn.isRead = true
+  noteSize(request, request.rawBody)
 }
 
 function noteSize({ turn }: FastifyRequest, bytes: Buffer | null): void {

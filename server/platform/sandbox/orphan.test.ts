@@ -15,14 +15,17 @@ console.log('called')
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
 
-it.runIf(process.platform === 'linux')('endless code ends soon after the service that started it was killed', async () => {
-  const service = spawn(process.execPath, ['--input-type=module', '-e', caller], {
-    cwd: import.meta.dirname,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(service.stdout, 'data')
-  const [sandbox] = childrenOf(service.pid!)
-  expect(sandbox).toBeGreaterThan(0)
-  service.kill('SIGKILL')
-  await until(async () => !existsSync(`/proc/${sandbox}`), 'the sandbox process to end')
-})
+it.runIf(process.platform === 'linux')(
+  'endless code ends soon after the service that started it was killed',
+  async () => {
+    const service = spawn(process.execPath, ['--input-type=module', '-e', caller], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(service.stdout, 'data')
+    const [sandbox] = childrenOf(service.pid!)
+    expect(sandbox).toBeGreaterThan(0)
+    service.kill('SIGKILL')
+    await until(async () => !existsSync(`/proc/${sandbox}`), 'the sandbox process to end')
+  },
+)
