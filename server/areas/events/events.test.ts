@@ -252,12 +252,15 @@ describe('a callback address', () => {
   })
 
   test('may be called before its node waits, once', async () => {
-    const between = { id: 'between', type: 'wait', args: { for_s: 1.2 } }
+    const key = newKey()
+    const between = { id: 'between', type: 'wait.event', args: { key } }
     const execution = await run(handing({}, [between]))
+    await whenWaiting(execution)
     const address = await addressOf(execution)
     const early = await service().call('POST', address, { body: { early: true } })
     expect(early.body).toEqual({ status: 'kept' })
     expect((await service().call('POST', address, { body: { early: 2 } })).status).toBe(409)
+    expect((await send({ key })).body.woken).toBe(1)
     expect((await whenEnded(execution)).results).toEqual({ early: true })
   })
 
