@@ -8,7 +8,7 @@ import type { GraphState } from './interpreter/state.ts'
 import { NodeFailure } from './node.ts'
 import { platformFault, StorageTrouble } from './platform-fault.ts'
 import type { BlobRef } from './ports.ts'
-import { writeInSlices } from './sliced-text.ts'
+import { readInSlices, writeInSlices } from './sliced-text.ts'
 import { hasBadText } from './text.ts'
 
 const checkPart = (part: string, written: number): void => {
@@ -95,8 +95,9 @@ export const offload = async (
 export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
   const bytes = await askStore(() => blobs.get(ref.key))
   if (!bytes) throw new Error(`the blob ${ref.key} is missing`)
-  if (bytes.length > LARGE_BYTES) await slices.next(workspaceOf(ref.key))
-  const value = JSON.parse(bytes.toString()) as Json
+  const next = (): Promise<void> => slices.next(workspaceOf(ref.key))
+  if (bytes.length > LARGE_BYTES) await next()
+  const value = await readInSlices(bytes.toString(), next)
   rememberSize(value, bytes.length)
   return value
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeInSlices } from './sliced-text.ts'
+import { readInSlices, writeInSlices } from './sliced-text.ts'
 
 const write = async (value: unknown, check: (part: string, written: number) => void = () => {}) => {
   let slices = 1
@@ -40,6 +40,54 @@ test('of any value beside something large', async () => {
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const both = { ...beside, value, list: [value, value] }
       expect((await write(both)).text).toBe(JSON.stringify(both))
+    }),
+    { numRuns: 30 },
+  )
+})
+
+const readBack = async (text: string) => {
+  let slices = 1
+  const value = await readInSlices(text, async () => {
+    slices += 1
+  })
+  return { value, slices }
+}
+
+test('what was written is read back in slices', async () => {
+  const text = '"\\\\" [{,}] \\'.repeat(30_000)
+  for (const [value, slices] of [
+    [{ a: [1, 'x', null] }, 1],
+    ['scalar', 1],
+    [{ a: large('a'), b: [large('b'), { 'c"': large('c') }], 'd\\': {}, e: [], f: 1.5e-7 }, 4],
+    [[1, large('a'), -2, [], large('b'), {}, true, null, ''], 2],
+    [Array.from({ length: 200_000 }, (_, n) => n), 3],
+    [{ deep: { er: { large: [large('a'), large('b'), text] } }, text }, 7],
+    [[text, [[text]], { text }], 3],
+    [[[[[[large('a'), large('b')]]]]], 4],
+  ] as const) {
+    const read = await readBack(JSON.stringify(value))
+    expect(read.value).toStrictEqual(value)
+    expect(read.slices).toBe(slices)
+  }
+})
+
+test('a member named __proto__ stays a member', async () => {
+  const text = `{"__proto__":{"polluted":"${large('a')}${large('b')}"},"b":{"__proto__":1},"c":["${large('c')}"]}`
+  const { value } = await readBack(text)
+  expect(JSON.stringify(value)).toBe(text)
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+})
+
+test('any value beside something large is read back', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), fc.string(), async (value, name) => {
+      const text = JSON.stringify({
+        first: value,
+        large: [large('a'), value, large('b')],
+        [name]: value,
+        last: [value],
+      })
+      expect((await readBack(text)).value).toStrictEqual(JSON.parse(text))
     }),
     { numRuns: 30 },
   )
