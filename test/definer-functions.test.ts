@@ -85,6 +85,7 @@ const reasons: [reason: string, names: string[]][] = [
       'due_service_triggers',
       'due_webhook_triggers',
       'due_trigger_removals',
+      'due_trigger_work',
       'bulks_under_way',
       'schedules_ahead',
       'schedules_due_now',

@@ -40,10 +40,11 @@ export type PollParts = {
   pieces: PieceRunner
 }
 
-type Taken = Claim & { parts: PollParts }
+/** `signal`: the process stops. */
+type Taken = Claim & { parts: PollParts; signal: AbortSignal }
 type Look = Taken & { service: Service; trigger: ServiceTrigger }
 
-export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
+export async function pollTrigger(parts: PollParts, due: Due, signal: AbortSignal): Promise<void> {
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
     parts.db.tenant({ workspaceId: due.workspace_id, userId: null }, work)
   const row = await within((tx) => store.claimTrigger(tx, due.workspace_id, due.trigger_id, LEASE_S))
@@ -70,11 +71,12 @@ export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
   if (row.version_id === null) return void (await fail('The workflow has no active version.'))
   try {
     if (service && trigger) {
-      const look = { parts, due, row, service, trigger }
+      const look = { parts, due, row, signal, service, trigger }
       await startFresh(look, await listItems(look), within)
-    } else await pollPiece({ parts, due, row }, piece!.service, piece!.trigger!, within)
+    } else await pollPiece({ parts, due, row, signal }, piece!.service, piece!.trigger!, within)
   } catch (error) {
-    if (error instanceof CredentialRefused) await fail(error.message)
+    if (signal.aborted) await within((tx) => store.releaseTrigger(tx, due.workspace_id, due.trigger_id, row.epoch))
+    else if (error instanceof CredentialRefused) await fail(error.message)
     else if (error instanceof NodeFailure) await fail(error.message, Math.max(row.every_s, error.retryAfterS ?? 0))
     else {
       await fail('The service could not be asked because of a problem on our side.', NOT_NOW_S).catch(() => {})
@@ -83,7 +85,7 @@ export async function pollTrigger(parts: PollParts, due: Due): Promise<void> {
   }
 }
 
-async function listItems({ parts, due, row, service, trigger }: Look): Promise<Json[]> {
+async function listItems({ parts, due, row, signal, service, trigger }: Look): Promise<Json[]> {
   const action = service.actions.get(trigger.action)!
   const credential =
     row.credential_id === null
@@ -99,7 +101,7 @@ async function listItems({ parts, due, row, service, trigger }: Look): Promise<J
       workspaceId: due.workspace_id,
       executionId: NOWHERE,
       effectKey: `${due.trigger_id}:${row.epoch}`,
-      signal: AbortSignal.timeout(ANSWER_WITHIN),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN)]),
       step: <T extends Json>(_name: string, work: () => Promise<T>): Promise<T> => work(),
       progress: () => {},
     }
@@ -166,7 +168,7 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
  * not all of them can be started none is, and the same items come with the next look.
  */
 async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, within: Within): Promise<void> {
-  const { parts, due, row } = taken
+  const { parts, due, row, signal } = taken
   const workspaceId = due.workspace_id
   const credential =
     row.credential_id === null
@@ -180,7 +182,7 @@ async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, 
     request: { do: isFirst ? 'enable' : 'trigger', part: trigger.part, args: row.args, store: row.store },
     credential,
     credentialKey: row.credential_id ?? undefined,
-    signal: AbortSignal.timeout(ANSWER_WITHIN),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN)]),
   })
   const items = isFirst || !Array.isArray(output) ? [] : output
   const kept = Object.entries({ ...row.store, ...written }).filter(([, value]) => value !== null)

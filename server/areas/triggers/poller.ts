@@ -6,43 +6,64 @@ import { serveHook } from './hooks.ts'
 import { type PollParts, pollTrigger } from './poll.ts'
 import type { HookParts } from './registering.ts'
 import { removeHook } from './removals.ts'
-import type { Due } from './starts.ts'
+import { type DueWork, listDueWork } from './store.ts'
 
-// Looks at the triggers that are due, some at once: asks services what is new, registers at vendors, and starts what vendors sent.
-// Every worker does it; a trigger is taken by one of them.
+// Works on the triggers that are due: asks services what is new, registers at vendors, and starts what vendors sent. Each trigger is worked on
+// by itself, so that a vendor that takes its time keeps nothing else waiting. Every worker does it; a trigger is taken by one of them.
 
 const LOOK_EVERY = 2 * SECOND
-const AT_ONCE = 8
+/** Of each kind. */
+const MAX_AT_ONCE = 64
+const MAX_PER_WORKSPACE = 8
+/** One vendor that does not answer leaves room for the other triggers of the workspace. */
+const MAX_PER_SERVICE = 4
 
-type DueRemoval = { workspace_id: string; removal_id: string }
+type Kind = { kind: 'polling' | 'webhook' | 'removal'; work(due: DueWork): Promise<void> }
 
 export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }): Omit<Looking, 'wake'> {
-  /** True where there may be more. */
-  async function serve<D extends object>(due: string, work: (due: D) => Promise<void>): Promise<boolean> {
-    const { rows } = await parts.db.appPool.query<D>(due, [AT_ONCE])
-    await Promise.all(
-      rows.map((one) =>
-        work(one).catch((error: unknown) => {
-          log.error({ err: error, due: one }, 'a trigger could not be looked at')
-        }),
-      ),
-    )
-    return rows.length === AT_ONCE
+  const { db } = parts
+  const stopping = new AbortController()
+  const kinds: (Kind & { underWay: Map<DueWork, Promise<void>> })[] = [
+    { kind: 'polling', work: (due) => pollTrigger(parts, triggerOf(due), stopping.signal), underWay: new Map() },
+    { kind: 'webhook', work: (due) => serveHook(parts, triggerOf(due)), underWay: new Map() },
+    { kind: 'removal', work: (due) => removeHook(parts, removalOf(due)), underWay: new Map() },
+  ]
+
+  async function begin({ kind, work, underWay }: (typeof kinds)[number]): Promise<void> {
+    const limit = MAX_AT_ONCE - underWay.size
+    if (limit <= 0 || stopping.signal.aborted) return
+    const shares = { limit, ofWorkspace: MAX_PER_WORKSPACE, ofService: MAX_PER_SERVICE }
+    for (const due of await listDueWork(db, kind, shares, [...underWay.keys()])) {
+      const over = work(due)
+        .catch((error: unknown) => log.error({ err: error, due }, 'a trigger could not be looked at'))
+        .finally(() => {
+          underWay.delete(due)
+          looking.wake()
+        })
+      underWay.set(due, over)
+    }
   }
 
-  async function look(): Promise<number> {
-    const full = await Promise.all([
-      serve<Due>('select * from due_service_triggers($1)', (due) => pollTrigger(parts, due)),
-      serve<Due>('select * from due_webhook_triggers($1)', (due) => serveHook(parts, due)),
-      serve<DueRemoval>('select * from due_trigger_removals($1)', (due) => removeHook(parts, due)),
-    ])
-    return full.includes(true) ? 0 : LOOK_EVERY
-  }
-
-  return makeLooking({
-    look,
+  const looking = makeLooking({
+    async look() {
+      await Promise.all(kinds.map(begin))
+      return LOOK_EVERY
+    },
     // Where it cannot listen, what came is seen within seconds all the same.
-    listen: (wake) => parts.db.listen(TRIGGER_HINTS, wake).catch(() => async () => {}),
+    listen: (wake) => db.listen(TRIGGER_HINTS, wake).catch(() => async () => {}),
     onError: (error) => log.warn({ err: error }, 'triggers could not be read'),
   })
+
+  return {
+    start: looking.start,
+    /** Services that are being asked what is new are asked again by another process. What vendors are told is told to the end. */
+    async stop(): Promise<void> {
+      stopping.abort()
+      await looking.stop()
+      await Promise.all(kinds.flatMap(({ underWay }) => [...underWay.values()]))
+    },
+  }
 }
+
+const triggerOf = ({ workspace_id, id }: DueWork) => ({ workspace_id, trigger_id: id })
+const removalOf = ({ workspace_id, id }: DueWork) => ({ workspace_id, removal_id: id })

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#model/definition'
-import type { Tx } from '#platform/db/pool'
+import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import type { Exchanged } from '#platform/wall/egress'
 import { type Trigger, triggerList } from './schema.ts'
@@ -107,6 +107,23 @@ export type Claimed = {
   principal_id: string
 }
 
+export type DueWork = { workspace_id: string; id: string; service: string }
+
+/** What triggers of all workspaces have to do; the caller then works in each one's own scope. */
+export const listDueWork = async (
+  db: Database,
+  kind: 'polling' | 'webhook' | 'removal',
+  { limit, ofWorkspace, ofService }: { limit: number; ofWorkspace: number; ofService: number },
+  underWay: readonly DueWork[],
+): Promise<DueWork[]> =>
+  (
+    await db.appPool.query<DueWork>({
+      name: 'due_trigger_work',
+      text: 'select workspace_id, id, service from due_trigger_work($1, $2, $3, $4, $5::jsonb)',
+      values: [kind, limit, ofWorkspace, ofService, JSON.stringify(underWay)],
+    })
+  ).rows
+
 /** Takes a due trigger for some minutes; a process that takes it later raises the epoch, and the earlier look writes nothing. */
 export const claimTrigger = (
   tx: Tx,
@@ -127,6 +144,14 @@ export const claimTrigger = (
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active`,
     [workspaceId, triggerId, leaseS],
+  )
+
+/** Gives back a trigger that was not looked at: it is due again. */
+export const releaseTrigger = (tx: Tx, workspaceId: string, triggerId: string, epoch: string): Promise<number> =>
+  tx.count(
+    `update service_triggers set next_poll_at = now(), busy_until = null
+     where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
+    [workspaceId, triggerId, epoch],
   )
 
 /** Zero where somebody else has looked since: then nothing of this look counts. */
