@@ -2,7 +2,7 @@ import { mayUseModel } from '#areas/credentials/rights'
 import { findUpload, openUpload } from '#areas/files/uploads'
 import type { EmbedParts } from '#areas/knowledge/embeddings'
 import { makeIndexer } from '#areas/knowledge/indexing'
-import { makeKnowledgeSearch } from '#areas/knowledge/nodes'
+import { makeKnowledgeAdd, makeKnowledgeSearch } from '#areas/knowledge/nodes'
 import { mayReadNamed, standingInKnowledge, standingInOwnedKnowledge } from '#areas/knowledge/rights'
 import { knowledgeRoutes } from '#areas/knowledge/routes'
 import { searchKnowledge } from '#areas/knowledge/search'
@@ -43,7 +43,11 @@ export function wireKnowledge(options: KnowledgeOptions) {
     readRecords: datasets.readRecords,
     countRequest: (workspaceId) => allowances.spend(workspaceId, 'outgoing_requests_per_minute'),
   })
-  const kinds: AnyKind[] = [makeKnowledgeSearch({ ...search, findPrincipal })]
+  const checkDocuments = (tx: Tx, workspaceId: string) => quotas.check(tx, workspaceId, 'knowledge_documents', 1)
+  const kinds: AnyKind[] = [
+    makeKnowledgeSearch({ ...search, findPrincipal }),
+    makeKnowledgeAdd({ db, findPrincipal, checkDocuments }),
+  ]
   return {
     kinds,
     search: (wanted: Parameters<typeof searchKnowledge>[1]) => searchKnowledge(search, wanted),
@@ -51,7 +55,7 @@ export function wireKnowledge(options: KnowledgeOptions) {
       ...search,
       findUpload,
       findDataset: datasets.findDataset,
-      checkDocuments: (tx, workspaceId) => quotas.check(tx, workspaceId, 'knowledge_documents', 1),
+      checkDocuments,
       mayEmbedWith: (ctx, credentialId) =>
         mayUseModel(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id),
     }),

@@ -342,6 +342,10 @@ const places: Record<string, [Prefix, (id: string) => Request]> = {
     'conn',
     (id) => workflowWith(withNode('warehouse.execute', { connection_id: id, statement: 'delete from t' })),
   ],
+  'knowledge that a node adds to': [
+    'kb',
+    (id) => workflowWith(withNode('knowledge.add', { knowledge_id: id, text: 'T' })),
+  ],
   'knowledge of a node': ['kb', (id) => workflowWith(withNode('knowledge.search', { knowledge_id: id, q: 'q' }))],
   'sub-workflow of a list': [
     'wf',

@@ -54,15 +54,43 @@ export async function addDocument(
   return made
 }
 
+/** What a workflow writes, for the person that it runs for. */
+export async function addText(
+  parts: Pick<DocumentParts, 'checkDocuments'>,
+  tx: Tx,
+  given: { workspaceId: string; knowledgeId: string; userId: string; name: string | undefined; text: string },
+): Promise<KnowledgeDocument> {
+  const { workspaceId, knowledgeId, userId, name, text } = given
+  await parts.checkDocuments(tx, workspaceId)
+  const made = await store.insertDocument(tx, workspaceId, {
+    document_id: newId(),
+    knowledge_id: knowledgeId,
+    url: null,
+    depth_left: 0,
+    created_by: userId,
+    ...textFields(name, text),
+  })
+  tx.hint(KNOWLEDGE_HINTS, '')
+  return made
+}
+
+const textFields = (name: string | undefined, text: string) => {
+  const content = storable(text)
+  return {
+    name: name === undefined ? titleOf(content) : storable(name),
+    kind: 'text' as const,
+    source: {},
+    content,
+    bytes: Buffer.byteLength(content),
+  }
+}
+
 type Fields = { name: string; kind: KnowledgeDocument['kind']; source: JsonObject } & Partial<store.NewRow>
 
 async function fieldsOf(parts: DocumentParts, ctx: Context, input: NewDocument): Promise<Fields> {
   const workspaceId = ctx.workspace.workspace_id
   const { name, text, file, dataset, url, crawl } = input
-  if (text !== undefined) {
-    const content = storable(text)
-    return { name: name ?? titleOf(content), kind: 'text', source: {}, content, bytes: Buffer.byteLength(content) }
-  }
+  if (text !== undefined) return textFields(name, text)
   if (file) {
     const fileId = file.$file.file_id
     const found = await parts.findUpload(ctx.tx, { workspaceId, fileId, userId: ctx.person.user_id })

@@ -405,6 +405,28 @@ describe('rights', () => {
     expect(ended.body.nodes[0].error.code).toBe('knowledge_not_allowed')
   })
 
+  test('a workflow adds texts to what its principal may change', async () => {
+    const mine = await makeBase()
+    const node = { id: 'add', type: 'knowledge.add', args: { knowledge_id: mine, text: { $ref: 'input.text' } } }
+    const definition = { nodes: [node], edges: [], output: { $ref: 'nodes.add.output' } }
+    const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
+    const run = (text: string): Promise<Answer> =>
+      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, { body: { input: { text } } })
+    const { body } = await run('# Taxis\n\nA taxi is paid for after ten.')
+    expect(body.results, JSON.stringify(body)).toMatchObject({ name: 'Taxis' })
+    const path = `/api/knowledge/${mine}/documents/${body.results.document_id}`
+    const isReady = async () => (await world.owner.call('GET', path)).body.status === 'ready'
+    await until(isReady, 'the document')
+    expect((await search(mine, 'taxi')).passages[0]).toMatchObject({ document_name: 'Taxis' })
+
+    const shared = { owner_id: world.member.id, shared: [{ kind: 'user', id: world.owner.id, role: 'use' }] }
+    expect((await world.owner.call('PATCH', `/api/knowledge/${mine}`, { body: shared })).status).toBe(200)
+    const after = (await run('More')).body
+    const ended = await world.owner.call('GET', `/api/workflows/executions/${after.execution_id}`)
+    expect(ended.body.nodes[0].error.code).toBe('knowledge_not_allowed')
+    expect((await world.owner.call('GET', `/api/knowledge/${mine}`)).body.document_count).toBe(1)
+  })
+
   test('a base of somebody who leaves goes to an owner of the workspace', async () => {
     const base = await makeBase({}, world.member)
     expect((await world.owner.call('GET', `/api/knowledge/${base}`)).body.role).toBe('manage')

@@ -4,10 +4,11 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
-import { mayRead } from './rights.ts'
-import type { Passage } from './schema.ts'
+import { addText, type DocumentParts } from './documents.ts'
+import { mayEdit, mayRead } from './rights.ts'
+import { MAX_TEXT, type Passage } from './schema.ts'
 import { type SearchParts, searchKnowledge } from './search.ts'
-import { findRole } from './store.ts'
+import { findRole, type Role } from './store.ts'
 
 const MAX_PASSAGES = 50
 const DEFAULT_PASSAGES = 5
@@ -76,24 +77,82 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
     },
   })
 
-const notAllowed = (): NodeFailure =>
+const notAllowed = (what = 'read it'): NodeFailure =>
   new NodeFailure(
     'knowledge_not_allowed',
-    'there is no such knowledge base, or the person this runs for may not read it; its owner can share it with them',
+    `there is no such knowledge base, or the person this runs for may not ${what}; its owner can share it with them`,
     { retryable: false },
   )
 
+type Asking = Pick<KnowledgeNodeParts, 'db' | 'findPrincipal'>
+
 /** As credentials are opened: for whom is stored with the execution, else for who stands in for them. */
-async function requireReader(parts: KnowledgeNodeParts, call: NodeCall, knowledgeId: string): Promise<void> {
-  const { workspaceId, executionId, principalId } = call
-  const allowed = await parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
-    const roleOf = (userId: string) => findRole(tx, workspaceId, knowledgeId, userId)
-    if (principalId !== null && mayRead(await roleOf(principalId))) return true
-    const principal = await parts.findPrincipal(tx, workspaceId, executionId)
-    return principal !== undefined && mayRead(await roleOf(principal.user_id))
-  })
-  if (!allowed) throw notAllowed()
+async function personWho(
+  { findPrincipal }: Asking,
+  tx: Tx,
+  { workspaceId, executionId, principalId }: NodeCall,
+  knowledgeId: string,
+  may: (role: Role | undefined) => boolean,
+): Promise<string | undefined> {
+  const roleOf = (userId: string) => findRole(tx, workspaceId, knowledgeId, userId)
+  if (principalId !== null && may(await roleOf(principalId))) return principalId
+  const principal = await findPrincipal(tx, workspaceId, executionId)
+  return principal !== undefined && may(await roleOf(principal.user_id)) ? principal.user_id : undefined
 }
+
+async function requireReader(parts: KnowledgeNodeParts, call: NodeCall, knowledgeId: string): Promise<void> {
+  const reader = await parts.db.tenant({ workspaceId: call.workspaceId, userId: null }, (tx) =>
+    personWho(parts, tx, call, knowledgeId, mayRead),
+  )
+  if (reader === undefined) throw notAllowed()
+}
+
+export type KnowledgeAddParts = Asking & Pick<DocumentParts, 'checkDocuments'>
+
+export const makeKnowledgeAdd = (parts: KnowledgeAddParts): NodeKind =>
+  checked({
+    descriptor: {
+      type: 'knowledge.add',
+      kind: 'tool',
+      group: 'data',
+      title: 'Add to knowledge',
+      description: 'Adds a text to a knowledge base as a document. It is found once it has been indexed.',
+      icon: 'book-open',
+      colour: '#0f766e',
+      keywords: ['knowledge', 'documents', 'index', 'rag', 'embed', 'store', 'vector'],
+      args_schema: fields(
+        {
+          knowledge_id: { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' },
+          text: { type: 'string', title: 'Text', minLength: 1, maxLength: MAX_TEXT, 'x-editor': 'text' },
+          name: { type: 'string', title: 'Name', description: 'Default: its first line', minLength: 1, maxLength: 200 },
+        },
+        ['knowledge_id', 'text'],
+      ),
+      output_schema: {
+        type: 'object',
+        properties: { document_id: { type: 'string' }, name: { type: 'string' } },
+      },
+      ports: ['out'],
+      effect: 'at_most_once',
+      defaults: { knowledge_id: '', text: '' },
+    },
+    async run(call) {
+      const { args, workspaceId } = call
+      const knowledgeId = fromWire('kb', String(args.knowledge_id)) ?? NOWHERE
+      const name = typeof args.name === 'string' && args.name.trim() !== '' ? args.name.trim() : undefined
+      const made = await parts.db
+        .tenant({ workspaceId, userId: null }, async (tx) => {
+          const userId = await personWho(parts, tx, call, knowledgeId, mayEdit)
+          if (userId === undefined) throw notAllowed('change it')
+          return addText(parts, tx, { workspaceId, knowledgeId, userId, name, text: String(args.text) })
+        })
+        .catch((error: unknown) => {
+          if (!isProblem(error, 'quota_exceeded')) throw error
+          throw new NodeFailure('quota_exceeded', error.message, { retryable: false, nothingDone: true })
+        })
+      return { output: { document_id: toWire('doc', made.document_id), name: made.name } }
+    },
+  })
 
 export const onTheWire = (passage: Passage): Json => ({
   ...passage,

@@ -10,6 +10,8 @@ import { findRole, passOn, type Role } from './store.ts'
 
 export const mayRead = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit' || role === 'use'
 
+export const mayEdit = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit'
+
 const standings: Record<Role, Standing> = { owner: 'owner', edit: 'member', use: 'viewer', manage: 'visible' }
 
 const roleOf = (ctx: Parameters<StandingIn>[0], knowledgeId: string): Promise<Role | undefined> =>

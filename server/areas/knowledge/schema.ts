@@ -82,7 +82,7 @@ export const KnowledgeDocument = z
 export type KnowledgeDocument = z.input<typeof KnowledgeDocument>
 
 /** Larger texts come as files. */
-const MAX_TEXT = 1_000_000
+export const MAX_TEXT = 1_000_000
 export const MAX_CRAWL_PAGES = 200
 export const MAX_CRAWL_DEPTH = 5
 const MAX_COLUMNS = 50

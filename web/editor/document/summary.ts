@@ -47,7 +47,8 @@ const summaries: Record<string, (args: Record<string, Json>) => string | undefin
   'state.get': ({ key }) => said(key),
   'state.set': ({ key }) => said(key),
   'mcp.call': ({ tool }) => said(tool),
-  'knowledge.search': ({ query }) => said(query),
+  'knowledge.search': ({ q }) => said(q),
+  'knowledge.add': ({ name, text }) => said(name) ?? said(text),
 }
 
 export function summaryOf({ type, args }: Pick<Node, 'type' | 'args'>): string | undefined {
