@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#model/definition'
 import { byHand, convertOne, lang, nodesOf } from '#test/n8n/convert'
-import { REQUESTS } from './nodes/request-table.ts'
+import { VENDORS } from './nodes/requests.ts'
 
 // Nodes of vendors whose arguments are put together of several parameters, or that take several calls.
 
@@ -93,6 +93,69 @@ test.each<[type: string, parameters: JsonObject, calls: JsonObject[]]>([
     [{ action: 'update_rows', args: { table: 't', filters: { id: 'eq.7' }, fields: { n: 'x' } } }],
   ],
   [
+    'salesforce',
+    {
+      resource: 'opportunity',
+      operation: 'update',
+      opportunityId: '7',
+      updateFields: {
+        stageName: 'Won',
+        customFieldsUi: { customFieldsValues: [{ fieldId: 'Risk__c', value: 'Low' }] },
+      },
+    },
+    [
+      {
+        action: 'update_record',
+        args: { object: 'Opportunity', id: '7', fields: { StageName: 'Won', Risk__c: 'Low' } },
+      },
+    ],
+  ],
+  [
+    'salesforce',
+    {
+      resource: 'customObject',
+      operation: 'getAll',
+      customObject: 'Time__c',
+      limit: 5,
+      options: { fields: ['Id', 'Day__c'], conditionsUi: { conditionValues: [{ field: 'Name', value: "O'Neil" }] } },
+    },
+    [
+      {
+        action: 'query',
+        args: {
+          soql: {
+            $cel: `"SELECT Id, Day__c FROM Time__c WHERE " + "Name = '" + "O'Neil".replace("\\\\", "\\\\\\\\").replace("'", "\\\\'") + "'" + " LIMIT 5"`,
+          },
+        },
+      },
+    ],
+  ],
+  [
+    'mailchimp',
+    {
+      list: 'L',
+      email: 'a@example.com',
+      status: 'subscribed',
+      mergeFieldsUi: { mergeFieldsValues: [{ name: 'FNAME', value: 'A' }] },
+    },
+    [
+      {
+        action: 'put_subscriber',
+        args: { list_id: 'L', email: 'a@example.com', status: 'subscribed', merge_fields: { FNAME: 'A' } },
+      },
+    ],
+  ],
+  [
+    'microsoftOneDrive',
+    { parentId: 'P', fileName: 'a.txt', fileContent: 'x' },
+    [{ service: 'onedrive', action: 'upload_file', args: { folder_id: 'P', name: 'a.txt' } }],
+  ],
+  [
+    'awsS3',
+    { operation: 'upload', bucketName: 'b', fileName: 'k', binaryData: false, fileContent: 'x' },
+    [{ service: 'aws_s3', action: 'put_object', args: { bucket: 'b', key: 'k' } }],
+  ],
+  [
     'telegram',
     { resource: 'file', fileId: 'F' },
     [{ action: 'get_file', args: { file_id: 'F' } }, { action: 'download_file' }],
@@ -173,6 +236,85 @@ test('a picture is looked at by the model', () => {
   })
 })
 
+describe('requests that are put together', () => {
+  const requestOf = (type: string, parameters: JsonObject): JsonObject => {
+    const converted = convertOne(type, parameters)
+    expect(byHand(converted)).toEqual([])
+    return nodesOf(converted, 'http.request')[0]!.args as JsonObject
+  }
+
+  test.each<[type: string, parameters: JsonObject, args: JsonObject]>([
+    [
+      'blotato',
+      {
+        platform: 'youtube',
+        accountId: { __rl: true, mode: 'list', value: '7' },
+        postContentText: 'Hi',
+        postCreateYoutubeOptionTitle: 'T',
+      },
+      {
+        method: 'POST',
+        url: 'https://backend.blotato.com/v2/posts',
+        json: {
+          post: {
+            accountId: '7',
+            content: { text: 'Hi', mediaUrls: [], platform: 'youtube' },
+            target: { targetType: 'youtube', title: 'T', privacyStatus: 'public', shouldNotifySubscribers: true },
+          },
+        },
+      },
+    ],
+    [
+      'blotato',
+      { resource: 'media', mediaUrl: 'https://example.com/a.mp4' },
+      { url: 'https://backend.blotato.com/v2/media', json: { url: 'https://example.com/a.mp4' } },
+    ],
+    [
+      'facebookGraphApi',
+      {
+        node: '17',
+        edge: 'media',
+        graphApiVersion: 'v22.0',
+        httpRequestMethod: 'POST',
+        options: {
+          queryParameters: { parameter: [{ name: 'caption', value: 'Hi' }] },
+          fields: { field: [{ name: 'id' }, { name: 'name' }] },
+        },
+      },
+      {
+        method: 'POST',
+        url: { $cel: '"https://graph.facebook.com/" + "v22.0" + "/" + "17" + "/" + "media"' },
+        query: { caption: 'Hi', fields: 'id,name' },
+      },
+    ],
+    [
+      'baserow',
+      { operation: 'update', tableId: 3, rowId: 4, fieldsUi: { fieldValues: [{ fieldId: 9, fieldValue: 'x' }] } },
+      { method: 'PATCH', json: { field_9: 'x' } },
+    ],
+    [
+      lang('googleGemini'),
+      {
+        resource: 'image',
+        operation: 'generate',
+        prompt: 'A cat',
+        modelId: { __rl: true, value: 'models/imagen-4.0-generate-001' },
+      },
+      {
+        url: 'https://generativelanguage.googleapis.com/v1beta/models/imagen-4.0-generate-001:predict',
+        json: { instances: [{ prompt: 'A cat' }], parameters: { sampleCount: 1 } },
+      },
+    ],
+    [
+      lang('googleGemini'),
+      { resource: 'document', operation: 'analyze', inputType: 'binary', text: 'Sum it up' },
+      { url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent' },
+    ],
+  ])('%s %j', (type, parameters, args) => {
+    expect(requestOf(type, parameters)).toMatchObject(args)
+  })
+})
+
 describe('requests of vendors without a service', () => {
   const parameters = {
     endpoint: 'https://api.example.com/graphql',
@@ -207,8 +349,22 @@ describe('requests of vendors without a service', () => {
     cityName: 'Bonn',
     content: 'c',
     taskId: '3',
+    workflowId: { __rl: true, mode: 'list', value: 'W' },
+    workflowObject: '{"name": "W"}',
+    executionId: 'E',
+    credentialId: 'C',
+    credentialTypeName: 'someApi',
+    data: '{}',
+    websiteUrl: 'https://example.com',
+    userPrompt: 'What is there?',
+    number: '49',
+    message: 'Hi',
+    instanceName: 'I',
+    remoteJid: '49',
+    messageText: 'Hi',
+    media: 'https://example.com/a',
   }
-  const all = Object.entries(REQUESTS).flatMap(([kind, { requests }]) =>
+  const all = Object.entries(VENDORS).flatMap(([kind, { requests }]) =>
     Object.entries(requests).map(([key, request]) => [kind, key, request] as const),
   )
   test.each(all)('%s %s', (kind, key, { method, url }) => {
@@ -229,6 +385,7 @@ describe('requests of vendors without a service', () => {
     expect(request!.args).toMatchObject({ method })
     const address = JSON.stringify(request!.args!.url)
     expect(address).toContain(url.split('{')[0])
+    expect(address.includes('vars.')).toBe(url.startsWith('{$vars.'))
     expect(address).not.toContain('To be filled in')
     expect(converted.credentials).toMatchObject([{ name: 'Mine' }])
   })

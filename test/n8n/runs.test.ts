@@ -279,3 +279,36 @@ return [{ json: {
     '1',
   ])
 })
+
+test('tables of n8n are datasets', async () => {
+  const dataset = await world.owner.call('POST', '/api/datasets', {
+    body: { name: 'People', records: [{ id: 1, name: 'Ann', age: 30 }] },
+  })
+  expect(dataset.status, dataset.text).toBe(201)
+  const named = await world.owner.call('PUT', '/api/variables/dataset_people', {
+    body: { value: dataset.body.dataset_id },
+  })
+  expect(named.status, named.text).toBeLessThan(300)
+  const table = (name: string, parameters: JsonObject): Given => ({
+    name,
+    type: base('dataTable'),
+    parameters: { dataTableId: { __rl: true, mode: 'name', value: 'People' }, ...parameters },
+  })
+  const is = (keyName: string, condition: string, keyValue: Json) => ({
+    filters: { conditions: [{ keyName, condition, keyValue }] },
+  })
+  const columns = (value: JsonObject) => ({ columns: { mappingMode: 'defineBelow', value } })
+  const names = ['Start', 'Add', 'Change', 'Older', 'Missing', 'Remove', 'All']
+  const output = await result(
+    [
+      table('Add', columns({ name: 'Bob', age: 20 })),
+      table('Change', { operation: 'upsert', ...is('name', 'eq', '={{ $json.name }}'), ...columns({ age: 21 }) }),
+      table('Older', { operation: 'rowExists', ...is('age', 'gt', 25) }),
+      table('Missing', { operation: 'rowNotExists', ...is('name', 'ilike', 'c%') }),
+      table('Remove', { operation: 'deleteRows', ...is('name', 'eq', 'Ann') }),
+      table('All', { operation: 'get', returnAll: true }),
+    ],
+    names.slice(1).map((name, at) => [names[at]!, 0, name]),
+  )
+  expect(output).toMatchObject([{ name: 'Bob', age: 21, id: expect.any(Number) }])
+})

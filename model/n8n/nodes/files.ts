@@ -3,6 +3,7 @@ import { type Exit, orEmpty, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, member, type Out, pathOut } from '../out.ts'
 import type { Step } from '../step.ts'
+import { passOn } from './flow-nodes.ts'
 
 const fileField = (item: Out, name: string): Out => member(member(item, 'binary'), name)
 const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
@@ -163,4 +164,13 @@ export function spreadsheetFile(step: Step): Exit[] {
       ]),
     { many: true },
   )
+}
+
+/** There is no disk that runs share. What is written stays with the run; what lies on the disk of n8n is not here. */
+export function diskFile(step: Step): Exit[] {
+  const kind = step.node.type.split('.').at(-1)
+  const isWriting = kind === 'writeBinaryFile' || (kind === 'readWriteFile' && step.p.operation === 'write')
+  if (!isWriting) throw new NotConvertible('it reads a file from the disk of n8n')
+  step.remark('the file is stored with the run, where it can be downloaded, and not on a disk')
+  return passOn(step)
 }

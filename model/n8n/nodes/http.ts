@@ -7,6 +7,7 @@ import { fieldsOut, type Out, pathOut } from '../out.ts'
 import { addressWithoutSecrets, isSecretName, withoutSecrets } from '../secrets.ts'
 import type { Step } from '../step.ts'
 import { rawObject } from './data-nodes.ts'
+import { pagingOf } from './http-paging.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -142,15 +143,7 @@ function credentialOf(step: Step, request: Request): void {
   request.wants(name || 'Credential', type || 'httpHeaderAuth')
 }
 
-/** Pages that follow each other by an address or a parameter that the answer gives. */
-function pagesOf(step: Step, scope: Scope): JsonObject | undefined {
-  const options = isObject(step.p.options) ? step.p.options : {}
-  const outer = isObject(options.pagination) ? options.pagination : undefined
-  const held = outer && isObject(outer.pagination) ? outer.pagination : outer
-  if (!held || held.paginationMode === 'off') return undefined
-  void scope
-  throw new NotConvertible('its pages are fetched by rules of n8n: set "paginate" of http.request')
-}
+const part = (name: string, held: JsonObject): JsonObject => (Object.keys(held).length > 0 ? { [name]: held } : {})
 
 export function httpRequest(step: Step): Exit[] {
   const { p } = step
@@ -179,22 +172,24 @@ export function httpRequest(step: Step): Exit[] {
         'query',
         url,
       )
-      const pages = pagesOf(step, scope)
+      const pages = pagingOf(step, scope)
+      if (pages && (isFile || isText || isFull)) throw new NotConvertible('its pages are files, texts or whole answers')
       if (!METHODS.has(method)) throw new NotConvertible('its method is computed')
       const args: JsonObject = {
         method,
         url,
-        ...(Object.keys(headers).length > 0 && { headers }),
-        ...(Object.keys(query).length > 0 && { query }),
+        ...part('headers', { ...headers, ...pages?.first.headers }),
+        ...part('query', { ...query, ...pages?.first.query }),
         ...bodyOf(step, scope),
         ...(isFile && { response: 'file' }),
         ...(isText && { response: 'text' }),
         ...(response.neverError === true && {
           ok_statuses: [200, 201, 202, 204, 301, 302, 400, 401, 403, 404, 405, 409, 410, 422, 429, 500, 502, 503],
         }),
-        ...(pages && { paginate: pages }),
+        ...(pages && { paginate: pages.paginate }),
       }
       const id = add('http.request', args, { credential: request.credential })
+      if (pages) return pathOut(['nodes', id, 'output', 'items'], 'list')
       const body = pathOut(['nodes', id, 'output', 'body'])
       if (isFile)
         return fieldsOut({

@@ -7,6 +7,7 @@ import { celOut, fieldsOut, type Out, pathOut, quote, textOf } from '../out.ts'
 import type { Attached, Place, Step } from '../step.ts'
 import { media } from './media.ts'
 import { toolsOf } from './tools.ts'
+import { answeredFrom } from './vector-stores.ts'
 
 // Chains and agents of LangChain as llm.generate, llm.extract and agent.run.
 
@@ -326,6 +327,16 @@ export function agent(step: Step): Exit[] {
     const answer = pathOut(['nodes', id, 'output', 'answer'], 'any')
     memory?.keep(textOf(prompt), textOf(answer))
     return answered(step, at, answer, 'output', credential)
+  })
+}
+
+/** The answer to a question, from a knowledge base. Older versions wrap it once more. */
+export function retrieval(step: Step): Exit[] {
+  return step.each((at) => {
+    const { p } = step
+    const prompt = p.query === undefined ? promptOf(step, at.scope) : step.out(p.query, at.scope, 'query')
+    const text = answeredFrom(step, at, prompt, modelOf(step))
+    return fieldsOut({ response: { ...text, fields: { text } } })
   })
 }
 

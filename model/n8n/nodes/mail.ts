@@ -47,8 +47,6 @@ export function mailByCode(step: Step, resource = 'message', operation = 'send')
   const options = isObject(p.options) ? p.options : {}
   if (kind === 'googleDocs') return operation === 'update' ? documentChanges(step) : undefined
   if (kind === 'emailSend') {
-    if (p.operation === 'sendAndWait')
-      throw new NotConvertible('it sends a message and waits for the answer: use an approval or a question')
     step.remark('the mail server of the service sends it, from its address')
     return step.each((at) => {
       const format = String(p.emailFormat ?? (p.html !== undefined ? 'html' : 'text'))

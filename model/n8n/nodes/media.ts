@@ -4,6 +4,7 @@ import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
+import { geminiMedia } from './gemini.ts'
 import { addCall, fileOf } from './service-call.ts'
 
 // Pictures and sound of OpenAI and Gemini: actions of the service OpenAI, and models that look at pictures.
@@ -94,7 +95,7 @@ export function media(step: Step, resource: string, operation: string, credentia
   const { p } = step
   const isGemini = step.node.type.endsWith('.googleGemini')
   if (isGemini) {
-    if (resource !== 'image' || operation !== 'analyze') return undefined
+    if (resource !== 'image' || operation !== 'analyze') return geminiMedia(step, resource, operation, credential)
     return step.each((at) => {
       const text = analyzed(step, at, { credential, text: p.text, urls: p.imageUrls })
       const parts: Out = { cel: `[{"text": ${text.cel}}]`, type: 'list', fields: { '0': fieldsOut({ text }) } }

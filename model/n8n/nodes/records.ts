@@ -5,6 +5,7 @@ import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
 import type { Place, Step } from '../step.ts'
+import { MORE_SPECIAL } from './more-records.ts'
 import { addCall, chosen, fileOf } from './service-call.ts'
 
 // Operations of services whose arguments are put together of several parameters, or that take several calls.
@@ -371,4 +372,5 @@ export const SPECIAL: Record<string, Special> = {
   slack,
   github,
   wordpress,
+  ...MORE_SPECIAL,
 }

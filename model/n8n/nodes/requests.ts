@@ -5,10 +5,13 @@ import { type Exit, flattened } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
-import { REQUESTS, type RequestOf } from './request-table.ts'
+import { REQUESTS, type RequestOf, type VendorOf } from './request-table.ts'
 import { fileOf, parameterAt } from './service-call.ts'
+import { MORE_REQUESTS } from './vendor-table.ts'
 
 // Vendors without a service of ours: the request that their node sends, as http.request with the credential of the node.
+
+export const VENDORS: Record<string, VendorOf> = { ...REQUESTS, ...MORE_REQUESTS }
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
@@ -41,6 +44,7 @@ function addressOf(step: Step, url: string, scope: Scope): Json {
   if (parts.length === 1) return url
   const texts = parts.map((part, at) => {
     if (at % 2 === 0) return JSON.stringify(part)
+    if (part.startsWith('$vars.')) return variableAddress(step, part.slice('$vars.'.length))
     const path = part.split('|').find((one) => !isEmpty(parameterAt(step.p, one)))
     if (path === undefined) {
       step.unfilled(part.split('|')[0]!)
@@ -49,6 +53,12 @@ function addressOf(step: Step, url: string, scope: Scope): Json {
     return textOf(step.out(parameterAt(step.p, path), scope, path))
   })
   return step.guarded(celOut(texts.filter((text) => text !== '""').join(' + '), 'text'))
+}
+
+/** What stands in the credential of n8n and not in the node: the address of an installation of its own. */
+function variableAddress(step: Step, name: string): string {
+  step.remark(`store the address (https://…) as the variable ${name}`)
+  return textOf(pathOut(['vars', name]))
 }
 
 function bodyOf(step: Step, of: RequestOf, scope: Scope): JsonObject {
@@ -112,7 +122,7 @@ function nested(fields: JsonObject): JsonObject {
 }
 
 export function request(step: Step, kind: string): Exit[] | undefined {
-  const vendor = Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind]! : undefined
+  const vendor = Object.hasOwn(VENDORS, kind) ? VENDORS[kind]! : undefined
   if (!vendor) return undefined
   const resource = String(step.p.resource ?? vendor.resource)
   const operation = String(step.p.operation ?? vendor.operations?.[resource] ?? vendor.operation)

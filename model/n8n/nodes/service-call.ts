@@ -17,6 +17,10 @@ export function parameterAt(parameters: JsonObject, path: string): Json | undefi
   return chosen(value)
 }
 
+/** Stands where n8n lets the model fill in a value. */
+export const MODEL_FILLS = 'filled_by_model'
+export const isFilledByModel = (value: Json | undefined): boolean => JSON.stringify(value ?? null).includes(MODEL_FILLS)
+
 export const chosen = (value: Json | undefined): Json | undefined => {
   if (!isObject(value) || value.__rl !== true) return value
   const held = value.value

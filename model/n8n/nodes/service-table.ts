@@ -4,15 +4,8 @@
 // another. `name[]` is a text with commas that becomes a list, `#name` a number, `?name` a boolean, `{}name` JSON as a text,
 // `@name` the file of the item that the parameter names, `'text` the text itself.
 
-export type ActionOf = {
-  action: string
-  args: Record<string, string>
-  /** The list of items inside the output: `items` of a list that is fetched page by page, or `` where the output is one. */
-  list?: string
-  /** Where the output is a file, the name of the field that holds it. */
-  file?: string
-}
-export type ServiceOf = { service: string; resource: string; operation: string; actions: Record<string, ActionOf> }
+import { MORE_SERVICES } from './service-table-more.ts'
+import type { ServiceOf } from './service-types.ts'
 
 const channel = 'channelId|channel|user'
 const chat = { chat_id: 'chatId' }
@@ -612,6 +605,7 @@ export const SERVICES: Record<string, ServiceOf> = {
       'file:download': { action: 'download_file', args: { path: 'path' }, file: 'data' },
     },
   },
+  ...MORE_SERVICES,
 }
 
 /** Services whose events start workflows, by the trigger of n8n. */
@@ -633,6 +627,8 @@ export const TRIGGERS: Record<string, string> = {
   jiraTrigger: 'jira',
   stripeTrigger: 'stripe',
   shopifyTrigger: 'shopify',
+  microsoftOneDriveTrigger: 'onedrive',
+  microsoftTeamsTrigger: 'microsoft_teams',
 }
 
 /** Actions that are called by code, not by a line of the table. */

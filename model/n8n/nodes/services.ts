@@ -6,12 +6,15 @@ import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
+import { askAndWait } from './asking.ts'
 import { mailByCode } from './mail.ts'
 import { notion } from './notion.ts'
+import { POSTING } from './posting.ts'
 import { SPECIAL } from './records.ts'
 import { request } from './requests.ts'
 import { addCall, columnsOf, fileOf, parameterAt } from './service-call.ts'
-import { type ActionOf, SERVICES } from './service-table.ts'
+import { SERVICES } from './service-table.ts'
+import type { ActionOf } from './service-types.ts'
 import { sheets } from './sheets.ts'
 
 const isEmpty = (value: Json | undefined): boolean =>
@@ -72,12 +75,12 @@ function resultOf({ list, file }: ActionOf, id: string): Out {
 /** A node of a vendor as `service.call`; undefined where no service is mapped. */
 export function callService(step: Step, kind: string): Exit[] | undefined {
   const { p } = step
+  if (p.operation === 'sendAndWait') return askAndWait(step)
   if (kind === 'googleSheets') return sheets(step)
   if (kind === 'emailSend') return mailByCode(step)
+  if (Object.hasOwn(POSTING, kind)) return POSTING[kind]!(step)
   const of = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined
   if (!of) return request(step, kind)
-  if (p.operation === 'sendAndWait')
-    throw new NotConvertible('it sends a message and waits for the answer: use an approval or a question')
   const resource = String(p.resource ?? of.resource)
   const operation = String(p.operation ?? defaultOperation(kind, resource) ?? of.operation)
   const byCode =

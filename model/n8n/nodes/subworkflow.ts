@@ -1,6 +1,6 @@
 import { isObject } from '#model/json'
 import { type Exit, outputOf } from '../flow.ts'
-import { NotConvertible } from '../js-ast.ts'
+import { NotConvertible, NotFilled } from '../js-ast.ts'
 import type { Step } from '../step.ts'
 
 /** Another workflow: which one is known by its name only, so that it has to be chosen once it is imported too. */
@@ -9,7 +9,8 @@ export function subworkflow(step: Step): Exit[] {
   const id = isObject(p.workflowId) ? (p.workflowId.cachedResultName ?? p.workflowId.value) : p.workflowId
   if (p.source !== undefined && p.source !== 'database')
     throw new NotConvertible('the other workflow stands in a file, an address or a parameter')
-  step.byHand(`choose the workflow that it runs (${String(id ?? '').slice(0, 60)}) once that one is imported too`)
+  if (typeof id !== 'string' || /^=?\s*$/.test(id)) throw new NotFilled('it names no workflow')
+  step.byHand(`choose the workflow that it runs (${id.slice(0, 60)}) once that one is imported too`)
   return step.each(({ scope, add }) => {
     const inputs =
       isObject(p.workflowInputs) && isObject(p.workflowInputs.value) && Object.keys(p.workflowInputs.value).length > 0

@@ -4,6 +4,8 @@ import { isTrigger } from '../plan.ts'
 import type { Step } from '../step.ts'
 import { convertCode } from './code.ts'
 import * as data from './data-nodes.ts'
+import { dataTable } from './data-tables.ts'
+import { database } from './databases.ts'
 import * as files from './files.ts'
 import * as flow from './flow-nodes.ts'
 import { httpRequest, respond } from './http.ts'
@@ -13,6 +15,7 @@ import { TRIGGERS } from './service-table.ts'
 import { callService } from './services.ts'
 import { subworkflow } from './subworkflow.ts'
 import * as triggers from './triggers.ts'
+import { isVectorStore, vectorStore } from './vector-stores.ts'
 
 export type Handler = (step: Step) => Exit[]
 
@@ -26,6 +29,9 @@ const BASE: Record<string, Handler> = {
   formTrigger: triggers.form,
   executeWorkflowTrigger: triggers.called,
   errorTrigger: triggers.failed,
+  jotFormTrigger: triggers.jotForm,
+  whatsAppTrigger: triggers.whatsApp,
+  wooCommerceTrigger: triggers.hook,
   respondToWebhook: respond,
   httpRequest,
   if: flow.convertIf,
@@ -56,10 +62,20 @@ const BASE: Record<string, Handler> = {
   convertToFile: files.convertToFile,
   spreadsheetFile: files.spreadsheetFile,
   xml: files.xml,
+  readWriteFile: files.diskFile,
+  writeBinaryFile: files.diskFile,
+  readBinaryFile: files.diskFile,
+  readBinaryFiles: files.diskFile,
   openAi: language.message,
   html: pages.html,
   htmlExtract: pages.html,
   form: pages.form,
+  dataTable,
+  postgres: database,
+  timescaleDb: database,
+  mySql: database,
+  microsoftSql: database,
+  snowflake: database,
 }
 
 const LANGUAGE: Record<string, Handler> = {
@@ -75,6 +91,7 @@ const LANGUAGE: Record<string, Handler> = {
   textClassifier: language.textClassifier,
   sentimentAnalysis: language.sentimentAnalysis,
   chainSummarization: language.summarization,
+  chainRetrievalQa: language.retrieval,
 }
 
 const kindOf = (type: string): string => type.split('.').at(-1) ?? ''
@@ -84,6 +101,7 @@ export function handlerOf({ node, work }: Step): Handler {
   const kind = kindOf(node.type)
   const table = node.type.includes('langchain') ? LANGUAGE : node.type.startsWith('n8n-nodes-base.') ? BASE : {}
   if (Object.hasOwn(table, kind)) return table[kind]!
+  if (isVectorStore(node)) return vectorStore
   if (isTrigger(node)) {
     const service = Object.hasOwn(TRIGGERS, kind) ? TRIGGERS[kind]! : kind.replace(/Trigger$/, '')
     return (step) => triggers.event(step, service, work.services.has(service))

@@ -7,6 +7,8 @@ import { withoutSecrets } from '../secrets.ts'
 import { type Attached, type Place, type Sink, Step, type ToolCredential, type Work } from '../step.ts'
 import { asRequest } from '../tool-request.ts'
 import type { N8nNode } from '../types.ts'
+import { isFilledByModel, MODEL_FILLS } from './service-call.ts'
+import { isVectorStore, knowledgeOf, passagesOf } from './vector-stores.ts'
 
 // The tools below an agent, as what `agent.run` may be granted. A node as a tool is converted like the node itself; what the model
 // fills in there is what it fills in here.
@@ -16,11 +18,7 @@ export type Tools = { grants: Json[]; mcp: JsonObject[]; texts: string[]; creden
 
 type Convert = (step: Step) => unknown
 
-/** Stands where n8n lets the model fill in a value. */
-export const MODEL_FILLS = 'filled_by_model'
-
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-const isFilledByModel = (value: Json | undefined): boolean => JSON.stringify(value ?? null).includes(MODEL_FILLS)
 const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
 
 /** What the description of a tool says, in n8n or where it says nothing. */
@@ -36,6 +34,12 @@ const SEARCHES: Record<string, { url: string; needsKey: boolean; method?: string
   tavilyTool: { url: 'https://api.tavily.com/search', needsKey: true, method: 'POST' },
   firecrawlTool: { url: 'https://api.firecrawl.dev/v2/scrape', needsKey: true, method: 'POST' },
 }
+
+/** Nodes that agents are granted; others are computed beside the agent. */
+const TOOL_TYPES = new Set([
+  ...['service.call', 'http.request', 'mail.send', 'state.get', 'state.set'],
+  ...['warehouse.query', 'warehouse.execute', 'dataset.read', 'dataset.write'],
+])
 
 class Toolbox implements Tools {
   readonly grants: Json[] = []
@@ -109,6 +113,7 @@ class Toolbox implements Tools {
     const [problem] = inner.noted('by_hand')
     if (problem !== undefined) throw new NotConvertible(problem)
     for (const remark of inner.noted('remark')) step.remark(`${node.name}: ${remark}`)
+    if (sink.nodes.some(({ type }) => type === 'clarification')) throw new NotConvertible('it asks a person')
     if (sink.nodes.some(({ type }) => type === 'map')) throw new NotConvertible('it takes several steps')
     const moved = new Map<string, string | undefined>()
     const renamed = (value: Json): Json => {
@@ -130,7 +135,7 @@ class Toolbox implements Tools {
   }
 
   private isTool({ type }: Node): boolean {
-    return ['service.call', 'http.request', 'mail.send', 'state.get', 'state.set'].includes(type)
+    return TOOL_TYPES.has(type)
   }
 
   private asGrant(node: N8nNode, made: Node, args: JsonObject, credentials: Work['credentials']): void {
@@ -166,6 +171,8 @@ class Toolbox implements Tools {
           'code, the time now',
         )
       else if (type === 'agentTool') this.colleague(node)
+      else if (type === 'toolWorkflow') this.workflow(node)
+      else if (type === 'toolVectorStore' || isVectorStore(node)) this.knowledge(node)
       else if (Object.hasOwn(SEARCHES, type) && SEARCHES[type]!.url !== '') this.search(node, SEARCHES[type]!)
       else if (type === 'toolHttpRequest') this.asNode(asRequest(node))
       else if (type.endsWith('Tool')) this.asNode(node)
@@ -174,6 +181,24 @@ class Toolbox implements Tools {
       if (!(error instanceof NotConvertible)) throw error
       step.byHand(`the tool "${node.name}" (${type}): ${error.message}`)
     }
+  }
+
+  private workflow({ name, parameters: p }: N8nNode): void {
+    const id = isObject(p.workflowId) ? p.workflowId.value : p.workflowId
+    const isOpen = (p.source ?? 'database') === 'database' && (typeof id !== 'string' || /^=?\s*$/.test(id))
+    if (!isOpen) throw new NotConvertible('choose the workflow that it runs once that one is imported too')
+    this.step.remark(`the workflow of "${name}" is not filled in in n8n either`)
+  }
+
+  private knowledge(node: N8nNode): void {
+    const below = this.step.work.attached(node.name).find(({ kind }) => kind === 'ai_vectorStore')?.node
+    const store = isVectorStore(node) ? node : below
+    if (!store) {
+      this.step.remark(`the store of "${node.name}" is not filled in in n8n either`)
+      return
+    }
+    const fixed = { knowledge_id: knowledgeOf(this.step, store), limit: passagesOf(node.parameters) }
+    this.grant(node, { type: 'knowledge.search', arguments: { fixed } }, 'knowledge.search, with your question as q')
   }
 
   /** An agent below an agent: its instructions and tools go to the one above it. */

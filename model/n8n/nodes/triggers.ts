@@ -219,6 +219,60 @@ const nameOf = (name: string): string =>
     .replaceAll(/^_+|_+$/g, '')
     .slice(0, 60) || 'tool'
 
+/** Makes of the request of Jotform what n8n makes of it: the answers by their questions. */
+const JOTFORM = `const raw = typeof input.body?.rawRequest === 'string' ? JSON.parse(input.body.rawRequest) : (input.body?.rawRequest ?? {})
+const answers = {}
+for (const [key, value] of Object.entries(raw)) {
+  const id = /^q(\\d+)_/.exec(key)?.[1]
+  if (id !== undefined) answers[input.questions?.content?.[id]?.text ?? key] = value
+}
+`
+
+export function jotForm(step: Step): Exit[] {
+  const { p } = step
+  const form = String(p.form ?? '').replace(/^=/, '')
+  const [kind, name] = Object.entries(step.node.credentials)[0] ?? ['jotFormApi', 'Jotform']
+  const settings = { input: 'request' }
+  step.remark(`make a webhook token with ${JSON.stringify(settings)}, and enter its address as a webhook of the form`)
+  step.work.triggers.push({ kind: 'webhook', node: step.node.name, about: 'A form of Jotform', settings })
+  const questions = step.add(
+    'http.request',
+    {
+      method: 'GET',
+      url: /^\w+$/.test(form) ? `https://api.jotform.com/form/${form}/questions` : step.unfilled('the form'),
+    },
+    { credential: { name, kind } },
+  )
+  const shown = p.onlyAnswers === false ? '{ ...input.body, rawRequest: answers }' : 'answers'
+  const id = step.add('code', {
+    input: { body: { $ref: 'input.body' }, questions: { $ref: `nodes.${questions}.output.body` } },
+    source: `${JOTFORM}return ${p.resolveData === false ? 'input.body' : shown}`,
+  })
+  return [step.exit(ofOne(outputOf(id)))]
+}
+
+/** Messages of WhatsApp: each change is an item. */
+export function whatsApp(step: Step): Exit[] {
+  const settings = { input: 'request', challenge: 'meta' }
+  step.remark(`make a webhook token with ${JSON.stringify(settings)}, and enter its address at Meta`)
+  step.work.triggers.push({ kind: 'webhook', node: step.node.name, about: 'Messages of WhatsApp', settings })
+  const values = {
+    items: {
+      $cel: 'input?.body.entry.orValue([]).map(x, x?.changes.orValue([])).flatten().map(x, x.value)',
+    },
+  }
+  step.add('set', { values })
+  return [step.exit({ list: pathOut(['nodes', step.id, 'output', 'items'], 'list') })]
+}
+
+/** What the vendor sends is the item. */
+export function hook(step: Step): Exit[] {
+  const vendor = (step.node.type.split('.').at(-1) ?? '').replace(/Trigger$/, '')
+  const settings = { input: 'request' }
+  step.remark(`make a webhook token with ${JSON.stringify(settings)}, and enter its address at ${vendor}`)
+  return begins(step, { $ref: 'input.body' }, 'webhook', `Events of ${vendor}`, settings)
+}
+
 /** A vendor calls: its event is the input. */
 export function event(step: Step, service: string, isThere: boolean): Exit[] {
   const about = `An event of ${service}`
