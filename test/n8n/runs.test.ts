@@ -1,10 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
-import { convertN8n } from '#model/n8n/convert'
-import { readWorkflow } from '#model/n8n/read'
 import { useService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
-import { importerKinds } from './kinds.ts'
+import { base, type Given, runConverted } from './run.ts'
 
 // What the importer writes is run by the service: what templates do in n8n has to come out here too.
 
@@ -14,8 +12,6 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
-type Given = { name: string; type: string; parameters?: JsonObject; typeVersion?: number } & JsonObject
-const base = (type: string): string => `n8n-nodes-base.${type}`
 const set = (name: string, fields: Record<string, string>, more: JsonObject = {}): Given => ({
   name,
   type: base('set'),
@@ -42,29 +38,8 @@ const when = (name: string, leftValue: string, type: string, operation: string, 
   },
 })
 
-/** Converts, saves and runs it; nothing may be left to do by hand. */
-async function result(nodes: Given[], edges: [string, number, string][], input: Json = {}): Promise<Json> {
-  const connections: Record<string, { main: JsonObject[][] }> = {}
-  for (const [from, port, to] of edges) {
-    connections[from] ??= { main: [] }
-    const { main } = connections[from]
-    while (main.length <= port) main.push([])
-    main[port]!.push({ node: to, type: 'main', index: 0 })
-  }
-  const all = [{ name: 'Start', type: base('manualTrigger'), parameters: {} }, ...nodes]
-  const { definition, report } = convertN8n(readWorkflow({ name: 'T', nodes: all, connections } as unknown as Json), {
-    kinds: importerKinds(),
-    services: new Map(),
-  })
-  expect(report.filter(({ outcome }) => outcome === 'by_hand')).toEqual([])
-  const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'T', definition } })
-  expect([made.status, made.body]).toEqual([201, expect.anything()])
-  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=30`, {
-    body: { input },
-  })
-  expect([ran.body.status, ran.body.error ?? null]).toEqual(['succeeded', null])
-  return ran.body.results
-}
+const result = (nodes: Given[], edges: [string, number, string][], input: Json = {}): Promise<Json> =>
+  runConverted(world, nodes, edges, input)
 
 test('a circle goes on until nothing leads back, and later nodes read what it gave last', async () => {
   const output = await result(
@@ -278,37 +253,4 @@ return [{ json: {
     },
     '1',
   ])
-})
-
-test('tables of n8n are datasets', async () => {
-  const dataset = await world.owner.call('POST', '/api/datasets', {
-    body: { name: 'People', records: [{ id: 1, name: 'Ann', age: 30 }] },
-  })
-  expect(dataset.status, dataset.text).toBe(201)
-  const named = await world.owner.call('PUT', '/api/variables/dataset_people', {
-    body: { value: dataset.body.dataset_id },
-  })
-  expect(named.status, named.text).toBeLessThan(300)
-  const table = (name: string, parameters: JsonObject): Given => ({
-    name,
-    type: base('dataTable'),
-    parameters: { dataTableId: { __rl: true, mode: 'name', value: 'People' }, ...parameters },
-  })
-  const is = (keyName: string, condition: string, keyValue: Json) => ({
-    filters: { conditions: [{ keyName, condition, keyValue }] },
-  })
-  const columns = (value: JsonObject) => ({ columns: { mappingMode: 'defineBelow', value } })
-  const names = ['Start', 'Add', 'Change', 'Older', 'Missing', 'Remove', 'All']
-  const output = await result(
-    [
-      table('Add', columns({ name: 'Bob', age: 20 })),
-      table('Change', { operation: 'upsert', ...is('name', 'eq', '={{ $json.name }}'), ...columns({ age: 21 }) }),
-      table('Older', { operation: 'rowExists', ...is('age', 'gt', 25) }),
-      table('Missing', { operation: 'rowNotExists', ...is('name', 'ilike', 'c%') }),
-      table('Remove', { operation: 'deleteRows', ...is('name', 'eq', 'Ann') }),
-      table('All', { operation: 'get', returnAll: true }),
-    ],
-    names.slice(1).map((name, at) => [names[at]!, 0, name]),
-  )
-  expect(output).toMatchObject([{ name: 'Bob', age: 21, id: expect.any(Number) }])
 })

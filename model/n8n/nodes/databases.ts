@@ -47,8 +47,9 @@ export function idFrom(step: Step, kind: 'connection' | 'dataset' | 'knowledge',
   return { $ref: `vars.${variable}` }
 }
 
-function connectionOf(step: Step, dialect: Dialect): Json {
+function connectionOf(step: Step, dialect: Dialect, isWriting = false): Json {
   const [name] = Object.values(step.node.credentials)
+  if (isWriting) step.remark('the connection has to allow writing (allow_write)')
   return idFrom(step, 'connection', name ?? dialect.name)
 }
 
@@ -116,7 +117,7 @@ function parametersOf(step: Step, scope: Scope, values: readonly Value[]): Json 
 function run(step: Step, { scope, add }: Place, dialect: Dialect, statement: Statement): Out {
   const { text, values } = statement
   const params = parametersOf(step, scope, values)
-  const connection_id = connectionOf(step, dialect)
+  const connection_id = connectionOf(step, dialect, !isReading(statement))
   if (isReading(statement)) {
     const id = add('warehouse.query', {
       connection_id,
@@ -207,7 +208,7 @@ const keysOf = ({ p }: Step): string[] => {
 
 function write(step: Step, at: Place, dialect: Dialect, operation: string): Out {
   const { name, quoted } = tableOf(step, dialect)
-  const connection_id = connectionOf(step, dialect)
+  const connection_id = connectionOf(step, dialect, true)
   const given = rowOf(step, at.scope)
   const key = keysOf(step)
   if (operation !== 'insert' && key.length === 0) throw new NotFilled('it names no column to match on')
@@ -255,7 +256,7 @@ function remove(step: Step, { scope, add }: Place, dialect: Dialect): Out {
         ? `drop table if exists ${quoted}`
         : `truncate table ${quoted}`
   add('warehouse.execute', {
-    connection_id: connectionOf(step, dialect),
+    connection_id: connectionOf(step, dialect, true),
     statement,
     ...(params.length > 0 && { params }),
   })
