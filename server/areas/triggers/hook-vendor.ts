@@ -155,7 +155,10 @@ export async function sweep(parts: VendorParts, called: Called, about: Registrat
   }
 }
 
-/** The code registers once more with the same answers, and nothing leaves: what it remembers then is what has to be taken back. */
+/**
+ * The code registers once more with the same answers, and nothing leaves: what it remembers then is what has to be taken back. A name that it made
+ * up is another one this time, so that the vendor's is put in its place.
+ */
 async function sweepPiece(
   parts: VendorParts,
   called: Called,
@@ -164,11 +167,18 @@ async function sweepPiece(
 ): Promise<void> {
   if (!exchanges || exchanges.length === 0) return
   const call = await pieceCall(parts, called, about, { do: 'enable', webhook: url })
-  const { written } = await parts.pieces.call({ ...call, replay: exchanges }).catch((error: unknown) => {
+  const { written, invented } = await parts.pieces.call({ ...call, replay: exchanges }).catch((error: unknown) => {
     throw asNodeFailure(error, 'read')
   })
-  const store = storeAfter({}, written)
+  const store = asThen(storeAfter({}, written), invented)
   if (Object.keys(store).length > 0) await unregister(parts, called, { ...about, store }, url)
+}
+
+/** Such names are words, which stand in a text of JSON as they are. */
+function asThen(store: JsonObject, invented: ReadonlyMap<string, string>): JsonObject {
+  let text = JSON.stringify(store)
+  for (const [now, then] of invented) text = text.replaceAll(now, then)
+  return JSON.parse(text) as JsonObject
 }
 
 export async function unregister(parts: VendorParts, called: Called, about: Registration, url: string): Promise<void> {

@@ -16,7 +16,7 @@ import { deliveryOf, eventOf, hookFault, isHandshake } from './hook-request.ts'
 
 // Triggers that the vendor calls, through the HTTP surface: registered at a vendor on this machine, called by it, and taken back.
 
-type Registered = { id: number; url: string; secret: string | undefined; by: string }
+type Registered = { id: number | string; url: string; secret: string | undefined; by: string }
 
 let vendor: Server
 let site: string
@@ -47,10 +47,10 @@ beforeAll(async () => {
     if (method === 'POST' && url.endsWith('/hooks')) {
       attempts += 1
       if (attempts <= refuses) return say(500, { message: 'down' })
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { url: string; token?: string }
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { url: string; token?: string; own?: string }
       last += 1
-      hooks.push({ id: last, url: body.url, secret: body.token, by })
-      return say(201, { id: last })
+      hooks.push({ id: body.own ?? last, url: body.url, secret: body.token, by })
+      return say(201, body.own === undefined ? { id: last } : {})
     }
     if (method === 'GET' && url.split('?')[0]!.endsWith('/hooks')) return say(200, hooks)
     if (url === '/hooks/ready') {
@@ -62,8 +62,8 @@ beforeAll(async () => {
       return say(200, { id: renewed.length })
     }
     if (method === 'DELETE') {
-      const id = Number(url.split('/').at(-1))
-      hooks = hooks.filter((hook) => hook.id !== id)
+      const id = url.split('/').at(-1)
+      hooks = hooks.filter((hook) => String(hook.id) !== id)
       response.writeHead(204).end()
       return
     }
@@ -158,7 +158,7 @@ describe('a process that died after the vendor was told', () => {
     const [dead] = hooks
     await due(trigger_id)
     await registered(workflowId, trigger_id)
-    expect(hooks.map(({ id }) => id).sort()).toEqual([dead!.id + 1, 99].sort())
+    expect(hooks.map(({ id }) => id).sort()).toEqual([Number(dead!.id) + 1, 99].sort())
     expect((await send(dead!, { object_kind: 'issue' })).status).toBe(404)
   })
 
@@ -330,6 +330,34 @@ describe('a trigger of a piece', () => {
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 
+  test('that made up the name of its registration is taken back by that name', async () => {
+    let answer = (): void => {}
+    ready = new Promise((resolve) => {
+      answer = resolve
+    })
+    const workflowId = await workflow()
+    const triggerId = await depot(workflowId, 'own')
+    const uuid = fromWire('trg', triggerId)
+    const exchanges = await until(async () => {
+      const [row] = await service.sql<{ hook_exchanges: object[] | null }>(
+        'select hook_exchanges from service_triggers where trigger_id = $1',
+        [uuid],
+      )
+      return row!.hook_exchanges
+    }, 'the answer of the vendor to be written down')
+    answer()
+    await registered(workflowId, triggerId)
+    const [dead] = hooks
+    await service.sql(
+      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
+      [uuid, JSON.stringify(exchanges)],
+    )
+    await due(triggerId)
+    await registered(workflowId, triggerId)
+    expect(hooks).toHaveLength(1)
+    expect(hooks[0]!.id).not.toBe(dead!.id)
+  })
+
   test('that was registered by a process that died is taken back by what the vendor answered', async () => {
     let answer = (): void => {}
     ready = new Promise((resolve) => {
@@ -357,7 +385,7 @@ describe('a trigger of a piece', () => {
     )
     await due(triggerId)
     await registered(workflowId, triggerId)
-    expect(hooks.map(({ id }) => id)).toEqual([dead!.id + 1])
+    expect(hooks.map(({ id }) => id)).toEqual([Number(dead!.id) + 1])
 
     await service.sql(
       `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,

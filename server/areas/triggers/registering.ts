@@ -8,6 +8,7 @@ import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 import { emitEvent } from '#platform/outbox'
 import type { Exchanged } from '#platform/wall/egress'
+import { holdsSecret } from '#providers/services/pieces/holders'
 import type { HookAddresses } from './hook-address.ts'
 import * as hooks from './hook-store.ts'
 import {
@@ -51,7 +52,10 @@ export async function registerAnew(look: Look): Promise<Registered> {
     secret: parts.addresses.secretOf(hook),
     id: `heddle-${due.trigger_id}-${generation}`,
   }
-  const witness = (exchanged: Exchanged) => keepAnswer(look, exchanged)
+  // Code that holds a secret may have said it.
+  const holds = called.piece !== undefined && holdsSecret(called.service.piece!.name)
+  const witness = ({ said, ...answered }: Exchanged) =>
+    keepAnswer(look, { ...answered, ...(said !== undefined && !holds && { said }) })
   return register(parts, called, { ...registrationOf(look, {}), ...(called.piece && { witness }) }, at)
 }
 

@@ -4,6 +4,7 @@ import { SECOND } from '#platform/clock'
 import { checkDestination, type OutgoingCredential } from '#platform/outgoing/credential'
 import { asOutgoingFailure, OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
+import { inventedIn, MAX_SAID } from './invented.ts'
 
 // The way out of the wall. Requests of the process inside end here, as plain HTTP, and are sent by the one guarded client: it refuses
 // targets that are not public, sends to the hosts of the credential alone where there is one, puts the secret in and masks what comes back.
@@ -22,10 +23,12 @@ export type Passage = {
   witness?: Witness | undefined
   /** Answers that are given in their order; then nothing is sent. */
   replay?: Exchanged[] | undefined
+  /** While answers are repeated: what the code says now, and what it said in its place when it was given them first. */
+  invented: Map<string, string>
 }
 
-/** What a target answered. The body is base64. */
-export type Exchanged = { method: string; status: number; headers: Record<string, string>; body: string }
+/** What a target answered. The body is base64. `said` is the path and the text of the request, with placeholders, unless it is long. */
+export type Exchanged = { method: string; status: number; headers: Record<string, string>; body: string; said?: string }
 export type Witness = (exchanged: Exchanged) => Promise<void>
 
 export type Egress = {
@@ -175,8 +178,11 @@ async function forward(
     counted = 1
     passage.sent += counted
     const method = request.method ?? 'GET'
+    const said = body.length > MAX_SAID ? undefined : `${request.url} ${body.toString()}`
     if (passage.replay) {
-      answerWith(response, method, nextOf(passage.replay, method))
+      const next = nextOf(passage.replay, method)
+      for (const [now, then] of inventedIn(next.said ?? '', said ?? '')) passage.invented.set(now, then)
+      answerWith(response, method, { ...next, body: Buffer.from(next.body, 'base64') })
       return
     }
     const answer = await outgoing.request({
@@ -191,7 +197,9 @@ async function forward(
       redirects: false,
       ...(passage.credential && { credential: passage.credential }),
     })
-    await passage.witness?.({ method, ...answer, body: answer.body.toString('base64') })
+    const { status, headers } = answer
+    const answered = { method, status, headers, body: answer.body.toString('base64') }
+    await passage.witness?.({ ...answered, ...(said !== undefined && { said }) })
     answerWith(response, method, answer)
   } catch (error) {
     const failure = asOutgoingFailure(error)
@@ -216,12 +224,12 @@ function answerWith(response: ServerResponse, method: string, { status, headers,
 }
 
 /** What was answered to the request that comes now; what was not answered then is refused. */
-function nextOf(replay: Exchanged[], method: string): Answer {
+function nextOf(replay: Exchanged[], method: string): Exchanged {
   const [next] = replay
   if (next?.method !== method)
     throw new OutgoingFailure('request_invalid', 'nothing is sent while answers are repeated')
   replay.shift()
-  return { ...next, body: Buffer.from(next.body, 'base64') }
+  return next
 }
 
 const NOT_SENT: ReadonlySet<string> = new Set([

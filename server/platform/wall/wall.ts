@@ -31,7 +31,13 @@ export type WallCall = {
   replay?: readonly Exchanged[] | undefined
 }
 
-export type WallAnswer = { answer: JsonObject; sent: number; refused: readonly OutgoingFailure[] }
+export type WallAnswer = {
+  answer: JsonObject
+  sent: number
+  refused: readonly OutgoingFailure[]
+  /** With `replay`: names that the code made up anew, and those of the first time. */
+  invented: ReadonlyMap<string, string>
+}
 
 export type Wall = {
   /** Throws WallFailure. */
@@ -110,6 +116,7 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
         refused: [],
         witness,
         replay: replay && [...replay],
+        invented: new Map(),
       }
       let clean = false
       const kill = (): void => lease.child.end()
@@ -119,7 +126,7 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
         await lease.child.ready
         const answer = await lease.child.talk(request, passage, { timeoutMs, maxBytes })
         clean = true
-        return { answer, sent: passage.sent, refused: passage.refused }
+        return { answer, sent: passage.sent, refused: passage.refused, invented: passage.invented }
       } catch (error) {
         signal.throwIfAborted()
         throw error

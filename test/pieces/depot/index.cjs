@@ -148,12 +148,13 @@ const triggers = {
     type: 'WEBHOOK',
     props: { shelf: text('Shelf') },
     onEnable: async ({ auth: given, store, webhookUrl, propsValue }) => {
+      const own = propsValue.shelf === 'own' ? crypto.randomUUID() : undefined
       const { id } = await say(given, '/hooks', {
         method: 'POST',
-        body: JSON.stringify({ url: webhookUrl, shelf: propsValue.shelf }),
+        body: JSON.stringify({ url: webhookUrl, shelf: propsValue.shelf, own }),
       })
-      await store.put('hook', id)
-      if (propsValue.shelf === 'slow') await say(given, '/hooks/ready')
+      await store.put('hook', own ?? id)
+      if (propsValue.shelf === 'slow' || own) await say(given, '/hooks/ready')
     },
     renewConfiguration: { strategy: 'CRON', cronExpression: '0 */12 * * *' },
     onRenew: async ({ auth: given, store, webhookUrl }) => {

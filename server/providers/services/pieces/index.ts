@@ -67,4 +67,6 @@ export type PieceAnswer = {
   /** How many requests left, and those that were not let out. */
   sent: number
   refused: readonly OutgoingFailure[]
+  /** Names that it made up anew while answers were repeated, and those of the first time. */
+  invented: ReadonlyMap<string, string>
 }

@@ -48,7 +48,7 @@ export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; so
       const folder = await source.folderOf(piece)
       const { part, ...rest } = request
       const veiled = credential && veilOf(credential, service)
-      const { answer, sent, refused } = await wall.call({
+      const { answer, sent, refused, invented } = await wall.call({
         workspaceId,
         key: credentialKey,
         program: { entry: ENTRY, code: folder, transport: transportOf(piece.name) },
@@ -59,7 +59,7 @@ export function makePieceRunner({ wall, source }: { wall: Pick<Wall, 'call'>; so
         witness: call.witness,
         replay: call.replay,
       })
-      return { ...readAnswer(answer), sent, refused }
+      return { ...readAnswer(answer), sent, refused, invented }
     },
   }
 }
