@@ -118,8 +118,8 @@ export function makeHandler(
     const contextWith = (tx: Tx | null): Context => contextOf(kernel, request, tx, chosen, afterCommit, hungUp)
     const check = (ctx: Context): Promise<void> => checkAccess(ctx, route.access, params, kernel.standings)
 
-    const inOneTransaction = (): Promise<Answer | null> => {
-      return kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
+    const inOneTransaction = (): Promise<Answer | null> =>
+      kernel.db.tenant(scopeOf(contextWith(null)), async (tx) => {
         const ctx = contextWith(tx)
         const { stillHolds, ...identity } = request.identity!
         const holds = stillHolds?.(tx) ?? true
@@ -138,7 +138,6 @@ export function makeHandler(
         const work = () => perform(ctx, request, reply, params, chosen, { ahead, stream, read: early?.read })
         return replay ? idempotency.once(tx, replay, async () => (await work())!) : work()
       })
-    }
 
     const inItsOwnTransactions = async (): Promise<Answer | null> => {
       const ctx = contextWith(null)
