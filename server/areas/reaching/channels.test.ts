@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as discord from '#test/fakes/channels/discord'
 import type { FakeVendor, Sent } from '#test/fakes/channels/server'
 import * as slack from '#test/fakes/channels/slack'
@@ -70,6 +70,17 @@ afterAll(async () => {
   await service?.stop()
   await Promise.all(Object.values(fakes).map((fake) => fake.close()))
 })
+
+/** Nothing is on its way: what one part of a test set going does not speak into the next. */
+const settled = (): Promise<unknown> =>
+  until(async () => {
+    const [row] = await service.sql<{ n: number }>(
+      `select (select count(*) from channel_sends where state = 'waiting') + (select count(*) from channel_deliveries where state = 'waiting')
+         + (select count(*) from reach_messages where identity_id is not null and state = 'due') as n`,
+    )
+    return Number(row!.n) === 0
+  }, 'everything to be sent')
+afterEach(settled)
 
 type Here = {
   name: keyof typeof ways
@@ -189,7 +200,9 @@ describe.each(names)('in %s', (name) => {
     await here.call(ways[name].direct('link heddle-abcdefghjkmn'))
     expect((await sentAfter(name, count)).text).toContain('not valid')
     expect((await here.person.call('DELETE', `/api/notifications/identities/${items[0].identity_id}`)).status).toBe(204)
-    await start(gate([here.person]))
+    const execution = await start(gate([here.person]))
+    await until(async () => (await votesOf(execution))?.status === 'open', 'the gate')
+    await settled()
     expect(fakes[name].sent.slice(count + 1)).toEqual([])
   })
 })
@@ -217,6 +230,8 @@ test('Slack shows the person alone why a button did nothing, and calls no other 
   expect((await press(buttons!.Reject!, 'U0PERSON', `${elsewhere.base}/actions/U0PERSON`)).status).toBe(200)
   expect(elsewhere.sent).toEqual([])
   await elsewhere.close()
+  // The change of the message is not what is hung up on.
+  await settled()
   fakes.slack.next('hang up')
   expect((await press(buttons!.Reject!, 'U0PERSON')).status).toBe(200)
 })
@@ -234,6 +249,7 @@ test('a question with few answers has buttons; more than can be shown has none',
   await here.call(ways.telegram.press(asked.buttons!.red!))
   await statusOf(execution, 'succeeded')
   await until(async () => sent.findLast((one) => one.instead !== undefined), 'the change')
+  await settled()
   count = sent.length
   await start(gate([here.person], { text: 'x'.repeat(3000) }))
   const large = await sentAfter('telegram', count)

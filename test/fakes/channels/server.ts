@@ -25,8 +25,8 @@ export type FakeVendor = {
   sent: Sent[]
   /** Requests that the vendor refused as wrong, with the reason. */
   refused: string[]
-  /** The next requests are answered so, whatever they say. */
-  next(...replies: Plan[]): void
+  /** The next requests are answered so, whatever they say; one that is promised waits for it. */
+  next(...replies: (Plan | Promise<Plan>)[]): void
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function startVendor(
 ): Promise<FakeVendor> {
   const sent: Sent[] = []
   const refused: string[] = []
-  const planned: Plan[] = []
+  const planned: (Plan | Promise<Plan>)[] = []
   const server = createServer(async (request, response) => {
     const call: Call = {
       method: request.method!,
@@ -46,7 +46,7 @@ export async function startVendor(
       headers: request.headers as Record<string, string>,
       body: await bodyOf(request),
     }
-    const plan = planned.shift()
+    const plan = await planned.shift()
     if (plan === 'hang up' || plan === 'take and hang up') {
       if (plan === 'take and hang up') await answer(call, (message) => sent.push(message))
       request.socket.destroy()
