@@ -116,13 +116,17 @@ function storage(key: string) {
   }
 }
 
-/** The page and the language of the visitor, as far as the service takes them. */
-function whereabouts() {
-  const url = location.href.slice(0, 2000)
-  const title = document.title.slice(0, 300)
+/** The language of the visitor, as far as the service takes it. */
+const spoken = (): { locale?: string } => {
   const locale = navigator.language
-  return { page: { url, title }, ...(/^[A-Za-z0-9-]{2,35}$/.test(locale) && { locale }) }
+  return /^[A-Za-z0-9-]{2,35}$/.test(locale) ? { locale } : {}
 }
+
+/** The page and the language of the visitor. */
+const whereabouts = () => ({
+  page: { url: location.href.slice(0, 2000), title: document.title.slice(0, 300) },
+  ...spoken(),
+})
 
 const RETRIES = 4
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -193,7 +197,9 @@ export function makeApi({ base, token, target }: Options) {
     kept,
     origin: new URL(base, location.href).origin,
     async config(): Promise<Config> {
-      const config = (await (await send('/config')).json()) as Config
+      // A workflow says what its author wrote.
+      const { locale } = target.kind === 'template' ? spoken() : {}
+      const config = (await (await send(`/config${locale ? `?locale=${locale}` : ''}`)).json()) as Config
       remember(config.visitor_token)
       return config
     },
@@ -264,6 +270,7 @@ export function makeApi({ base, token, target }: Options) {
         ...(message !== null && message !== '' && { message }),
         ...(files.length > 0 && { files }),
         time_zone: timeZone,
+        ...spoken(),
       }
       const gathered = (await (await send('/gather', json(body, newKey()), onLost)).json()) as Gathered
       remember(gathered.visitor_token)

@@ -259,8 +259,8 @@ const withAddresses = (_key: string, value: unknown): unknown => {
 
 function resultText(status: Status): string {
   if (status.status === 'succeeded') {
-    if (status.results === null || status.results === undefined) return 'Done.'
+    if (status.results === null || status.results === undefined) return t('Done.')
     return typeof status.results === 'string' ? status.results : JSON.stringify(status.results, withAddresses, 2)
   }
-  return status.error ? `The run failed: ${status.error.message}` : `The run ended: ${status.status.replace('_', ' ')}.`
+  return status.error ? `${t('It could not be completed:')} ${status.error.message}` : t('It was stopped.')
 }

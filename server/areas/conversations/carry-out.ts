@@ -10,11 +10,11 @@ import { conversationOf } from './conversation-input.ts'
 import { insertExecution } from './execution-store.ts'
 import { askForPerson } from './handover.ts'
 import { initiatorsOfTurn } from './initiators.ts'
-import { handedOver, noticesFor } from './notices.ts'
+import { phrasesFor } from './languages/index.ts'
+import { handedOver } from './notices.ts'
 import type { Offer } from './offer-store.ts'
 import * as turn from './pending-turn.ts'
 import type { OpenQuestion } from './state.ts'
-import * as texts from './texts.ts'
 import type { Decision } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
@@ -97,7 +97,7 @@ async function start(
   }
   pending.executionId = executionId
   pending.started += 1
-  if (answering === undefined) turn.say(pending, texts.startedText(title), executionId)
+  if (answering === undefined) turn.say(pending, phrasesFor(thread.state).started(title), executionId)
   return true
 }
 
@@ -166,6 +166,7 @@ async function carryOut(
   offers: Offer[],
 ): Promise<void> {
   const { thread } = pending
+  const say = phrasesFor(thread.state)
   switch (decision.kind) {
     case 'silent':
       return
@@ -186,7 +187,7 @@ async function carryOut(
     }
     case 'hand_over': {
       const { fresh, closed } = await askForPerson(tx, thread, decision.reason)
-      turn.say(pending, handedOver(noticesFor(thread.state), fresh, closed))
+      turn.say(pending, handedOver(say, fresh, closed))
       return
     }
     case 'start':
@@ -195,11 +196,11 @@ async function carryOut(
         ...thread.state,
         gathering: { workflow_id: decision.offer.workflow_id, values: decision.input, asked: null },
       }
-      turn.say(pending, texts.NOT_NOW)
+      turn.say(pending, say.notNow)
       return
     case 'answer': {
       const taken = await answer(deps, tx, pending, decision.question, decision.response, by)
-      turn.say(pending, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+      turn.say(pending, taken ? say.answered : say.answeredElsewhere)
       turn.remind(pending, offers)
       return
     }

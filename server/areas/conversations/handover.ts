@@ -5,8 +5,8 @@ import { toWire } from '#platform/ids'
 import { hintChange } from './changes.ts'
 import { closedText } from './hours.ts'
 import { findHours } from './hours-store.ts'
+import { phrasesFor } from './languages/index.ts'
 import { lastMessages } from './message-store.ts'
-import { noticesFor } from './notices.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Thread } from './types.ts'
 
@@ -36,7 +36,7 @@ export async function askForPerson(tx: Tx, thread: LockedThread, reason: string)
 /** What the person outside is told while nobody is there; null within the opening hours. */
 export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: LockedThread): Promise<string | null> =>
   closedText(await findHours(tx, workspace_id, template_id), systemClock.now(), {
-    say: noticesFor(state),
+    say: phrasesFor(state),
     timeZone: state.visit?.time_zone,
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { closedText, type Hours, standingAt } from './hours.ts'
-import { noticesFor } from './notices.ts'
+import { phrasesIn } from './languages/index.ts'
 
 const weekdays = [
   { from: '13:00', to: '17:00' },
@@ -11,7 +11,7 @@ const hours: Hours = {
   days: { mon: weekdays, tue: weekdays, fri: [{ from: '22:00', to: '24:00' }], sun: [{ from: '02:30', to: '04:00' }] },
   closed_on: ['2026-11-24'],
 }
-const english = noticesFor({ visit: null })
+const english = phrasesIn(undefined)
 const at = (text: string) => standingAt(hours, new Date(text))
 
 describe('opening hours', () => {
@@ -58,6 +58,6 @@ describe('opening hours', () => {
     ['ja', 'Nobody is there at the moment. They answer from Tuesday 17 November at 09:00 (Europe/Berlin).'],
   ])('are said in the language of the page: %s', (locale, text) => {
     const now = new Date('2026-11-16T17:00:00Z')
-    expect(closedText(hours, now, { say: noticesFor({ visit: { locale } }) })).toBe(text)
+    expect(closedText(hours, now, { say: phrasesIn(locale) })).toBe(text)
   })
 })

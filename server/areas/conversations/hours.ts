@@ -1,5 +1,5 @@
 import { offsetAt, plusDays, showDay, wallClock, weekdayOf } from '#providers/extraction/calendar'
-import type { Notices } from './notices.ts'
+import type { Phrases } from './languages/index.ts'
 
 // When people answer. Times are those of the clocks in the zone of the hours.
 
@@ -55,7 +55,7 @@ const formatIn = (locale: string, timeZone: string, at: Date): string =>
 export function closedText(
   hours: Hours | null,
   now: Date,
-  { say, timeZone }: { say: Notices; timeZone?: string | undefined },
+  { say, timeZone }: { say: Phrases; timeZone?: string | undefined },
 ): string | null {
   if (hours === null) return null
   const { open, opens_at } = standingAt(hours, now)

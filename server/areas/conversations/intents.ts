@@ -61,7 +61,7 @@ function score(heard: Heard, choice: Choice): { score: number; whole: boolean } 
 }
 
 export function findIntent(text: string, choices: Choice[], offered: string[]): Intent {
-  const number = /^\s*(?:#|no\.?\s*|number\s+|option\s+)?(\d{1,2})[.)]?\s*$/i.exec(text)
+  const number = /^\s*(?:#|n[ro]\.?\s*|(?:number|nummer|num[eé]ro|número|option|opción)\s+)?(\d{1,2})[.)]?\s*$/iu.exec(text)
   if (number) {
     const shown = offered.length > 0 ? offered : choices.map(({ workflow_id }) => workflow_id)
     const wanted = shown[Number(number[1]) - 1]
@@ -87,34 +87,37 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
   return { kind: 'none' }
 }
 
+/** Begins with one of these words, of any of the languages that the service speaks. */
+const begins = (words: string): RegExp => new RegExp(`^[^\\p{L}\\d]*(?:${words})(?!\\p{L})`, 'iu')
+/** Says nothing else. */
+const saysOnly = (words: string): RegExp =>
+  new RegExp(`^[^\\p{L}\\d]*(?:${words})(?:\\s+(?:it|that|this|please|bitte|es|das|por favor|takk))?[^\\p{L}\\d]*$`, 'iu')
+
+const GO = begins(
+  '(?:please\\s+|bitte\\s+)?(?:start(?:e|en)?|go|begin|run|do it|try|again|los(?=\\s+geht|[\\s!.]*$)|beginnen|nochmals?|lancer|lancez|démarrer|démarrez|commencer|commencez|allez-y|vas-y|iniciar|inicie|empezar|empiece|adelante|begynn|kjør|sett i gang|igjen)',
+)
+const CANCEL = saysOnly(
+  'cancel|stop|quit|abort|never ?mind|forget it|start over|menu|back|abbrechen|abbruch|stopp|zurück|menü|vergiss es|annuler|annulez|arrêter|arrêtez|retour|laissez tomber|cancelar|cancele|detener|volver|atrás|menú|déjelo|avbryt|tilbake|glem det|meny',
+)
+const RETURN =
+  /^[^\p{L}\d]*(?:answer|question|continue|resume|antwort(?:en)?|frage|fortfahren|répondre|réponse|continuer|responder|respuesta|pregunta|continuar|svare?|spørsmål(?:et)?|fortsett)(?!\p{L})[^\p{L}\d]*\p{L}*[^\p{L}\d]*$/iu
+const HELLO = begins(
+  'hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|guten (?:tag|morgen|abend)|grüezi|moin|servus|bonjour|bonsoir|salut|hola|buen(?:os|as) (?:días|tardes|noches)|hei|heisann|god (?:dag|morgen|kveld)',
+)
+const NOT =
+  /(?<!\p{L})(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont|nicht|niemals|ohne|kein\p{L}*|pas|jamais|sans|nunca|sin|ikke|aldri|uten)(?!\p{L})/iu
+
 /** Answers to "Shall I start it?". */
-export const isGo = (text: string): boolean =>
-  findAgreement(text)?.value === true || /^\W*(?:please\s+)?(?:start|go|begin|run|do it|try|again)\b/i.test(text)
+export const isGo = (text: string): boolean => findAgreement(text)?.value === true || GO.test(text)
+
+export const isHello = (text: string): boolean => HELLO.test(text)
 
 export const isRefusal = (text: string): boolean => findAgreement(text)?.value === false || isCancel(text)
 
 /** "do not wipe the cache", "what does this do?": the message mentions the workflow but does not ask for it. */
-export const isNoWish = (text: string): boolean =>
-  /\b(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont)\b/i.test(text) || isPlainQuestion(text, 0)
-
-const PERSON =
-  '(?:human|(?:real|actual|live) person|person|someone|somebody|agent|colleague|representative|operator|employee|mensch(?:en)?|mitarbeiter(?:in)?)'
-
-/** "I want to talk to a human": the whole message asks for a person. */
-export const isForPerson = (text: string): boolean =>
-  text.length <= 200 &&
-  !/\b(?:not|never|don['’]?t)\b/i.test(text) &&
-  (new RegExp(`^\\W*(?:an?\\s+|the\\s+)?${PERSON}(?:\\s+please)?\\W*$`, 'i').test(text) ||
-    new RegExp(
-      `\\b(?:talk|speak|chat|connect|transfer|reach|call|sprechen|reden)\\b(?:\\s+\\w+){0,3}?\\s+(?:an?\\s+|the\\s+|einem\\s+)?${PERSON}\\b`,
-      'i',
-    ).test(text) ||
-    /\bmit (?:einem|einer) (?:menschen?|mitarbeiter(?:in)?)\b/i.test(text))
+export const isNoWish = (text: string): boolean => NOT.test(text) || isPlainQuestion(text, 0)
 
 /** Back to the question that was set aside. */
-export const isReturn = (text: string): boolean => /^\W*(?:answer|question|continue|resume)\b\W*\w*\W*$/i.test(text)
+export const isReturn = (text: string): boolean => RETURN.test(text)
 
-export const isCancel = (text: string): boolean =>
-  /^\W*(?:cancel|stop|quit|abort|never ?mind|forget it|start over|menu|back)(?:\s+(?:it|that|this|please))?\W*$/i.test(
-    text,
-  )
+export const isCancel = (text: string): boolean => CANCEL.test(text)

@@ -1,9 +1,9 @@
 import { problem } from '#platform/errors'
 import { newId } from '#platform/ids'
+import { phrasesFor } from './languages/index.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Surroundings } from './offer-store.ts'
 import { emptyState } from './state.ts'
-import * as texts from './texts.ts'
 import { nextStep } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { NewThread } from './types.ts'
@@ -22,7 +22,7 @@ export const threadOf = (wanted: NewThread): LockedThread => ({
   external_id: wanted.kind === 'channel' ? wanted.externalId : null,
   created_by: wanted.kind === 'thread' ? wanted.createdBy : null,
   taken_over_by: null,
-  state: emptyState,
+  state: { ...emptyState, visit: ('visit' in wanted && wanted.visit) || null },
   turn: 0,
   last_seq: 0,
   last_visitor_seq: 0,
@@ -38,12 +38,12 @@ export function greet(thread: LockedThread, around: Surroundings): NewMessage[] 
 function greetingOf(thread: LockedThread, { voice }: Surroundings): string[] {
   // A token stays valid for a second after its template was deleted.
   if (!voice && thread.kind === 'embed') throw problem('not_found')
-  return voice ? [voice.greeting ?? texts.GREETING] : []
+  return voice ? [voice.greeting ?? phrasesFor(thread.state).greeting] : []
 }
 
 function beginGathering(thread: LockedThread, { offers: [offer] }: Surroundings): string[] {
   if (!offer) throw problem('no_active_version', 'The owner of the workflow must activate a version.')
-  const step = nextStep(offer, {}, [], false)
+  const step = nextStep(phrasesFor(thread.state), offer, {}, [], false)
   if (step.kind !== 'gather') return []
   thread.state = { ...thread.state, gathering: { workflow_id: offer.workflow_id, values: {}, asked: step.asked } }
   return step.texts

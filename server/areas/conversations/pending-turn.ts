@@ -3,6 +3,7 @@ import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { closeForms, type FormRow, insertForm, updateFormValues } from './form-store.ts'
+import { phrasesFor } from './languages/index.ts'
 import type { NewMessage } from './message-store.ts'
 import type { Offer } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
@@ -104,7 +105,7 @@ export function remind(pending: PendingTurn, offers: Offer[]): void {
   const { thread } = pending
   const question = askedNow(thread.state)
   if (question) {
-    say(pending, texts.questionText(question.question, question.schema))
+    say(pending, texts.questionText(phrasesFor(thread.state), question.question, question.schema))
     showQuestionForm(pending, question)
   } else if (thread.state.gathering) {
     const { workflow_id, values } = thread.state.gathering

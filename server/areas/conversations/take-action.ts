@@ -4,6 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem, unknownReference } from '#platform/errors'
 import type { CarryOut } from './carry-out.ts'
 import { type FormRow, findForm, findOpenForm } from './form-store.ts'
+import { phrasesFor } from './languages/index.ts'
 import type { Offer } from './offer-store.ts'
 import type { PendingTurn } from './pending-turn.ts'
 import * as texts from './texts.ts'
@@ -28,7 +29,9 @@ export async function takeAction(deps: TurnDependencies, action: FormAction): Pr
     await deps.updates.dropClosed(tx, thread)
     const { offers } = around
     const values = action.values ?? {}
-    const text = action.action === 'cancel' ? 'Cancelled.' : texts.submittedText(values, requirementsOf(form.schema))
+    const say = phrasesFor(thread.state)
+    const text =
+      action.action === 'cancel' ? say.formCancelled : texts.submittedText(say, values, requirementsOf(form.schema))
     const pending = begin({ thread, form: around.form }, { ...byline(action), text })
     pendingTurns.push(pending)
     if (action.action === 'cancel') cancelForm(deps.carrying, pending, form, offers)
@@ -39,15 +42,16 @@ export async function takeAction(deps: TurnDependencies, action: FormAction): Pr
 
 function cancelForm(carrying: CarryOut, pending: PendingTurn, form: FormRow, offers: Offer[]): void {
   const { thread } = pending
+  const say = phrasesFor(thread.state)
   carrying.closeForm(pending, 'cancelled')
   if (form.kind === 'question') {
     const question = questionOf(thread, form)
-    if (question) carrying.say(pending, texts.questionText(question.question, question.schema))
+    if (question) carrying.say(pending, texts.questionText(say, question.question, question.schema))
     return
   }
   thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
-  carrying.say(pending, texts.CANCELLED)
-  carrying.say(pending, texts.menu(offers))
+  carrying.say(pending, say.cancelled)
+  carrying.say(pending, texts.menu(say, offers))
 }
 
 async function submitForm(
@@ -59,12 +63,13 @@ async function submitForm(
   offers: Offer[],
 ): Promise<void> {
   const { thread } = pending
+  const say = phrasesFor(thread.state)
   if (form.kind === 'question') {
     const question = questionOf(thread, form)
     if (question) refuseWrong(form.schema, action.values)
     const taken = question && (await carrying.answer(tx, pending, question, action.values, action))
     if (!question) carrying.closeForm(pending, 'cancelled')
-    carrying.say(pending, taken ? texts.ANSWERED : texts.ANSWERED_ELSEWHERE)
+    carrying.say(pending, taken ? say.answered : say.answeredElsewhere)
     return carrying.remind(pending, offers)
   }
   const wanted = thread.state.gathering?.workflow_id
@@ -72,8 +77,8 @@ async function submitForm(
   if (!offer) {
     thread.state = { ...thread.state, gathering: null, offered: offers.map(({ workflow_id }) => workflow_id) }
     carrying.closeForm(pending, 'cancelled')
-    carrying.say(pending, texts.GONE)
-    carrying.say(pending, texts.menu(offers))
+    carrying.say(pending, say.gone)
+    carrying.say(pending, texts.menu(say, offers))
     return
   }
   const input = inputOf(offer, action.values)
@@ -86,11 +91,11 @@ async function submitForm(
       ...thread.state,
       gathering: { workflow_id: offer.workflow_id, values, asked: first?.name ?? null },
     }
-    carrying.say(pending, texts.FORM_CHANGED)
+    carrying.say(pending, say.formChanged)
     return carrying.showInputs(pending, offer, values)
   }
   refuseWrong(offer.inputs ?? true, input)
-  if (!(await carrying.start(tx, pending, offer, input, action))) carrying.say(pending, texts.NOT_NOW)
+  if (!(await carrying.start(tx, pending, offer, input, action))) carrying.say(pending, say.notNow)
 }
 
 /** An answer given by id instead of in words. It appears in the history like any other. */
@@ -104,7 +109,7 @@ export async function respond(deps: TurnDependencies, given: Respond): Promise<{
       ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
     )
     const form = (await findOpenForm(tx, workspaceId, threadId)) ?? null
-    const pending = begin({ thread, form }, { ...byline(given), text: texts.resultText(given.response) })
+    const pending = begin({ thread, form }, { ...byline(given), text: texts.resultText(phrasesFor(thread.state), given.response) })
     pendingTurns.push(pending)
     // The approvals area refuses a question that is not open, with its reason.
     const done = await deps.carrying.give(tx, pending, given, {

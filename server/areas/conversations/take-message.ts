@@ -4,6 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { readStandings } from './execution-store.ts'
 import { withFileNames, withoutUsed } from './files.ts'
+import { phrasesFor } from './languages/index.ts'
 import { lastMessages, saveTurn } from './message-store.ts'
 import { readSurroundings, surroundingsOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
@@ -51,7 +52,7 @@ async function settle(
 ): Promise<Decision | undefined> {
   if ('offer' in decision) {
     const offer = offers.find(({ workflow_id }) => workflow_id === decision.offer.workflow_id)
-    if (!offer) return goneFrom(offers)
+    if (!offer) return goneFrom(phrasesFor(thread.state), offers)
     return offer.version_id === decision.offer.version_id ? { ...decision, offer } : undefined
   }
   if (!('question' in decision) || author.kind !== 'person') return decision
@@ -75,6 +76,8 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
   for (let attempt = 1; ; attempt++) {
     const slow = incoming.within === undefined && deps.thinksSlowly() && attempt <= MAX_ATTEMPTS
     const seen = slow ? await lookAhead(deps, incoming) : undefined
+    // Answers are in the language of this message.
+    if (seen) noteVisit(seen.thread, incoming)
     if (seen?.voice?.mode === 'agent') {
       const answered = await deps.agent.take(incoming)
       if (answered) return answered
@@ -84,6 +87,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
       const { thread, around, before } = await lockForTurn(tx, incoming)
       if (before) return before
       if (seen && seen.thread.last_seq !== thread.last_seq) return undefined
+      noteVisit(thread, incoming)
       await deps.updates.dropClosed(tx, thread)
       const { standings, told } = await deps.updates.tellEnds(tx, thread)
       const now = told ? await readSurroundings(tx, workspaceId, threadId) : around
@@ -96,7 +100,6 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
         incoming,
       )
       if (!decision) return undefined
-      noteVisit(thread, incoming)
       const pending = begin(situation, { ...byline(incoming), text: withFileNames(incoming.text, statement.files) })
       pendingTurns.push(pending)
       deps.carrying.closeStale(pending)
@@ -119,6 +122,7 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     const known = requestKey && (await findThreadOfRequest(tx, workspaceId, requestKey))
     if (known && first.isTheirs(known)) return known.thread_id
     const thread = threadOf(open)
+    noteVisit(thread, first)
     const around = await surroundingsOf(tx, workspaceId, thread)
     const greeting = greet(thread, around)
     if (first.within === undefined && deps.thinksSlowly()) {
@@ -127,7 +131,6 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     }
     const situation: Situation = { thread, ...around, standings: [], recent: [] }
     const decision = await think(situation, statementOf(first), deps.rules)
-    noteVisit(thread, first)
     const { files = [] } = first
     // People are told of a conversation that is there.
     const isStored = decision.kind === 'hand_over'

@@ -4,8 +4,9 @@ import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 import type { CarryOut } from './carry-out.ts'
 import { whenClosed } from './handover.ts'
+import { phrasesFor } from './languages/index.ts'
 import { messagesOfRequest, type NewMessage, saveTurn } from './message-store.ts'
-import { joined, noticesFor } from './notices.ts'
+import { joined } from './notices.ts'
 import { readSurroundings, type Surroundings } from './offer-store.ts'
 import { asideOf, type PendingTurn } from './pending-turn.ts'
 import { askedNow } from './state.ts'
@@ -48,7 +49,7 @@ export function makeTakeover({
   function join(pending: PendingTurn, by: TakeOver['person'], { voice }: Surroundings): void {
     const { thread } = pending
     if (thread.taken_over_by === by.user_id) return
-    pending.messages.push(aside(joined(noticesFor(thread.state), voice?.names ? by.name : null)))
+    pending.messages.push(aside(joined(phrasesFor(thread.state), voice?.names ? by.name : null)))
     carrying.closeForm(pending, 'replaced')
     thread.state = { ...thread.state, awaiting: false }
   }
@@ -87,7 +88,7 @@ export function makeTakeover({
       thread.state = { ...thread.state, awaiting: false }
       await updates.dropClosed(tx, thread)
       const pending = asideOf(thread, around.form)
-      pending.messages.push(aside(noticesFor(thread.state).handedBack))
+      pending.messages.push(aside(phrasesFor(thread.state).handedBack))
       for (const text of neededNow(thread, around)) carrying.say(pending, text)
       carrying.remind(pending, around.offers)
       await finish(tx, pending, around)
@@ -101,7 +102,7 @@ function neededNow({ state }: LockedThread, { offers }: Surroundings): string[] 
   const { gathering } = state
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering?.workflow_id)
   if (!gathering || !offer || askedNow(state)) return []
-  const step = nextStep(offer, gathering.values, [], false)
+  const step = nextStep(phrasesFor(state), offer, gathering.values, [], false)
   return step.kind === 'gather' ? step.texts : []
 }
 

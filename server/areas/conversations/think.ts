@@ -7,8 +7,10 @@ import type { Requirement } from '#providers/extraction/index'
 import { contentStems } from '#providers/extraction/text'
 import type { Standing } from './execution-store.ts'
 import { filesWanted, takesFiles, withFiles } from './files.ts'
+import { isForPerson } from './for-person.ts'
 import { mayAskForPerson } from './handover.ts'
-import { findIntent, isCancel, isForPerson, isGo, isNoWish, isRefusal, isReturn } from './intents.ts'
+import { findIntent, isCancel, isGo, isHello, isNoWish, isRefusal, isReturn } from './intents.ts'
+import { type Phrases, phrasesFor } from './languages/index.ts'
 import type { Offer, Surroundings, Voice } from './offer-store.ts'
 import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
@@ -62,6 +64,7 @@ export const wishOf = ({ workspace_id, thread_id }: LockedThread, voice: Voice |
 export async function think(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
   const { thread, offers, voice } = situation
   const { state } = thread
+  const say = phrasesFor(state)
   if (thread.taken_over_by !== null) return { kind: 'silent' }
   if (thread.kind !== 'gather' && voice === undefined) return { kind: 'silent' }
   // A clip without words is stored and gets no answer.
@@ -74,30 +77,31 @@ export async function think(situation: Situation, statement: Statement, tools: T
     return {
       kind: 'ask_again',
       question: { ...waiting, aside: false },
-      texts: [texts.questionText(waiting.question, waiting.schema)],
+      texts: [texts.questionText(say, waiting.question, waiting.schema)],
     }
   if (state.gathering) {
     const { workflow_id, values, asked } = state.gathering
     const offer = offers.find((one) => one.workflow_id === workflow_id)
-    if (!offer) return goneFrom(offers)
+    if (!offer) return goneFrom(say, offers)
     // All inputs are known and the person was asked whether to start.
     const ready = asked === null && missingOf(offer, values).length === 0
     if (ready ? isRefusal(statement.text) : isCancel(statement.text)) {
-      if (thread.kind !== 'gather') return { ...sayMenu(offers, texts.CANCELLED), drop: true }
-      if (ready) return { kind: 'gather', offer, values, asked: null, texts: [texts.NOT_STARTED] }
-      return nextStep(offer, {}, [texts.CANCELLED], false)
+      if (thread.kind !== 'gather') return { ...sayMenu(say, offers, say.cancelled), drop: true }
+      if (ready) return { kind: 'gather', offer, values, asked: null, texts: [say.notStarted] }
+      return nextStep(say, offer, {}, [say.cancelled], false)
     }
     const before = { values, asked, files: state.files }
-    return collect(offer, before, statement, wishOf(thread, voice), tools, !ready || isGo(statement.text))
+    return collect(situation, offer, before, statement, tools, !ready || isGo(statement.text))
   }
-  if (thread.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? texts.COMPLETE] }
+  if (thread.kind === 'gather') return { kind: 'say', texts: [statusText(situation) ?? say.complete] }
   return findWish(situation, statement, tools)
 }
 
 async function findWish(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> {
   const { thread, offers, voice } = situation
+  const say = phrasesFor(thread.state)
   if (statement.text === '') return offerFor(situation, statement, tools)
-  if (isCancel(statement.text)) return sayMenu(offers)
+  if (isCancel(statement.text)) return sayMenu(say, offers)
   const intent = findIntent(statement.text, offers.map(choiceOf), thread.state.offered)
   const picked =
     intent.kind === 'chosen' && intent.sure ? undefined : await tools.pick(situation, statement.text, statement.signal)
@@ -108,29 +112,28 @@ async function findWish(situation: Situation, statement: Statement, tools: Tools
     const bare = onlyNames(statement.text, offer)
     const heard = bare ? { ...statement, text: '' } : statement
     const before = { values: {}, asked: null, files: thread.state.files }
-    return collect(offer, before, heard, wishOf(thread, voice), tools, !isNoWish(statement.text))
+    return collect(situation, offer, before, heard, tools, !isNoWish(statement.text))
   }
   if (picked?.reply) return { kind: 'say', texts: [picked.reply] }
   if (intent.kind === 'several') {
     const meant = offers.filter(({ workflow_id }) => intent.workflowIds.includes(workflow_id))
-    return { kind: 'say', texts: [texts.menu(meant, 'Which of these do you mean?')], offered: meant.map(idOf) }
+    return { kind: 'say', texts: [texts.menu(say, meant, say.whichOne)], offered: meant.map(idOf) }
   }
   const status = statusText(situation)
   if (status !== undefined) return { kind: 'say', texts: [status] }
-  return sayMenu(offers, isHello(statement.text) ? (voice?.greeting ?? texts.GREETING) : undefined)
+  return sayMenu(say, offers, isHello(statement.text) ? (voice?.greeting ?? say.greeting) : undefined)
 }
 
 /** Files without a word: for the one workflow that takes files, which is asked for before it starts. */
-function offerFor(
-  { thread, offers, voice }: Situation,
-  statement: Statement,
-  tools: Tools,
-): Promise<Decision> | Decision {
+function offerFor(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> | Decision {
+  const { thread, offers } = situation
+  const say = phrasesFor(thread.state)
   const takers = offers.filter(({ inputs }) => takesFiles(requirementsOf(inputs ?? true)))
   const [only] = takers
-  if (!only || takers.length > 1) return sayMenu(takers.length > 1 ? takers : offers, texts.received(statement.files))
+  if (!only || takers.length > 1)
+    return sayMenu(say, takers.length > 1 ? takers : offers, texts.received(say, statement.files))
   const before = { values: {}, asked: null, files: thread.state.files }
-  return collect(only, before, statement, wishOf(thread, voice), tools, false)
+  return collect(situation, only, before, statement, tools, false)
 }
 
 const idOf = ({ workflow_id }: Offer): string => workflow_id
@@ -147,16 +150,17 @@ const onlyNames = (text: string, offer: Offer): boolean => {
   return /^\W*\w*\W*\d{1,2}\W*$/.test(text) || rest.length === 0
 }
 
-const isHello = (text: string): boolean => /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b/i.test(text)
-
-const sayMenu = (offers: Offer[], lead?: string): Say => ({
+const sayMenu = (say: Phrases, offers: Offer[], lead?: string): Say => ({
   kind: 'say',
-  texts: [...(lead === undefined ? [] : [lead]), texts.menu(offers)],
+  texts: [...(lead === undefined ? [] : [lead]), texts.menu(say, offers)],
   offered: offers.map(idOf),
 })
 
 /** The workflow whose inputs were being collected can no longer be started. */
-export const goneFrom = (offers: Offer[]): Decision => ({ ...sayMenu(offers, texts.GONE), drop: true })
+export const goneFrom = (say: Phrases, offers: Offer[]): Decision => ({
+  ...sayMenu(say, offers, say.gone),
+  drop: true,
+})
 
 /** The status of started executions that have not ended. */
 function statusText({ thread, standings }: Situation): string | undefined {
@@ -165,7 +169,8 @@ function statusText({ thread, standings }: Situation): string | undefined {
   const gate = standings
     .find(({ execution_id }) => execution_id === last.execution_id)
     ?.waiting_for.find(({ kind }) => kind === 'approval')
-  return gate ? texts.waitingForApproval(gate.title ?? last.title) : texts.stillRunning(last.title)
+  const say = phrasesFor(thread.state)
+  return gate ? texts.waitsForApproval(say, gate.title ?? last.title) : say.stillRunning(last.title)
 }
 
 export const fitting = (values: JsonObject, requirements: Requirement[]): JsonObject =>
@@ -177,10 +182,10 @@ export const fitting = (values: JsonObject, requirements: Requirement[]): JsonOb
   )
 
 async function collect(
+  { thread, voice }: Situation,
   offer: Offer,
   before: { values: JsonObject; asked: string | null; files: FileValue[] },
   statement: Statement,
-  wish: ModelWish,
   { extract }: Tools,
   mayStart: boolean,
 ): Promise<Decision> {
@@ -200,28 +205,34 @@ async function collect(
           ...(spoken.some(({ name }) => name === before.asked) && { asked: before.asked! }),
           timeZone: statement.timeZone,
           now: statement.now,
-          wish,
+          wish: wishOf(thread, voice),
           ...(statement.signal && { signal: statement.signal }),
         })
   const values = { ...given, ...heard }
   const learnt = JSON.stringify(values) !== JSON.stringify(known)
-  return nextStep(offer, values, before.asked !== null && !learnt ? [texts.NOT_UNDERSTOOD] : [], mayStart)
+  const say = phrasesFor(thread.state)
+  return nextStep(say, offer, values, before.asked !== null && !learnt ? [say.notUnderstood] : [], mayStart)
 }
 
 /** Starts where all inputs are known, else asks for a missing one. */
-export function nextStep(offer: Offer, values: JsonObject, lead: string[], mayStart: boolean): Decision {
+export function nextStep(
+  say: Phrases,
+  offer: Offer,
+  values: JsonObject,
+  lead: string[],
+  mayStart: boolean,
+): Decision {
   const requirements = requirementsOf(offer.inputs ?? true)
   const open = missingOf(offer, values)
   const [first] = open
   if (first)
-    return { kind: 'gather', offer, values, asked: first.name, texts: [...lead, texts.needed(offer.name, open)] }
-  if (!mayStart)
-    return { kind: 'gather', offer, values, asked: null, texts: [...lead, `Shall I start "${offer.name}"?`] }
+    return { kind: 'gather', offer, values, asked: first.name, texts: [...lead, texts.needed(say, offer.name, open)] }
+  if (!mayStart) return { kind: 'gather', offer, values, asked: null, texts: [...lead, say.shallIStart(offer.name)] }
   const input = inputOf(offer, values)
   const issues = validateJson(offer.inputs ?? true, input)
   if (issues.length === 0) return { kind: 'start', offer, input }
-  if (requirements.length === 0) return { kind: 'say', texts: [texts.NOT_NOW], drop: true }
-  return { kind: 'gather', offer, values, asked: null, texts: [...lead, texts.didNotFit(issues)] }
+  if (requirements.length === 0) return { kind: 'say', texts: [say.notNow], drop: true }
+  return { kind: 'gather', offer, values, asked: null, texts: [...lead, texts.didNotFit(say, issues)] }
 }
 
 export const missingOf = (offer: Offer, values: JsonObject): Requirement[] => {
@@ -252,10 +263,11 @@ async function answerQuestion(
 ): Promise<Decision> {
   // "Cancel" may be one of the choices. Otherwise it cancels.
   const leaves = isCancel(statement.text)
+  const say = phrasesFor(thread.state)
   const aside = {
     kind: 'set_aside' as const,
     question,
-    texts: [texts.SET_ASIDE, texts.menu(offers)],
+    texts: [say.setAside, texts.menu(say, offers)],
     offered: offers.map(idOf),
   }
   if (leaves && !isOneOfSome(question.schema)) return aside
@@ -297,8 +309,8 @@ async function answerQuestion(
     kind: 'ask_again',
     question: whole ? { ...question, values, asked: next.name } : question,
     texts: whole
-      ? [texts.askFor(next)]
-      : [texts.NOT_UNDERSTOOD, texts.questionText(question.question, question.schema)],
+      ? [texts.askFor(say, next)]
+      : [say.notUnderstood, texts.questionText(say, question.question, question.schema)],
   }
 }
 

@@ -159,9 +159,9 @@ export const findColleague = (
   tx: Tx,
   workspaceId: string,
   threadId: string,
-): Promise<{ name: string | null; names: boolean } | undefined> =>
+): Promise<{ name: string | null; names: boolean; locale: string | null } | undefined> =>
   tx.maybe(
-    `select u.name, coalesce((p.features ->> 'names')::boolean, false) as names from threads t
+    `select u.name, coalesce((p.features ->> 'names')::boolean, false) as names, t.state -> 'visit' ->> 'locale' as locale from threads t
      left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
      left join users u on u.user_id = t.taken_over_by and t.taken_over_until > now()
      where t.workspace_id = $1 and t.thread_id = $2`,

@@ -120,8 +120,8 @@ export type Thread = {
 
 export type NewThread = { workspaceId: string } & (
   | { kind: 'thread'; title: string; templateId: string | null; createdBy: string }
-  | { kind: 'embed'; templateId: string; visitorId: string }
-  | { kind: 'gather'; workflowId: string; visitorId: string }
+  | { kind: 'embed'; templateId: string; visitorId: string; visit?: Visit }
+  | { kind: 'gather'; workflowId: string; visitorId: string; visit?: Visit }
   | { kind: 'channel'; templateId: string; configId: string; externalId: string; title?: string }
 )
 

@@ -5,6 +5,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import type { CarryOut } from './carry-out.ts'
 import { findAncestor, readStandings, type Standing } from './execution-store.ts'
 import { closeForms, findOpenForm } from './form-store.ts'
+import { phrasesFor } from './languages/index.ts'
 import { tell } from './message-store.ts'
 import { asideOf } from './pending-turn.ts'
 import { askedNow } from './state.ts'
@@ -89,7 +90,8 @@ export function makeUpdates({
     const { execution_id } = end
     const run = { workspaceId: thread.workspace_id, executionId: execution_id }
     const results = await shownResults(tx, run, end.results)
-    const message = await tell(tx, thread, { text: texts.endText({ ...end, results }), about: 'result', execution_id })
+    const text = texts.endText(phrasesFor(state), { ...end, results })
+    const message = await tell(tx, thread, { text, about: 'result', execution_id })
     await announce(tx, thread, message)
     return message !== undefined
   }
@@ -107,8 +109,9 @@ export function makeUpdates({
       if (!thread) return
       await dropClosed(tx, thread)
       const forUs = asked.who === null
+      const say = phrasesFor(thread.state)
       const message = await tell(tx, thread, {
-        text: forUs ? texts.questionText(asked.question, asked.schema) : texts.COLLEAGUE,
+        text: forUs ? texts.questionText(say, asked.question, asked.schema) : say.waitsForColleague,
         about: `question:${asked.clarification_id}`,
         execution_id: own.execution_id,
       })
@@ -137,7 +140,7 @@ export function makeUpdates({
       const thread = own && (await lockThread(tx, gate.workspace_id, own.thread_id))
       if (!thread) return
       const message = await tell(tx, thread, {
-        text: texts.waitingForApproval(gate.title),
+        text: texts.waitsForApproval(phrasesFor(thread.state), gate.title),
         about: `gate:${gate.request_id}`,
         execution_id: own.execution_id,
       })

@@ -324,6 +324,61 @@ describe('questions of an execution', () => {
   })
 })
 
+describe('the language of the visitor', () => {
+  const open = async (locale: string, workflows: string[]) => {
+    const own = await makeTemplate(world.owner, workflows)
+    const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
+    const write = (message: string, thread_id?: string) =>
+      guest.call('POST', '/chat', { body: { message, locale, ...(thread_id && { thread_id }) } })
+    return { guest, write }
+  }
+
+  test('is spoken from the greeting to the result', async () => {
+    const fence = await makeWorkflow(world.owner, 'Zaun streichen', asking({ type: 'string', enum: ['rot', 'grün'] }))
+    const { guest, write } = await open('de-AT', [fence, refunds])
+    const greeting = 'Guten Tag! Wie kann ich Ihnen helfen?'
+    expect((await guest.call('GET', '/config?locale=de-AT')).body.greeting).toBe(greeting)
+    const first = await write('Hallo')
+    const thread = first.body.thread_id
+    expect(say(first)).toBe(
+      `${greeting}\nDabei kann ich helfen:\n1. Zaun streichen\n2. Request a refund: Money back for an order\nAntworten Sie mit einer Nummer oder einem Namen.`,
+    )
+    expect(say(await write('2', thread))).toBe(
+      'Für „Request a refund“ brauche ich: order number, reason. Bitte geben Sie an: order number. Bitte eine Zahl.',
+    )
+    expect(say(await write('abbrechen', thread))).toContain('Gut, ich habe aufgehört.')
+    expect(say(await write('bitte nicht den Zaun streichen', thread))).toBe('Soll ich „Zaun streichen“ starten?')
+    const started = await write('Ja, bitte', thread)
+    expect(say(started)).toBe('Ich habe „Zaun streichen“ gestartet.')
+    const question = 'Which colour? Zur Wahl: rot oder grün.'
+    await until(async () => (await guest.history(thread)).at(-1)!.text === question, 'the question')
+    expect(say(await write('abbrechen', thread))).toContain('Gut, die Frage bleibt offen.')
+    expect(say(await write('antworten', thread))).toBe(question)
+    expect(say(await write('grün', thread))).toBe('Danke. Ich habe Ihre Antwort weitergegeben.')
+    await guest.ended(started.body.execution_id)
+    expect((await guest.history(thread))[0]!.text).toBe(greeting)
+  })
+
+  test.each([
+    ['de', 'Ich möchte mit einem Menschen sprechen', 'Ich habe dem Team gesagt'],
+    ['fr-CA', 'Je voudrais parler à une personne', 'J’ai dit à l’équipe'],
+    ['es-419', 'Quiero hablar con una persona', 'He avisado al equipo'],
+    ['nb-NO', 'Jeg vil snakke med et menneske', 'Jeg har sagt fra til kollegene mine'],
+    ['en', 'I want to talk to a human', 'I have told my colleagues'],
+  ])('is understood where they ask for a person: %s', async (locale, message, told) => {
+    const { write } = await open(locale, [refunds])
+    expect(say(await write(message))).toContain(told)
+  })
+
+  test('is English where it is not known, and a tag that is none is refused', async () => {
+    const { guest, write } = await open('ja', [refunds])
+    expect(say(await write('Hello'))).toContain('I can help with:')
+    expect((await guest.call('GET', '/config')).body.greeting).toBe('Hello! How can I help you?')
+    const refused = await guest.call('GET', '/config?locale=a%20b')
+    expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/locale'])
+  })
+})
+
 describe('a conversation lasts', () => {
   test('two messages at the same time are two turns, one after the other', async () => {
     const { body } = await visitor.chat('refund')

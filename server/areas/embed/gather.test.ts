@@ -59,6 +59,21 @@ describe('the widget of a workflow', () => {
     expect((await world.owner.call('GET', `/api/workflows/${workflow}/executions`)).body.items).toHaveLength(1)
   })
 
+  test('speaks the language of the visitor', async () => {
+    const visit = await begin()
+    const first = await gather(visit, { locale: 'fr' })
+    expect(first.body.reply).toBe(
+      'Pour « Request a refund », il me faut : order number, reason. Veuillez indiquer : order number. Un nombre, s’il vous plaît.',
+    )
+    const { conversation_id } = first.body
+    expect((await gather(visit, { conversation_id, message: 'annuler' })).body.reply).toContain(
+      'D’accord, je me suis arrêté.',
+    )
+    expect((await gather(visit, { message: 'order 5', locale: 'es' })).body.reply).toContain(
+      'Para «Request a refund» me falta un dato.',
+    )
+  })
+
   test('opened without a message starts nothing, even where nothing is missing', async () => {
     const plain = await makeWorkflow(world.owner, 'Ring the bell', { nodes: [], edges: [], output: 'ding' })
     const made = await makeToken(world.owner, `/api/workflows/${plain}`)

@@ -16,6 +16,7 @@ import {
   Heard,
   History,
   Memory,
+  ofLocale,
   Speak,
   TemplateConfig,
   WorkflowConfig,
@@ -68,7 +69,9 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
     {
       getWidgetConfig: {
         summary: 'What the widget shows, and a visitor token',
-        description: 'Sent with a valid `X-Visitor-Token`, the new token is for the same visitor and another 24 hours.',
+        description:
+          'Sent with a valid `X-Visitor-Token`, the new token is for the same visitor and another 24 hours. A template without a greeting has one in the language of `locale`.',
+        query: ofLocale,
         answer: TemplateConfig,
         rate: 'visitor',
         run: widget.getTemplateConfig,

@@ -65,6 +65,14 @@ export const WorkflowConfig = z
   })
   .meta({ id: 'WorkflowWidgetConfig' })
 
+const locale = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
+  .optional()
+  .describe('The language of the visitor, such as de-CH')
+
+export const ofLocale = z.object({ locale })
+
 const page = z.strictObject({
   url: z.string().max(2000).describe('Its address'),
   title: z.string().max(300).optional().describe('Its title'),
@@ -77,11 +85,7 @@ export const Chat = z
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
     page: page.optional().describe('The page that the visitor is on; workflows and the assistant can read it'),
-    locale: z
-      .string()
-      .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
-      .optional()
-      .describe('The language of the visitor, such as de-CH'),
+    locale,
   })
   .refine(saysSomething, { path: ['message'], message: 'must not be empty' })
 
@@ -129,6 +133,7 @@ export const Gather = z.strictObject({
   message: messageText.optional(),
   files: sentFiles.optional(),
   time_zone: timeZone.optional(),
+  locale,
 })
 export const Gathered = z
   .object({

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { readAudio, toAudioProblem } from '#areas/conversations/audio'
+import { phrasesIn } from '#areas/conversations/languages/index'
 import type { ConversationService } from '#areas/conversations/service'
-import { A_COLLEAGUE, GREETING } from '#areas/conversations/texts'
 import type { Message, Turn } from '#areas/conversations/types'
 import { type Allowances, countListening } from '#areas/payments/allowances'
 import { type Features, featuresOf } from '#areas/templates/schema'
@@ -16,7 +16,7 @@ import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Speech } from '#providers/speech/index'
 import type { Transcription } from '#providers/transcription/index'
-import type { Action, Chat, ChatAnswer, Speak } from './schema.ts'
+import type { Action, Chat, ChatAnswer, ofLocale, Speak } from './schema.ts'
 import {
   credentialOf,
   filesOf,
@@ -73,7 +73,7 @@ export function makeTemplateWidget(options: {
   return {
     answersAtOnce: conversations.answersAtOnce,
 
-    async getTemplateConfig(ctx: Context, { template_id }: OfTemplate) {
+    async getTemplateConfig(ctx: Context, { template_id, locale }: OfTemplate & z.output<typeof ofLocale>) {
       const { workspace_id } = ctx.workspace
       const template = await templates.findTemplate(ctx.tx, workspace_id, template_id)
       if (!template) throw problem('not_found')
@@ -82,7 +82,7 @@ export function makeTemplateWidget(options: {
       return {
         template_id,
         name: template.name,
-        greeting: template.greeting ?? GREETING,
+        greeting: template.greeting ?? phrasesIn(locale).greeting,
         theme: template.theme,
         features: offered(template.features),
         voice: template.voice,
@@ -163,12 +163,12 @@ export function makeTemplateWidget(options: {
         conversations.openForm(ctx.tx, workspace_id, thread_id),
         conversations.findColleague(ctx.tx, workspace_id, thread_id),
       ])
-      const names = house?.names === true
+      const naming = { names: house?.names === true, somebody: phrasesIn(house?.locale ?? undefined).aColleague }
       const { items, next_cursor } = toPage(rows, limit, ({ seq }) => [seq])
       return {
-        items: items.map((message) => viewOf(message, names)),
+        items: items.map((message) => viewOf(message, naming)),
         next_cursor,
-        colleague: house?.name ? colleagueOf(house.name, names) : null,
+        colleague: house?.name ? colleagueOf(house.name, naming) : null,
         ...(form && { form }),
       }
     },
@@ -216,13 +216,16 @@ export function makeTemplateWidget(options: {
 
 export type TemplateWidget = ReturnType<typeof makeTemplateWidget>
 
-const colleagueOf = (name: string | null, names: boolean): string => (names ? name : null) ?? A_COLLEAGUE
+/** Whether visitors see the names of colleagues, and what somebody without a name is called. */
+type Naming = { names: boolean; somebody: string }
+
+const colleagueOf = (name: string | null, { names, somebody }: Naming): string => (names ? name : null) ?? somebody
 
 /** A colleague speaks where the assistant does, under a name. */
-const viewOf = ({ message_id, role, author_name, text, citations, created_at }: Message, names = false) => ({
+const viewOf = ({ message_id, role, author_name, text, citations, created_at }: Message, naming: Naming) => ({
   message_id,
   role: role === 'user' ? ('assistant' as const) : role,
-  ...(role === 'user' && { author: colleagueOf(author_name, names) }),
+  ...(role === 'user' && { author: colleagueOf(author_name, naming) }),
   text,
   ...(citations &&
     citations.length > 0 && {
@@ -237,9 +240,12 @@ const viewOf = ({ message_id, role, author_name, text, citations, created_at }: 
   created_at,
 })
 
+/** A turn has no message of a colleague. */
+const ANSWERING: Naming = { names: false, somebody: phrasesIn(undefined).aColleague }
+
 const answerOf = (turn: Turn) => ({
   thread_id: turn.thread.thread_id,
-  messages: turn.messages.map((message) => viewOf(message)),
+  messages: turn.messages.map((message) => viewOf(message, ANSWERING)),
   ...(turn.form && { form: turn.form }),
   ...(turn.execution_id !== null && { execution_id: turn.execution_id }),
 })

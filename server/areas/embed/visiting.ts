@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { TakeFilesIn } from '#areas/conversations/carry-out'
 import { takesFiles } from '#areas/conversations/files'
 import type { ConversationService } from '#areas/conversations/service'
-import type { OpenQuestion } from '#areas/conversations/state'
+import type { OpenQuestion, Visit } from '#areas/conversations/state'
 import type { Thread, Within } from '#areas/conversations/types'
 import type { ShownResults } from '#areas/conversations/updates'
 import type { SimpleExecution } from '#areas/executions/schema'
@@ -25,7 +25,7 @@ import type { Visitors } from './visitors.ts'
 
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
-type NewConversation = { kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }
+type NewConversation = ({ kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }) & { visit?: Visit }
 
 /** The transaction of the request, where it has one. */
 const withinOf = (ctx: Context): { within?: Within } => (ctx.maybeTx === null ? {} : { within: ctx })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ConversationService } from '#areas/conversations/service'
+import type { Visit } from '#areas/conversations/state'
 import type { Thread, Turn } from '#areas/conversations/types'
 import type { FileValue } from '#engine/files'
 import type { Tx } from '#platform/db/pool'
@@ -39,7 +40,7 @@ export function makeWorkflowWidget(options: {
   const lookAt = (
     ctx: Context,
     named: ReturnType<Visiting['named']> | undefined,
-    of: { kind: 'gather'; workflowId: string },
+    of: { kind: 'gather'; workflowId: string; visit?: Visit },
   ): Promise<z.input<typeof Gathered>> => {
     const look = async (tx: Tx) => {
       const { workspace_id } = ctx.workspace
@@ -86,10 +87,11 @@ export function makeWorkflowWidget(options: {
 
     async gather(
       ctx: Context,
-      { workflow_id, conversation_id, message, files: fileIds, time_zone }: OfWorkflow & z.output<typeof Gather>,
+      { workflow_id, conversation_id, message, files: fileIds, time_zone, locale }: OfWorkflow & z.output<typeof Gather>,
       exchange: Exchange,
     ): Promise<z.input<typeof Gathered>> {
-      const of = { kind: 'gather' as const, workflowId: workflow_id }
+      const spoken = locale === undefined ? {} : { visit: { locale } }
+      const of = { kind: 'gather' as const, workflowId: workflow_id, ...spoken }
       const named =
         conversation_id === undefined ? undefined : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
       if (message === undefined && fileIds === undefined) return lookAt(ctx, named, of)
@@ -100,6 +102,7 @@ export function makeWorkflowWidget(options: {
         ...(await filesOf(files, ctx, fileIds)),
         ...requestKeyOf(ctx, exchange),
         ...(time_zone !== undefined && { timeZone: time_zone }),
+        ...spoken,
         signal: ctx.stepAside(),
       }
       const turn = named

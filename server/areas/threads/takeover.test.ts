@@ -51,6 +51,10 @@ describe('a colleague who takes over', () => {
     await act(maker, talk.thread, 'hand-back')
     const texts = (await read(talk)).items.filter(({ role }) => role === 'system').map(({ text }) => text)
     expect(texts).toEqual(['Mia Maker ist jetzt im Gespräch.', 'Der Assistent antwortet wieder.'])
+    await maker.call('PATCH', `/api/templates/${template}`, { body: { features: { names: false } } })
+    await act(maker, talk.thread, 'take-over')
+    expect((await read(talk)).colleague).toBe('Jemand aus dem Team')
+    await maker.call('PATCH', `/api/templates/${template}`, { body: { features: { names: true } } })
   })
 
   test('is announced, silences the assistant, and hands back', async () => {

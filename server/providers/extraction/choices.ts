@@ -144,15 +144,23 @@ const yes =
 const no =
   /^\W*(?:no|nope|nah|n(?=\s*(?:$|[.,;!]))|never|(?:i['’]?d )?rather not|not (?:really|needed|required|at all|necessary)|false|incorrect|negative|i don['’]?t|i do not|i['’]?m not|i have not|i haven['’]?t|absolutely not|no way|of course not|certainly not|definitely not|don['’]?t)\b/i
 
+/** The same in German, French, Spanish and Norwegian. */
+const yesElsewhere =
+  /^[^\p{L}\d]*(?:jawohl|ja|gerne?|natürlich|genau|klar|oui|d['’]accord|bien sûr|volontiers|sí|si|claro|vale|por supuesto|gjerne|selvfølgelig|javisst)(?!\p{L})/iu
+const noElsewhere =
+  /^[^\p{L}\d]*(?:nein|nee|nö|niemals|lieber nicht|natürlich nicht|non|jamais|pas du tout|nunca|para nada|claro que no|nei|aldri|ikke nå)(?!\p{L})/iu
+const dependsElsewhere =
+  /(?<!\p{L})(?:aber|wenn|falls|oder|vielleicht|mais|si|ou|peut-être|pero|o|quizás|tal vez|men|hvis|eller|kanskje)(?!\p{L})/iu
+
 /** A plain yes or no at the start of the message, and how sure it is. */
 export const findAgreement = (message: string): Candidate | undefined => {
-  const refused = no.exec(message)
-  const agreed = refused ? undefined : yes.exec(message)
-  const match = refused ?? agreed
+  const english = no.exec(message) ?? yes.exec(message)
+  const refused = no.exec(message) ?? (english ? null : noElsewhere.exec(message))
+  const match = refused ?? english ?? yesElsewhere.exec(message)
   if (!match) return undefined
   const rest = message.slice(match[0].length)
   if (
-    /\b(?:but|unless|if|or|maybe|depends)\b/i.test(rest) ||
+    (english ? /\b(?:but|unless|if|or|maybe|depends)\b/i : dependsElsewhere).test(rest) ||
     /^\s*(?:idea|clue|problem|worries|rush|matter|one)\b/i.test(rest)
   )
     return undefined

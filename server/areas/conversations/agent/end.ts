@@ -3,8 +3,9 @@ import type { Database } from '#platform/db/pool'
 import type { CarryOut } from '../carry-out.ts'
 import { readStandings } from '../execution-store.ts'
 import { askForPerson, mayAskForPerson } from '../handover.ts'
+import { type Phrases, phrasesFor } from '../languages/index.ts'
 import { findMessage, type NewMessage, saveTurn } from '../message-store.ts'
-import { noAnswer, noticesFor } from '../notices.ts'
+import { noAnswer } from '../notices.ts'
 import { readSurroundings } from '../offer-store.ts'
 import { asideOf, type PendingTurn } from '../pending-turn.ts'
 import * as texts from '../texts.ts'
@@ -96,17 +97,17 @@ async function apologize(
     await carrying.carryOut(tx, pending, decision, turn.asked, around.offers)
     return
   }
+  const say = phrasesFor(thread.state)
   for (const end of (scene?.journal.found({ begin: 'end:' }) ?? []) as unknown as ToolEnd[])
-    if (end.told) pending.messages.push(toldEnd(end))
-  const told = noticesFor(thread.state)
-  if (!mayAskForPerson(thread)) return carrying.say(pending, `${told.cannotAnswer} ${told.tryLater}`)
+    if (end.told) pending.messages.push(toldEnd(say, end))
+  if (!mayAskForPerson(thread)) return carrying.say(pending, `${say.cannotAnswer} ${say.tryLater}`)
   const { closed } = await askForPerson(tx, thread, 'The assistant could not answer.')
-  carrying.say(pending, noAnswer(told, closed))
+  carrying.say(pending, noAnswer(say, closed))
 }
 
-const toldEnd = ({ title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
+const toldEnd = (say: Phrases, { title, status, results, error, execution_id }: ToolEnd): NewMessage => ({
   role: 'assistant',
-  text: texts.endText({ title, status, results: results as Json, error: error as { message: string } | null }),
+  text: texts.endText(say, { title, status, results: results as Json, error: error as { message: string } | null }),
   execution_id,
 })
 

@@ -1,0 +1,80 @@
+// What the program itself says to somebody in a conversation. All of it is plain text: a client must not interpret markup in it.
+
+export type Phrases = {
+  locale: string
+
+  // People who answer
+  aColleague: string
+  joined(name: string): string
+  handedBack: string
+  told: string
+  toldBefore: string
+  theyAnswer: string
+  cannotAnswer: string
+  tryLater: string
+  toldAlone: string
+  nobodyThere: string
+  from(time: string, zone: string): string
+
+  // What can be started
+  greeting: string
+  nothingToOffer: string
+  canHelpWith: string
+  whichOne: string
+  replyWith: string
+  shallIStart(title: string): string
+  /** Names a word that starts it. */
+  notStarted: string
+  notNow: string
+  gone: string
+  cancelled: string
+  complete: string
+
+  // What is needed
+  /** A label of the author, such as "order number". */
+  ask(label: string): string
+  /** Whether a label asks by itself. */
+  asks: RegExp
+  needOne(title: string, question: string): string
+  needSeveral(title: string, labels: string, question: string): string
+  or: string
+  choose(choices: string): string
+  yesOrNo: string
+  aDate: string
+  aDateAndTime: string
+  anEmailAddress: string
+  aNumber: string
+  aFile: string
+  files: string
+  received(names: string): string
+  doesNotFit(issues: string): string
+  theInput: string
+  notUnderstood: string
+  formChanged: string
+
+  // Questions of a workflow
+  /** Names a word that comes back to it. */
+  setAside: string
+  answered: string
+  answeredElsewhere: string
+  waitsForColleague: string
+  waitsForApproval(title: string): string
+
+  // How it goes
+  started(title: string): string
+  stillRunning(title: string): string
+  done: string
+  tooLarge(title: string): string
+  wasCancelled(title: string): string
+  timedOut(title: string): string
+  /** With the reason, where it is known. */
+  failed(title: string, reason: string | null): string
+
+  // In place of words of the person
+  formCancelled: string
+  submitted: string
+}
+
+/** With the reason where one is known, else with an end. */
+export const because = (said: string, reason: string | null, colon = ': '): string =>
+  reason === null ? `${said}.` : `${said}${colon}${reason}`
