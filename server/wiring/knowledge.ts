@@ -1,4 +1,4 @@
-import { mayUseModel } from '#areas/credentials/rights'
+import { findProvider } from '#areas/credentials/rights'
 import { findUpload, openUpload } from '#areas/files/uploads'
 import type { EmbedParts } from '#areas/knowledge/embeddings'
 import { makeIndexer } from '#areas/knowledge/indexing'
@@ -56,8 +56,8 @@ export function wireKnowledge(options: KnowledgeOptions) {
       findUpload,
       findDataset: datasets.findDataset,
       checkDocuments,
-      mayEmbedWith: (ctx, credentialId) =>
-        mayUseModel(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id),
+      findProvider: (ctx, credentialId) =>
+        findProvider(ctx.tx, ctx.workspace.workspace_id, credentialId, ctx.person.user_id),
     }),
     standings: { knowledge: standingInKnowledge, owned_knowledge: standingInOwnedKnowledge },
     references: new Map<string, ReferenceCheck>([['kb', mayReadNamed]]),

@@ -41,10 +41,15 @@ export async function mayUseNamed(tx: Tx, workspaceId: string, named: string, us
   return credentialId !== undefined && mayUse(await findRole(tx, workspaceId, credentialId, userId))
 }
 
-/** The same of a credential of a language model, by its uuid. */
-export async function mayUseModel(tx: Tx, workspaceId: string, credentialId: string, userId: string): Promise<boolean> {
+/** The provider of a language model's credential, by its uuid; undefined where it is none, or this person may not use it. */
+export async function findProvider(
+  tx: Tx,
+  workspaceId: string,
+  credentialId: string,
+  userId: string,
+): Promise<string | undefined> {
   const row = await findUsable(tx, workspaceId, credentialId, userId)
-  return row !== undefined && row.kind === 'llm' && mayUse(row.role)
+  return row?.kind === 'llm' && mayUse(row.role) ? String(row.config.provider) : undefined
 }
 
 /** Credentials of a person who leaves go to the person who gets their workflows, which would fail without them. */

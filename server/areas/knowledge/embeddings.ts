@@ -1,3 +1,4 @@
+import { llmProviders } from '#areas/credentials/kinds'
 import type { Asker, WatchEmbed } from '#areas/insights/metering'
 import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
@@ -38,8 +39,8 @@ export async function embedderFor(
     const opened = await parts.openModel({ workspaceId, credentialId, userId: owner_id })
     if (opened.address === null) return undefined
     const fetch = parts.outgoing.fetchWith(opened.credential, { timeoutMs: ANSWER_WITHIN_MS })
-    const provider = typeof opened.config.provider === 'string' ? opened.config.provider : 'openai-compatible'
-    return parts.watchEmbed(makeAskVectors({ fetch, address: opened.address, model }), {
+    const provider = llmProviders.find((name) => name === opened.config.provider) ?? 'openai-compatible'
+    return parts.watchEmbed(makeAskVectors({ fetch, address: opened.address, model, provider }), {
       ...asker,
       workspaceId,
       credentialId,

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callTools, say } from '#test/fakes/llm/answers'
 import { type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
@@ -15,11 +16,19 @@ let world: World
 /** Pages of the site, by path. */
 const pages = new Map<string, { type?: string; body?: string; status?: number; location?: string }>()
 const visited: string[] = []
+/** What comes to the site with a body is answered so. */
+let answer: ((body: unknown, headers: IncomingHttpHeaders) => unknown) | undefined
 
 beforeAll(async () => {
   llm = await startFakeLlm()
-  site = createServer((request, response) => {
+  site = createServer(async (request, response) => {
     visited.push(request.url!)
+    if (request.method === 'POST' && answer) {
+      const body = JSON.parse((await buffer(request)).toString())
+      return response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer(body, request.headers)))
+    }
     const page = pages.get(request.url!)
     if (!page) return response.writeHead(404).end()
     const { type = 'text/html; charset=utf-8', status = 200, location } = page
@@ -35,6 +44,7 @@ beforeEach(() => {
   llm.reset()
   pages.clear()
   visited.length = 0
+  answer = undefined
 })
 afterAll(async () => {
   await service?.stop()
@@ -210,6 +220,7 @@ describe('a document', () => {
     })
     expect((await world.owner.call('POST', `${path}/reindex`)).body.status).toBe('pending')
     await idle(base)
+    expect((await search(base, 'lamp')).passages[0]).toMatchObject({ heading: ['Lamp'] })
   })
 
   test('is gone with its passages when it is removed', async () => {
@@ -271,14 +282,9 @@ describe('a crawl', () => {
 })
 
 describe('embeddings', () => {
-  const model = (): Promise<Answer> =>
+  const model = (config: object = { provider: 'openai-compatible', base_url: llm.baseUrl }): Promise<Answer> =>
     world.owner.call('POST', '/api/credentials', {
-      body: {
-        name: 'Model',
-        kind: 'llm',
-        config: { provider: 'openai-compatible', base_url: llm.baseUrl },
-        secrets: { api_key: llm.key },
-      },
+      body: { name: 'Model', kind: 'llm', config, secrets: { api_key: llm.key } },
     })
   /** Texts about animals point one way, all others the other way. */
   const aboutAnimals = (text: string): number[] => (/dog|cat|pet/i.test(text) ? [1, 0.1, -0.2] : [-1, 0.2, 0.3])
@@ -293,6 +299,32 @@ describe('embeddings', () => {
     expect(ranked_by).toBe('hybrid')
     expect(passages[0].text).toBe('A dog barks.')
     expect(llm.refused).toEqual([])
+  })
+
+  test('of Google are asked for in its own way; Anthropic has none', async () => {
+    type Batch = { requests: { model: string; content: { parts: { text: string }[] } }[] }
+    answer = (body, headers) => {
+      expect(headers['x-goog-api-key']).toBe(llm.key)
+      const { requests } = body as Batch
+      expect(new Set(requests.map((request) => request.model))).toEqual(new Set(['models/gemini-embedding-001']))
+      return { embeddings: requests.map(({ content }) => ({ values: aboutAnimals(content.parts[0]!.text) })) }
+    }
+    const google = await model({ provider: 'google', base_url: `${address}/v1beta` })
+    const base = await makeBase({
+      embeddings: { credential_id: google.body.credential_id, model: 'gemini-embedding-001' },
+    })
+    expect(await addAll(base, { text: 'A dog barks.' })).toMatchObject({ status: 'ready', error: null })
+    const { passages, ranked_by } = await search(base, 'Which pet is loud?')
+    expect([ranked_by, passages[0].text]).toEqual(['hybrid', 'A dog barks.'])
+    expect(new Set(visited)).toEqual(new Set(['/v1beta/models/gemini-embedding-001:batchEmbedContents']))
+    const { credential_id } = (await model({ provider: 'anthropic' })).body
+    const refused = await world.owner.call('POST', '/api/knowledge', {
+      body: { name: 'B', embeddings: { credential_id, model: 'm' } },
+    })
+    expect([refused.status, refused.body.errors[0]]).toEqual([
+      422,
+      { path: '/embeddings/credential_id', message: 'is of Anthropic, which has no embedding models' },
+    ])
   })
 
   test('that do not answer leave the words', async () => {

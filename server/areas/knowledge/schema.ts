@@ -12,7 +12,7 @@ const Share = z.object({
 })
 
 const Embeddings = z.object({
-  credential_id: id('cred').describe('A credential of the kind `llm` with an OpenAI-compatible address'),
+  credential_id: id('cred').describe('A credential of the kind `llm`: an OpenAI-compatible address, or Google'),
   model: z.string().describe('The model that turns passages into vectors'),
 })
 

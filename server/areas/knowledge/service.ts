@@ -12,8 +12,8 @@ import * as store from './store.ts'
 export type ById = { knowledge_id: string }
 
 export type KnowledgeParts = {
-  /** Whether a person may use a credential, and it is one of a language model. */
-  mayEmbedWith(ctx: Context, credentialId: string): Promise<boolean>
+  /** The provider of a language model's credential; undefined where it is none, or the person may not use it. */
+  findProvider(ctx: Context, credentialId: string): Promise<string | undefined>
 }
 
 const MAX_BASES = 1_000
@@ -117,8 +117,11 @@ async function checkEmbeddings(
   ctx: Context,
   embeddings: { credential_id: string } | null,
 ): Promise<void> {
-  if (embeddings && !(await parts.mayEmbedWith(ctx, embeddings.credential_id)))
-    throw unknownReference('/embeddings/credential_id')
+  if (!embeddings) return
+  const provider = await parts.findProvider(ctx, embeddings.credential_id)
+  const path = '/embeddings/credential_id'
+  if (provider === undefined) throw unknownReference(path)
+  if (provider === 'anthropic') throw invalid([{ path, message: 'is of Anthropic, which has no embedding models' }])
 }
 
 async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {

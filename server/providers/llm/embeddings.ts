@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ModelProblem } from './problem.ts'
+import { isModelName, type VendorName } from './vendors.ts'
 
-// Vectors of texts, over the OpenAI-compatible protocol that most providers and local servers speak.
+// Vectors of texts, over the OpenAI-compatible protocol that most providers and local servers speak, and over Google's own.
 
 /** As many vectors of length one as there are texts. Throws ModelProblem, or the signal's reason when aborted. */
 export type Embed = (texts: string[], signal?: AbortSignal) => Promise<Float32Array[]>
@@ -14,40 +15,81 @@ export type AskVectors = (
 
 export const MAX_DIMENSIONS = 4_096
 
-const Answer = z.object({
-  data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(MAX_DIMENSIONS) })),
+const numbers = z.array(z.number()).min(1).max(MAX_DIMENSIONS)
+
+type Protocol = {
+  path(model: string): string
+  body(model: string, texts: string[]): object
+  /** The vector of each text by its place; undefined where the answer is none. */
+  read(answer: unknown): { vectors: [at: number, vector: number[]][]; tokens: number | null } | undefined
+}
+
+const Data = z.object({
+  data: z.array(z.object({ index: z.int().min(0), embedding: numbers })),
   usage: z
     .object({ prompt_tokens: z.number().optional().catch(undefined) })
     .optional()
     .catch(undefined),
 })
 
+const openai: Protocol = {
+  path: () => 'embeddings',
+  body: (model, texts) => ({ model, input: texts, encoding_format: 'float' }),
+  read(answer) {
+    const { data, success } = Data.safeParse(answer)
+    if (!success) return undefined
+    return {
+      vectors: data.data.map(({ index, embedding }) => [index, embedding]),
+      tokens: data.usage?.prompt_tokens ?? null,
+    }
+  },
+}
+
+const Batch = z.object({ embeddings: z.array(z.object({ values: numbers })) })
+
+const google: Protocol = {
+  path(model) {
+    if (!isModelName(model)) throw new ModelProblem('model_name_invalid', 'this is not the name of a model')
+    return `models/${model}:batchEmbedContents`
+  },
+  body: (model, texts) => ({
+    requests: texts.map((text) => ({ model: `models/${model}`, content: { parts: [{ text }] } })),
+  }),
+  read(answer) {
+    const { data, success } = Batch.safeParse(answer)
+    return success ? { vectors: data.embeddings.map(({ values }, at) => [at, values]), tokens: null } : undefined
+  },
+}
+
 export function makeAskVectors({
   fetch,
   address,
   model,
+  provider = 'openai-compatible',
 }: {
   fetch: typeof globalThis.fetch
   address: string
   model: string
+  provider?: VendorName
 }): AskVectors {
-  const url = `${address.replace(/\/+$/, '')}/embeddings`
+  const protocol = provider === 'google' ? google : openai
   return async (texts, signal) => {
-    const response = await ask(fetch, url, { model, input: texts, encoding_format: 'float' }, signal)
+    const url = `${address.replace(/\/+$/, '')}/${protocol.path(model)}`
+    const response = await ask(fetch, url, protocol.body(model, texts), signal)
     if (!response.ok) {
       await response.body?.cancel()
       throw problemOf(response.status)
     }
-    const parsed = Answer.safeParse(await response.json().catch(() => undefined))
-    if (!parsed.success) throw invalidAnswer()
+    const given = protocol.read(await response.json().catch(() => undefined))
+    if (!given) throw invalidAnswer()
     const vectors = new Array<Float32Array>(texts.length)
-    for (const { index, embedding } of parsed.data.data) {
-      if (index >= texts.length) throw invalidAnswer()
-      vectors[index] = normalised(embedding)
+    for (const [at, vector] of given.vectors) {
+      if (at >= texts.length) throw invalidAnswer()
+      vectors[at] = normalised(vector)
     }
     const dimensions = vectors[0]?.length
     for (let at = 0; at < texts.length; at += 1) if (vectors[at]?.length !== dimensions) throw invalidAnswer()
-    return { vectors, tokens: parsed.data.usage?.prompt_tokens ?? null }
+    return { vectors, tokens: given.tokens }
   }
 }
 
@@ -79,7 +121,7 @@ function problemOf(status: number): ModelProblem {
   return new ModelProblem('provider_refused', `the embedding model refused the request with ${status}`)
 }
 
-function normalised(numbers: number[]): Float32Array {
-  const length = Math.hypot(...numbers)
-  return Float32Array.from(numbers, (number) => (length > 0 ? number / length : 0))
+function normalised(vector: number[]): Float32Array {
+  const length = Math.hypot(...vector)
+  return Float32Array.from(vector, (number) => (length > 0 ? number / length : 0))
 }
