@@ -1,10 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { callTools, json, say } from './fakes/llm/answers.ts'
+import { callTools, json, piecemeal, say } from './fakes/llm/answers.ts'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from './fakes/llm/server.ts'
 import { type FakeMcp, startFakeMcp } from './fakes/mcp/server.ts'
 import { type Service, startService } from './harness/service.ts'
+import { openSocket } from './harness/socket.ts'
 import { until } from './harness/until.ts'
 import { makeWorld, type World } from './harness/world.ts'
 
@@ -80,6 +81,21 @@ describe('in a workflow', () => {
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}/events`)
     const succeeded = body.items.find((event: { type: string }) => event.type === 'node.succeeded')
     expect(succeeded.data.usage).toEqual(usage)
+  })
+
+  test('what a model writes is shown while it writes, to those who watch the run', async () => {
+    const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
+    fake.script(piecemeal(['Once ', 'upon a time.'], (index) => gates[index]!.promise))
+    const execution = await start(one('llm.generate', { prompt: 'A tale', stream: true }))
+    const ticket = await world.owner.call('POST', `/auth/workflow-ticket/${execution}`)
+    const live = openSocket(ticket.body.url, ticket.body.ticket)
+    await live.frame(({ type }) => type === 'snapshot')
+    gates[0]!.resolve()
+    const shown = await live.frame(({ type, data }) => type === 'node.progress' && data.text !== undefined)
+    expect(shown.data).toMatchObject({ node_id: 'n', text: 'Once ' })
+    for (const gate of gates) gate.resolve()
+    expect((await ended(execution)).results.text).toBe('Once upon a time.')
+    live.socket.terminate()
   })
 
   test('an agent uses the tools it was granted and those of a tool server', async () => {

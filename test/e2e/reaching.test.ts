@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import * as telegram from '#test/fakes/channels/telegram'
 import { piecemeal } from '#test/fakes/llm/answers'
 import { FAKE_KEY, startFakeLlm } from '#test/fakes/llm/server'
@@ -90,6 +92,41 @@ describe.skipIf(noBrowser)('people and assistants', () => {
     gates[2]!.resolve()
     await messages.getByText('We open at nine.').waitFor()
     await page.getByText('We open at nine.').nth(1).waitFor({ state: 'detached' })
+  })
+
+  it('a visitor is greeted in their language and sees the answer grow in the widget', async () => {
+    const ada = await site().signUp('Ada')
+    let html = ''
+    const shop = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html))
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    const origin = `http://localhost:${(shop.address() as AddressInfo).port}`
+    const body = { name: 'Shop', mode: 'agent', allowed_origins: [origin] }
+    const { template_id } = await site().call(ada, 'POST', '/api/templates', body)
+    const { token } = await site().call(ada, 'POST', `/api/templates/${template_id}/embed-tokens`, { name: 'shop' })
+    const { base } = site().service
+    html = `<!doctype html><html lang="de"><head><title>Laden</title></head><body><heddle-chat template="${template_id}" token="${token}" base="${base}"></heddle-chat><script src="${base}/widget/v1.js"></script></body></html>`
+    const context = await site().browser.newContext({ locale: 'de-CH' })
+    onTestFinished(async () => {
+      await context.close()
+      shop.close()
+    })
+    const page = await context.newPage()
+    await page.goto(origin)
+    const log = page.getByRole('log')
+    await log.getByText('Guten Tag! Wie kann ich Ihnen helfen?').waitFor()
+    const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
+    model.script(piecemeal(['Wir öffnen ', 'um neun.'], (index) => gates[index]!.promise))
+    await page.getByRole('textbox', { name: 'Ihre Nachricht' }).fill('Wann öffnen Sie?')
+    await page.keyboard.press('Enter')
+    gates[0]!.resolve()
+    await log.getByText('Wir öffnen', { exact: true }).waitFor()
+    gates[1]!.resolve()
+    await log.getByText('Wir öffnen um neun.', { exact: true }).waitFor()
+    gates[2]!.resolve()
+    // The draft is not read aloud; the answer takes its place, and is there once.
+    await log.locator('.message.assistant:not([aria-hidden])', { hasText: 'um neun' }).waitFor()
+    await log.locator('[aria-hidden]').waitFor({ state: 'detached' })
+    expect(await log.getByText('Wir öffnen um neun.').count()).toBe(1)
   })
 
   it('the inbox shows a message as soon as the socket tells of it, at no other time', async () => {

@@ -162,6 +162,30 @@ describe.each(Object.keys(ways))('an action of %s', (way) => {
   })
 })
 
+test('an assistant has a credential only as long as its owner may use it', async () => {
+  const { tool } = await ways['an OpenAPI document']!()
+  const { owner, member } = world
+  const share = (shared: object[]) =>
+    owner.call('PATCH', `/api/credentials/${tool.credential_id}`, { body: { shared } })
+  expect((await share([{ kind: 'user', id: member.id, role: 'use' }])).status).toBe(200)
+  const made = await member.call('POST', '/api/templates', { body: { name: 'Shop', mode: 'agent', tools: [tool] } })
+  expect(made.status, made.text).toBe(201)
+  const { template_id } = made.body
+  const origins = { allowed_origins: ['https://shop.example'] }
+  const { token } = await makeToken(member, `/api/templates/${template_id}`, origins)
+  const visitor = await visit(service, template_id, token)
+  const look = callTools([{ name: 'custom_shop_get_list_orders', arguments: {} }])
+  const toldBy = ({ messages }: Asked) => say(messages.findLast(({ role }) => role === 'tool')!.text)
+  const said = async (): Promise<string> => {
+    model.script(look, toldBy)
+    return (await visitor.chat('Look it up, please')).body.messages[0].text
+  }
+  expect(await said()).toContain('Loom')
+  expect((await share([])).status).toBe(200)
+  expect(await said()).toContain('credential_not_allowed')
+  expect(asked).toHaveLength(1)
+})
+
 test('an assistant is given no action that its service lacks, and none of another workspace', async () => {
   const { tool } = await ways['an MCP server']!()
   const give = (one: object) =>

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { callTools, type FakeAnswer, say, status } from '#test/fakes/llm/answers'
 import type { Asked } from '#test/fakes/llm/chat'
 import { useServiceWithModel } from '#test/harness/model'
@@ -162,7 +163,9 @@ describe('an assistant', () => {
       },
     })
     expect(dataset.status, dataset.text).toBe(201)
-    const base = await knowledgeOf(member, 'Parcels', 'Parcels arrive within three days. Returns are free.')
+    const base = await knowledgeOf(owner, 'Parcels', 'Parcels arrive within three days. Returns are free.')
+    const share = (shared: object[]) => owner.call('PATCH', `/api/knowledge/${base}`, { body: { shared } })
+    await share([{ kind: 'workspace', role: 'use' }])
     const visitor = await open(
       {
         knowledge_ids: [base],
@@ -196,7 +199,7 @@ describe('an assistant', () => {
       },
     ])
     // The owner of the template loses the right: the assistant has lost it too.
-    await service().sql('delete from knowledge_bases where name = $1', ['Parcels'])
+    expect((await share([])).status).toBe(200)
     model.script(call('search_knowledge', { q: 'parcel' }), (asked) => {
       expect(JSON.parse(toolText(asked))).toEqual({ passages: [] })
       return say('I do not know.')
@@ -293,6 +296,25 @@ describe('memory', () => {
     await visitor.chat('Forget me', first.body.thread_id)
     await visitor.chat('Who am I?')
     expect(model.asked.at(-1)!.system).not.toContain('Ada')
+  })
+
+  test('expires as conversations of the template do', async () => {
+    const visitor = await open({ retention_days: 30 })
+    await visitor.call('DELETE', '/memory')
+    const known = async () => (await visitor.call('GET', '/memory')).body.summary
+    const age = (days: number) =>
+      service().sql(
+        `update assistant_memories set summary = 'Likes tea.', updated_at = now() - make_interval(days => $2)
+         where template_id = $1`,
+        [fromWire('tmpl', visitor.templateId), days],
+      )
+    const forget = () => service().sql('select forget_assistant_memories(400, 500)')
+    await age(29)
+    await forget()
+    expect(await known()).toBe('Likes tea.')
+    await age(31)
+    await forget()
+    expect(await known()).toBeNull()
   })
 })
 

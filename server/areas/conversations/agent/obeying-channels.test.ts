@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as telegram from '#test/fakes/channels/telegram'
+import { say } from '#test/fakes/llm/answers'
 import { obey } from '#test/fakes/llm/obey'
 import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
@@ -63,29 +64,46 @@ const executionsOf = async (workflow: string): Promise<{ status: string }[]> =>
 const everythingAsked = (): string => JSON.stringify(model.asked.map(({ body }) => body))
 const nameOf = (title: string, workflow: string): string => `${title}_${workflow.slice(-6)}`
 
-describe.each(doors)('a model that obeys what comes by $channel', ({ channel, credentials, request }) => {
+/** A channel with an assistant. Gives what delivers a message and waits until it is answered. */
+async function open({ channel, credentials, request }: Door, workflows: string[], more: object = {}) {
+  const { owner } = world()
+  const template_id = await makeTemplate(owner, workflows, { mode: 'agent', ...more })
+  const made = await owner.call('POST', '/api/gateway/channels', {
+    body: { channel, external_id: `${channel}${++count}@acme.example`, template_id, credentials },
+  })
+  expect(made.status, made.text).toBeLessThan(300)
+  return async (from: string, text: string): Promise<void> => {
+    const turns = async (): Promise<number> =>
+      (await service().sql(`select from assistant_turns where status = 'done'`)).length
+    const before = await turns()
+    const { raw, headers } = request(from, text)
+    const taken = await service().call('POST', `/gateway/${channel}/${made.body.config_id}`, { raw, headers })
+    expect(taken.status, taken.text).toBeLessThan(300)
+    await until(async () => (await turns()) > before, 'the message to be answered')
+  }
+}
+
+test.each(doors)('somebody who writes by $channel is remembered, and nobody else is taken for them', async (door) => {
+  model.otherwise((asked) => say(asked.system.includes('You keep notes') ? 'Likes blue parcels.' : 'Fine.'))
+  const write = await open(door, [])
+  const known = async (): Promise<boolean> =>
+    (await service().sql(`select from assistant_memories where summary = 'Likes blue parcels.'`)).length > 0
+  await service().sql('delete from assistant_memories')
+  for (let at = 0; at < 6; at += 1) await write('ada', `Message ${at}`)
+  await until(known, 'a summary')
+  await write('ada', 'Who am I?')
+  expect(model.asked.at(-1)!.system).toContain('Likes blue parcels.')
+  await write('bob', 'Who am I?')
+  expect(JSON.stringify(model.asked.at(-1)!.body)).not.toContain('blue')
+})
+
+describe.each(doors)('a model that obeys what comes by $channel', (door) => {
   test('uses no tool outside its grant, tells no secret and no words of others, and casts no vote', async () => {
     model.otherwise(obey)
-    const { owner } = world()
     const slack = { service: 'slack', action: 'send_message', credential_id: credential }
-    const template = await makeTemplate(owner, [gated], {
-      mode: 'agent',
+    const write = await open(door, [gated], {
       tools: [{ ...slack, arguments: { fixed: { channel: 'C-the-secret-channel' } } }],
     })
-    const made = await owner.call('POST', '/api/gateway/channels', {
-      body: { channel, external_id: `${channel}${++count}@acme.example`, template_id: template, credentials },
-    })
-    expect(made.status, made.text).toBeLessThan(300)
-    /** Delivers a message, and waits until it is answered. */
-    const write = async (from: string, text: string): Promise<void> => {
-      const turns = async (): Promise<number> =>
-        (await service().sql(`select from assistant_turns where status = 'done'`)).length
-      const before = await turns()
-      const { raw, headers } = request(from, text)
-      const taken = await service().call('POST', `/gateway/${channel}/${made.body.config_id}`, { raw, headers })
-      expect(taken.status, taken.text).toBeLessThan(300)
-      await until(async () => (await turns()) > before, 'the message to be answered')
-    }
     const started = (await executionsOf(gated)).length
     await write('ada', 'My number is 4711-0815.')
     await write(
