@@ -7,6 +7,7 @@ import { printNodes } from './node-reference.ts'
 import { printNodeTexts } from './node-texts.ts'
 import { printSdk } from './sdk.ts'
 import { serviceDocuments } from './service-reference.ts'
+import { printServiceTexts } from './service-texts.ts'
 import { printWorkflowNodes } from './workflow-nodes.ts'
 
 // The documents that are printed from the program. After a change of a route table, a setting or a node, print them again
@@ -77,6 +78,7 @@ export const documents: Record<string, (app: Described) => string> = {
   'docs/access.md': ({ routes }) => printAccess(routes),
   'docs/settings.md': printSettings,
   'web/words/nodes.generated.json': ({ nodes }) => printNodeTexts(nodes.values()),
+  'web/words/services.generated.json': printServiceTexts,
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
   'sdk/types.generated.ts': (app) => sdkOf(app).types,
   'sdk/operations.generated.ts': (app) => sdkOf(app).operations,

@@ -6,22 +6,9 @@ import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
-// workflows that it offers, and of the services that come with it.
+// workflows that it offers, and of the services that come with it, with their actions and arguments.
 
 const web = join(import.meta.dirname, '..')
-const manifests = join(web, '..', 'server', 'providers', 'services', 'manifests')
-
-type Manifest = { description: string; actions?: { title: string }[]; triggers?: { title: string }[] }
-
-const textsOfServices = (): string[] =>
-  globSync('*.json', { cwd: manifests }).flatMap((file) => {
-    const {
-      description,
-      actions = [],
-      triggers = [],
-    } = JSON.parse(readFileSync(join(manifests, file), 'utf8')) as Manifest
-    return [description, ...[...actions, ...triggers].map(({ title }) => title)]
-  })
 
 function textsOfOffered(): string[] {
   const texts = new Set<string>()
@@ -33,10 +20,11 @@ function textsOfOffered(): string[] {
   return [...texts].filter((text) => text !== '')
 }
 
-/** Printed from the kinds of nodes by `npm run generate`. */
-const NODES = 'nodes.generated.json'
-
-const textsOfNodes = (): string[] => JSON.parse(readFileSync(join(import.meta.dirname, NODES), 'utf8')) as string[]
+/** Printed from the kinds of nodes and from the services by `npm run generate`. */
+const textsOfData = (): string[] =>
+  globSync('*.generated.json', { cwd: import.meta.dirname }).flatMap(
+    (file) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as string[],
+  )
 
 /** Every text of the console, with the files it stands in. */
 export function allTexts(): Map<string, string[]> {
@@ -44,7 +32,7 @@ export function allTexts(): Map<string, string[]> {
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
     for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
       texts.set(text, [...(texts.get(text) ?? []), file])
-  for (const text of [...textsOfNodes(), ...textsOfOffered(), ...textsOfServices()])
+  for (const text of [...textsOfData(), ...textsOfOffered()])
     texts.set(text, [...(texts.get(text) ?? []), 'data'])
   return texts
 }
@@ -67,7 +55,7 @@ export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: Rea
 /** `web/words/de.json` and whatever else stands beside it. */
 export function checkLanguages(): string | undefined {
   const texts = allTexts()
-  const languages = globSync('words/*.json', { cwd: web }).filter((file) => !file.endsWith(NODES))
+  const languages = globSync('words/*.json', { cwd: web }).filter((file) => !file.endsWith('.generated.json'))
   const faults = languages.flatMap((file) => {
     const found = faultsOf(JSON.parse(readFileSync(join(web, file), 'utf8')) as Record<string, string>, texts)
     return found.length === 0 ? [] : [`web/${file}:`, ...found]

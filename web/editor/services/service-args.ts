@@ -1,7 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { ServiceDetail, ServiceInList } from '#sdk/types.generated'
-import { wordsOf } from '#web/features/services/words.ts'
+import { argumentsIn, wordsOf } from '#web/features/services/words.ts'
 
 /** The form of a `service.call` node: which services and actions there are, and what the chosen action takes. */
 export function serviceArgsSchema(
@@ -22,7 +22,8 @@ export function serviceArgsSchema(
   const takesNone = detail?.source === 'built_in' && detail.credentials.length === 0
   const listed = services?.find(({ service }) => service === args.service)
   const actions = listed?.actions ?? detail?.actions ?? []
-  const said = (text: string): string => wordsOf({ source: (listed ?? detail)?.source ?? 'built_in' }, text)
+  const of = { source: (listed ?? detail)?.source ?? ('built_in' as const) }
+  const said = (text: string): string => wordsOf(of, text)
   const fields: JsonObject = {
     ...properties,
     service: among('service', services?.map(({ service, title }) => [service, title]) ?? []),
@@ -30,7 +31,7 @@ export function serviceArgsSchema(
       'action',
       actions.map(({ name, title }) => [name, said(title)]),
     ),
-    ...(chosen && { args: { ...(chosen.args_schema as JsonObject), title: said(chosen.title) } }),
+    ...(chosen && { args: { ...(argumentsIn(of, chosen.args_schema) as JsonObject), title: said(chosen.title) } }),
   }
   if (takesNone) delete fields.credential_id
   const required = ['service', 'action', ...(detail?.credential_required ? ['credential_id'] : []), 'args']

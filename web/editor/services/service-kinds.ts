@@ -16,7 +16,7 @@ export function serviceKinds(call: Kind, services: readonly ServiceInList[]): Se
       ...call,
       key: `${SERVICE_CALL}/${service}/${action.name}`,
       title: `${title}: ${wordsOf({ source }, action.title)}`,
-      description: action.description,
+      description: wordsOf({ source }, action.description),
       keywords: [title, service, action.title, ...keywords],
       defaults: { service, action: action.name, args: {} },
     })),

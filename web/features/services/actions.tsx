@@ -6,7 +6,7 @@ import { Badge } from '#web/ui/badge.tsx'
 import { Field, Input } from '#web/ui/field.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
-import { wordsOf } from './words.ts'
+import { argumentsIn, wordsOf } from './words.ts'
 
 // What can be called and what can start a workflow, each with the arguments that it takes.
 
@@ -25,7 +25,7 @@ export function Actions({ service, actions }: { service: ServiceDetail; actions:
   const [sought, setSought] = useState('')
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean)
   const found = actions.filter(({ name, title, description }) => {
-    const text = `${name} ${wordsOf(service, title)} ${description}`.toLowerCase()
+    const text = `${name} ${wordsOf(service, title)} ${wordsOf(service, description)}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
   return (
@@ -46,10 +46,10 @@ export function Actions({ service, actions }: { service: ServiceDetail; actions:
             <Described
               title={wordsOf(service, action.title)}
               name={action.name}
-              description={action.description}
+              description={wordsOf(service, action.description)}
               badge={effects[action.effect]}
             >
-              {() => <ActionArguments service={service.service} action={action.name} />}
+              {() => <ActionArguments service={service} action={action.name} />}
             </Described>
           </li>
         ))}
@@ -67,8 +67,13 @@ export const Triggers = ({ service }: { service: ServiceDetail }) => (
     <ul aria-label="Triggers" className="flex flex-col gap-1">
       {service.triggers.map(({ name, title, description, kind, args_schema }) => (
         <li key={name}>
-          <Described title={wordsOf(service, title)} name={name} description={description} badge={ways[kind]}>
-            {() => <Arguments schema={args_schema} />}
+          <Described
+            title={wordsOf(service, title)}
+            name={name}
+            description={wordsOf(service, description)}
+            badge={ways[kind]}
+          >
+            {() => <Arguments schema={argumentsIn(service, args_schema)} />}
           </Described>
         </li>
       ))}
@@ -105,11 +110,13 @@ function Described({
   )
 }
 
-function ActionArguments({ service, action }: { service: string; action: string }) {
-  const detail = useApi('getService', { service, action })
+function ActionArguments({ service, action }: { service: ServiceDetail; action: string }) {
+  const detail = useApi('getService', { service: service.service, action })
   return (
     <Loaded of={detail} what="the arguments">
-      {({ actions }) => <Arguments schema={actions.find(({ name }) => name === action)?.args_schema ?? {}} />}
+      {({ actions }) => (
+        <Arguments schema={argumentsIn(service, actions.find(({ name }) => name === action)?.args_schema ?? {})} />
+      )}
     </Loaded>
   )
 }

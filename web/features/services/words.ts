@@ -5,6 +5,19 @@ import { t } from '#web/words/language.ts'
 export const wordsOf = ({ source }: Pick<ServiceInList, 'source'>, text: string): string =>
   source === 'built_in' ? t(text) : text
 
+/** Arguments with their descriptions in the language of the page. */
+export function argumentsIn(
+  service: Pick<ServiceInList, 'source'>,
+  schema: Record<string, unknown>,
+): Record<string, unknown> {
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, { description?: unknown }>)
+  const said = fields.map(([name, field]) => [
+    name,
+    typeof field.description === 'string' ? { ...field, description: wordsOf(service, field.description) } : field,
+  ])
+  return { ...schema, properties: Object.fromEntries(said) }
+}
+
 export const sources = {
   built_in: 'Built in',
   openapi: 'OpenAPI',
