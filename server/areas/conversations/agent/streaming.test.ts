@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { makeClient } from '#sdk/client'
 import { piecemeal, say } from '#test/fakes/llm/answers'
 import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
@@ -111,6 +112,42 @@ test('a client whose connection was cut goes on after its last frame; nothing is
   const late = await (await visitor.watch('Count', { ...key, 'last-event-id': seen.id! })).rest()
   expect(late).toMatchObject([{ event: 'done', data: frames.at(-1)!.data }])
   expect(model.count()).toBe(before + 1)
+})
+
+test('the client of the SDK shows the text as it grows, and takes a cut connection up again', async () => {
+  const { owner } = world()
+  const template_id = await makeTemplate(owner, [], { mode: 'agent' })
+  const { body: thread } = await owner.call('POST', '/api/chat-thread', { body: { title: 'T', template_id } })
+  const { answer, go } = gated(['One ', 'two.'])
+  model.script(answer, say('never'))
+  go(0)
+  const cut = new AbortController()
+  const lastIds: (string | null)[] = []
+  const client = makeClient({
+    baseUrl: service().base,
+    token: owner.key,
+    fetch: (address, init) => {
+      const isFirst = lastIds.push(new Headers(init?.headers).get('last-event-id')) === 1
+      if (!isFirst) go(1)
+      return fetch(address, isFirst ? { ...init, signal: AbortSignal.any([init!.signal!, cut.signal]) } : init)
+    },
+  })
+  const shown: string[] = []
+  const said = await client.stream(
+    'postThreadMessage',
+    { thread_id: thread.thread_id, body: { text: 'Count' } },
+    {
+      onText(text) {
+        shown.push(text)
+        if (text === 'One ') cut.abort()
+        else go(2)
+      },
+    },
+  )
+  expect(shown).toEqual(['One ', 'One two.'])
+  expect(lastIds).toEqual([null, expect.stringMatching(/^\d+\.4$/)])
+  expect(said).toMatchObject({ text: 'Count', answers: [{ text: 'One two.' }] })
+  expect(model.count()).toBe(1)
 })
 
 test('the key of a stream belongs to its body: another one is refused, and JSON gets the same answer', async () => {
