@@ -792,7 +792,7 @@ export type Operations = {
   /** Delete an embed token of a template */
   deleteTemplateToken: { input: { template_id: string; token_id: string }; answer: undefined; required: true }
   /** What the widget shows, and a visitor token */
-  getWidgetConfig: { input: { template_id: string }; answer: WidgetConfig; required: true }
+  getWidgetConfig: { input: { template_id: string; locale?: string }; answer: WidgetConfig; required: true }
   /** Say something, and get the answer */
   chatWithWidget: { input: { template_id: string } & { thread_id?: string; message?: string; files?: Array<string>; time_zone?: string; page?: { url: string; title?: string }; locale?: string }; answer: ChatAnswer; required: true }
   /** Status of an execution that the visitor started, for polling */
@@ -818,7 +818,7 @@ export type Operations = {
   /** What the widget of a workflow shows, and a visitor token */
   getWorkflowWidgetConfig: { input: { workflow_id: string }; answer: WorkflowWidgetConfig; required: true }
   /** Gather the inputs of the workflow in a guided conversation, then start it */
-  gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; files?: Array<string>; time_zone?: string }; answer: Gathered; required: true }
+  gatherInputs: { input: { workflow_id: string } & { conversation_id?: string; message?: string; files?: Array<string>; time_zone?: string; locale?: string }; answer: Gathered; required: true }
   /** Status of an execution that the visitor started, simplified */
   getEmbeddedExecution: { input: { workflow_id: string; execution_id: string }; answer: SimpleExecution; required: true }
   /** Results of an execution that the visitor started, however large */
@@ -1384,7 +1384,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getTemplateToken: ["GET", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   updateTemplateToken: ["PATCH", "/api/templates/{template_id}/embed-tokens/{token_id}"],
   deleteTemplateToken: ["DELETE", "/api/templates/{template_id}/embed-tokens/{token_id}"],
-  getWidgetConfig: ["GET", "/api/embed/template/{template_id}/config"],
+  getWidgetConfig: ["GET", "/api/embed/template/{template_id}/config", ["locale"]],
   chatWithWidget: ["POST", "/api/embed/template/{template_id}/chat"],
   getWidgetExecution: ["GET", "/api/embed/template/{template_id}/execution/{execution_id}/status"],
   readWidgetResults: ["GET", "/api/embed/template/{template_id}/execution/{execution_id}/results"],

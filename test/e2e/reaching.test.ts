@@ -97,7 +97,9 @@ describe.skipIf(noBrowser)('people and assistants', () => {
   it('a visitor is greeted in their language and sees the answer grow in the widget', async () => {
     const ada = await site().signUp('Ada')
     let html = ''
-    const shop = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html))
+    const shop = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end(html),
+    )
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
     const origin = `http://localhost:${(shop.address() as AddressInfo).port}`
     const body = { name: 'Shop', mode: 'agent', allowed_origins: [origin] }

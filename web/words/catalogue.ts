@@ -32,8 +32,7 @@ export function allTexts(): Map<string, string[]> {
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
     for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
       texts.set(text, [...(texts.get(text) ?? []), file])
-  for (const text of [...textsOfData(), ...textsOfOffered()])
-    texts.set(text, [...(texts.get(text) ?? []), 'data'])
+  for (const text of [...textsOfData(), ...textsOfOffered()]) texts.set(text, [...(texts.get(text) ?? []), 'data'])
   return texts
 }
 

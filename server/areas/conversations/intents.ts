@@ -61,7 +61,9 @@ function score(heard: Heard, choice: Choice): { score: number; whole: boolean } 
 }
 
 export function findIntent(text: string, choices: Choice[], offered: string[]): Intent {
-  const number = /^\s*(?:#|n[ro]\.?\s*|(?:number|nummer|num[eé]ro|número|option|opción)\s+)?(\d{1,2})[.)]?\s*$/iu.exec(text)
+  const number = /^\s*(?:#|n[ro]\.?\s*|(?:number|nummer|num[eé]ro|número|option|opción)\s+)?(\d{1,2})[.)]?\s*$/iu.exec(
+    text,
+  )
   if (number) {
     const shown = offered.length > 0 ? offered : choices.map(({ workflow_id }) => workflow_id)
     const wanted = shown[Number(number[1]) - 1]
@@ -91,7 +93,10 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
 const begins = (words: string): RegExp => new RegExp(`^[^\\p{L}\\d]*(?:${words})(?!\\p{L})`, 'iu')
 /** Says nothing else. */
 const saysOnly = (words: string): RegExp =>
-  new RegExp(`^[^\\p{L}\\d]*(?:${words})(?:\\s+(?:it|that|this|please|bitte|es|das|por favor|takk))?[^\\p{L}\\d]*$`, 'iu')
+  new RegExp(
+    `^[^\\p{L}\\d]*(?:${words})(?:\\s+(?:it|that|this|please|bitte|es|das|por favor|takk))?[^\\p{L}\\d]*$`,
+    'iu',
+  )
 
 const GO = begins(
   '(?:please\\s+|bitte\\s+)?(?:start(?:e|en)?|go|begin|run|do it|try|again|los(?=\\s+geht|[\\s!.]*$)|beginnen|nochmals?|lancer|lancez|démarrer|démarrez|commencer|commencez|allez-y|vas-y|iniciar|inicie|empezar|empiece|adelante|begynn|kjør|sett i gang|igjen)',

@@ -109,7 +109,10 @@ export async function respond(deps: TurnDependencies, given: Respond): Promise<{
       ({ clarification_id }) => given.clarificationId === undefined || clarification_id === given.clarificationId,
     )
     const form = (await findOpenForm(tx, workspaceId, threadId)) ?? null
-    const pending = begin({ thread, form }, { ...byline(given), text: texts.resultText(phrasesFor(thread.state), given.response) })
+    const pending = begin(
+      { thread, form },
+      { ...byline(given), text: texts.resultText(phrasesFor(thread.state), given.response) },
+    )
     pendingTurns.push(pending)
     // The approvals area refuses a question that is not open, with its reason.
     const done = await deps.carrying.give(tx, pending, given, {

@@ -215,13 +215,7 @@ async function collect(
 }
 
 /** Starts where all inputs are known, else asks for a missing one. */
-export function nextStep(
-  say: Phrases,
-  offer: Offer,
-  values: JsonObject,
-  lead: string[],
-  mayStart: boolean,
-): Decision {
+export function nextStep(say: Phrases, offer: Offer, values: JsonObject, lead: string[], mayStart: boolean): Decision {
   const requirements = requirementsOf(offer.inputs ?? true)
   const open = missingOf(offer, values)
   const [first] = open

@@ -25,7 +25,9 @@ import type { Visitors } from './visitors.ts'
 
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
-type NewConversation = ({ kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }) & { visit?: Visit }
+type NewConversation = ({ kind: 'embed'; templateId: string } | { kind: 'gather'; workflowId: string }) & {
+  visit?: Visit
+}
 
 /** The transaction of the request, where it has one. */
 const withinOf = (ctx: Context): { within?: Within } => (ctx.maybeTx === null ? {} : { within: ctx })

@@ -87,7 +87,14 @@ export function makeWorkflowWidget(options: {
 
     async gather(
       ctx: Context,
-      { workflow_id, conversation_id, message, files: fileIds, time_zone, locale }: OfWorkflow & z.output<typeof Gather>,
+      {
+        workflow_id,
+        conversation_id,
+        message,
+        files: fileIds,
+        time_zone,
+        locale,
+      }: OfWorkflow & z.output<typeof Gather>,
       exchange: Exchange,
     ): Promise<z.input<typeof Gathered>> {
       const spoken = locale === undefined ? {} : { visit: { locale } }

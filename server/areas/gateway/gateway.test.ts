@@ -501,6 +501,27 @@ describe('conversations', () => {
     await heard('telegram', /only read text/)
   })
 
+  test.each([
+    ['telegram', 'de', 'Hallo', /Dabei kann ich helfen/],
+    ['discord', 'es-ES', 'Hola', /Puedo ayudarle con/],
+    ['webhook', 'nb', 'Hei', /Jeg kan hjelpe med/],
+    ['webhook', 'not a tag', 'Hello', /I can help with/],
+  ] as const)('speak the language that %s tells: %s', async (name, locale, text, pattern) => {
+    const configId = await makeChannel(name)
+    const { message, update_id } = telegram.telegramMessage(text, 4711)
+    const request = {
+      telegram: () =>
+        telegram.fromTelegram({
+          update_id,
+          message: { ...message, from: { ...message.from, language_code: locale } },
+        }),
+      discord: () => discord.fromDiscord({ ...discord.discordCommand(text), locale }),
+      webhook: () => receiver.fromWebhook({ sender_id: `speaks ${locale}`, locale, text }),
+    }[name]()
+    expect((await deliver(name, configId, request)).status).toBe(200)
+    await heard(name, pattern)
+  })
+
   test('go on with another template when the config gets one', async () => {
     const configId = await makeChannel('telegram')
     const { body: other } = await world.member.call('POST', '/api/templates', {

@@ -15,7 +15,7 @@ export type Delivery = {
   config_id: string
   delivery_sha256: Buffer
   conversation: string
-  sender: { id: string; name: string }
+  sender: { id: string; name: string; locale?: string }
   address: Address
   text: string
   files: DeliveredFile[]

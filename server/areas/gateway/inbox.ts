@@ -1,3 +1,4 @@
+import { phrasesIn } from '#areas/conversations/languages/index'
 import type { Conversations, Message, Within } from '#areas/conversations/types'
 import type { FileValue } from '#engine/files'
 import { SECOND } from '#platform/clock'
@@ -24,12 +25,6 @@ type Fetched = { files: FileValue[]; missed: string[] }
 const LEASE_S = 15
 const MAX_ATTEMPTS = 5
 
-const ONLY_TEXT = 'I can only read text. Please write it to me.'
-const TOO_LONG = `Your message was very long: I have read its first ${MAX_TEXT_LENGTH.toLocaleString('en')} characters. Please send the rest as another one.`
-const SORRY = 'Sorry, something went wrong and I could not read your last message. Please try again later.'
-
-const notRead = (names: string[]): string => `I could not read ${names.join(', ').slice(0, 500)}.`
-
 export type InboxOptions = {
   db: Database
   log: Logger
@@ -40,6 +35,21 @@ export type InboxOptions = {
   keepFile: KeepFile
   /** Files that came along with a message belong to its conversation from now on. */
   adoptFiles(tx: Tx, workspaceId: string, fileIds: string[], senderId: string): Promise<unknown>
+}
+
+type Said = Pick<Message, 'message_id' | 'text'>
+
+/** What the person is told about what could not be read. */
+function notesOn({ receipt_id, text, files, sender }: inboxStore.Delivery, missed: string[]): Said[] {
+  const say = phrasesIn(sender.locale)
+  const length = MAX_TEXT_LENGTH.toLocaleString(say.locale)
+  return [
+    ...(text === '' && files.length === 0 ? [{ message_id: receipt_id, text: say.onlyText }] : []),
+    ...(wasCut(text) ? [{ message_id: `${receipt_id}:cut`, text: say.tooLong(length) }] : []),
+    ...(missed.length > 0
+      ? [{ message_id: `${receipt_id}:files`, text: say.notRead(missed.join(', ').slice(0, 500)) }]
+      : []),
+  ]
 }
 
 export function makeInbox(options: InboxOptions) {
@@ -61,14 +71,9 @@ export function makeInbox(options: InboxOptions) {
       await inboxStore.saveAddress(tx, workspaceId, thread_id, config.config_id, address)
       return thread_id
     }
-    const take = async (
-      threadId: string,
-      { files, missed }: Fetched,
-      within?: Within,
-    ): Promise<Pick<Message, 'message_id' | 'text'>[]> => {
-      const sorry = missed.length === 0 ? [] : [{ message_id: `${delivery.receipt_id}:files`, text: notRead(missed) }]
-      if (delivery.text === '' && files.length === 0 && missed.length > 0) return sorry
-      if (delivery.text === '' && files.length === 0) return [{ message_id: delivery.receipt_id, text: ONLY_TEXT }]
+    const take = async (threadId: string, { files, missed }: Fetched, within?: Within): Promise<Said[]> => {
+      const notes = notesOn(delivery, missed)
+      if (delivery.text === '' && files.length === 0) return notes
       const { messages } = await conversations.takeMessage({
         workspaceId,
         threadId,
@@ -78,12 +83,12 @@ export function makeInbox(options: InboxOptions) {
         text: delivery.text,
         ...(files.length > 0 && { files }),
         requestKey: delivery.delivery_sha256,
+        ...(sender.locale !== undefined && { visit: { locale: sender.locale } }),
         signal: stopping.signal,
       })
-      const note = { message_id: `${delivery.receipt_id}:cut`, text: TOO_LONG }
-      return wasCut(delivery.text) ? [note, ...sorry, ...messages] : [...sorry, ...messages]
+      return [...notes, ...messages]
     }
-    const settle = async (tx: Tx, threadId: string, said: Pick<Message, 'message_id' | 'text'>[]): Promise<void> => {
+    const settle = async (tx: Tx, threadId: string, said: Said[]): Promise<void> => {
       for (const { message_id, text } of said)
         await outbox.queue(tx, { workspaceId, config, lane: threadId, key: message_id, address, text })
       await inboxStore.settleDelivery(tx, workspaceId, delivery.receipt_id, 'taken')
@@ -173,8 +178,9 @@ export function makeInbox(options: InboxOptions) {
       await inScope(async (tx) => {
         if (!last) return inboxStore.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)
         const lane = `sorry:${delivery.conversation}`
-        const { address } = delivery
-        await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text: SORRY })
+        const { address, sender } = delivery
+        const text = phrasesIn(sender.locale).couldNotRead
+        await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text })
         return inboxStore.settleDelivery(tx, workspaceId, receipt_id, 'parked')
       })
     } finally {

@@ -51,7 +51,7 @@ describe('a conversation of the inbox', () => {
       assignee: null,
       waiting_since: null,
       unread_count: 1,
-      last_message: { role: 'assistant', text: expect.stringContaining('I can help with') },
+      last_message: { role: 'assistant', text: expect.stringContaining('Dabei kann ich helfen') },
       visit: { page, locale: 'de-CH', time_zone: 'Europe/Zurich' },
     })
   })

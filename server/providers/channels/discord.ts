@@ -11,7 +11,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { headerOf, requireFresh, secretOf } from './signature.ts'
-import { readJson, storable } from './text.ts'
+import { Locale, readJson, spoken, storable } from './text.ts'
 
 // Discord calls an address for interactions alone (slash commands, buttons); ordinary messages of a channel it does not send.
 
@@ -31,6 +31,7 @@ const Interaction = z.object({
   id: z.string().max(100),
   type: z.number().int(),
   channel_id: z.string().max(100).optional(),
+  locale: Locale,
   member: z.object({ user: User }).optional(),
   user: User.optional(),
   data: z
@@ -193,7 +194,11 @@ function messageOf(interaction: z.output<typeof Interaction>): InboundMessage | 
   return {
     deliveryId: id,
     conversation: `${channel_id}:${user.id}`,
-    sender: { id: user.id, name: storable(user.global_name ?? user.username ?? user.id, 200) },
+    sender: {
+      id: user.id,
+      name: storable(user.global_name ?? user.username ?? user.id, 200),
+      ...spoken(interaction.locale),
+    },
     text: storable(said ?? ''),
     files: Object.values(files).map(({ url, filename, content_type }) => ({
       ref: url,

@@ -29,7 +29,8 @@ export type InboundMessage = {
   deliveryId: string
   /** One conversation of one person: what they say elsewhere, or others say here, is another one. */
   conversation: string
-  sender: { id: string; name: string }
+  /** With their language, where the vendor tells it. */
+  sender: { id: string; name: string; locale?: string }
   /** Empty where the person sent something that is not text. */
   text: string
   files?: Attachment[]

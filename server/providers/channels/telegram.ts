@@ -12,7 +12,7 @@ import {
   SignatureRefused,
 } from './index.ts'
 import { headerOf, same, secretOf } from './signature.ts'
-import { readJson, storable } from './text.ts'
+import { Locale, readJson, spoken, storable } from './text.ts'
 
 const other = z.unknown().optional()
 const Kept = z.object({
@@ -24,6 +24,7 @@ const Kept = z.object({
 const From = z.object({
   id: z.number().int(),
   is_bot: z.boolean().optional(),
+  language_code: Locale,
   first_name: z.string().optional(),
   last_name: z.string().optional(),
   username: z.string().optional(),
@@ -168,7 +169,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
   return {
     deliveryId: String(update_id),
     conversation: [chat.id, ...(topic === undefined ? [] : [topic]), from.id].join(':'),
-    sender: { id: String(from.id), name: nameOf(from) },
+    sender: { id: String(from.id), name: nameOf(from), ...spoken(from.language_code) },
     text: storable((text ?? '').replace(/^\/(\w+)@\w+/, '/$1')),
     files: [
       ...attachment(document, 'document', 'application/octet-stream'),

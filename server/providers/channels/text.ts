@@ -13,6 +13,15 @@ export function readJson<Schema extends z.ZodType>(body: Buffer, schema: Schema)
   return read.success ? read.data : undefined
 }
 
+/** A language tag of the person, such as de-CH; what is none is as if it were absent. */
+export const Locale = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{2,35}$/)
+  .optional()
+  .catch(undefined)
+
+export const spoken = (locale: string | undefined): { locale?: string } => (locale === undefined ? {} : { locale })
+
 /** A file that comes along in JSON. */
 export const InlineFile = z.object({
   name: z.string().min(1).max(255),

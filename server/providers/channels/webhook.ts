@@ -4,7 +4,7 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import { rateLimited } from './call.ts'
 import { type Channel, ChannelFailure, InboundMalformed, json, MAX_ATTACHMENTS, SignatureRefused } from './index.ts'
 import { headerOf, hmac, requireFresh, same, secretOf } from './signature.ts'
-import { InlineFile, inlineFile, readJson, storable } from './text.ts'
+import { InlineFile, inlineFile, Locale, readJson, spoken, storable } from './text.ts'
 
 // Any system that signs as https://www.standardwebhooks.com says. The external id is the address to which replies are sent,
 // signed with the same secret; where it is no address, nothing is sent and the thread alone holds the answers.
@@ -13,6 +13,7 @@ const Message = z.object({
   sender_id: z.string().min(1).max(200),
   sender_name: z.string().max(200).optional(),
   conversation_id: z.string().min(1).max(200).optional(),
+  locale: Locale,
   text: z.string(),
   files: z.array(InlineFile).max(MAX_ATTACHMENTS).optional(),
 })
@@ -42,14 +43,18 @@ export const makeWebhook = ({ outgoing }: { outgoing: Pick<Outgoing, 'request'> 
     requireFresh(at, now)
     const message = readJson(body, Message)
     if (!message) throw new InboundMalformed('Send {"sender_id": "…", "text": "…"}, and "conversation_id" if you like.')
-    const { sender_id, sender_name, conversation_id, text, files = [] } = message
+    const { sender_id, sender_name, conversation_id, locale, text, files = [] } = message
     return {
       answer: json({ received: true }),
       messages: [
         {
           deliveryId: id.slice(0, 500),
           conversation: JSON.stringify([conversation_id ?? null, sender_id]),
-          sender: { id: storable(sender_id, 200), name: storable(sender_name ?? sender_id, 200) },
+          sender: {
+            id: storable(sender_id, 200),
+            name: storable(sender_name ?? sender_id, 200),
+            ...spoken(locale),
+          },
           text: storable(text),
           files: files.map(inlineFile),
           address: { sender_id, ...(conversation_id !== undefined && { conversation_id }) },

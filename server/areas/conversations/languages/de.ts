@@ -46,6 +46,13 @@ export const de: Phrases = {
   notUnderstood: 'Das habe ich leider nicht verstanden.',
   formChanged: 'Inzwischen werden andere Angaben gebraucht. Bitte sehen Sie sich das Formular noch einmal an.',
 
+  onlyText: 'Ich kann nur Text lesen. Bitte schreiben Sie es mir.',
+  tooLong: (characters) =>
+    `Ihre Nachricht war sehr lang: Ich habe die ersten ${characters} Zeichen gelesen. Bitte senden Sie den Rest als weitere Nachricht.`,
+  notRead: (names) => `Ich konnte ${names} nicht lesen.`,
+  couldNotRead:
+    'Leider ist etwas schiefgegangen, und ich konnte Ihre letzte Nachricht nicht lesen. Bitte versuchen Sie es später noch einmal.',
+
   setAside: 'Gut, die Frage bleibt offen. Schreiben Sie „antworten“, um darauf zurückzukommen.',
   answered: 'Danke. Ich habe Ihre Antwort weitergegeben.',
   answeredElsewhere: 'Danke, aber diese Frage ist schon beantwortet oder geschlossen.',

@@ -52,6 +52,12 @@ export const en: Phrases = {
   notUnderstood: 'Sorry, I did not understand that.',
   formChanged: 'What is needed has changed meanwhile. Please look at the form again.',
 
+  onlyText: 'I can only read text. Please write it to me.',
+  tooLong: (characters) =>
+    `Your message was very long: I have read its first ${characters} characters. Please send the rest as another one.`,
+  notRead: (names) => `I could not read ${names}.`,
+  couldNotRead: 'Sorry, something went wrong and I could not read your last message. Please try again later.',
+
   setAside: 'All right, the question stays open. Say "answer" to come back to it.',
   answered: 'Thank you. I have passed your answer on.',
   answeredElsewhere: 'Thank you, but that question has already been answered or has closed.',

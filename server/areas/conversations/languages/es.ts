@@ -46,6 +46,12 @@ export const es: Phrases = {
   notUnderstood: 'Lo siento, no lo he entendido.',
   formChanged: 'Los datos que se piden han cambiado. Vuelva a mirar el formulario, por favor.',
 
+  onlyText: 'Solo puedo leer texto. Escríbamelo, por favor.',
+  tooLong: (characters) =>
+    `Su mensaje era muy largo: he leído los primeros ${characters} caracteres. Envíe el resto en otro mensaje, por favor.`,
+  notRead: (names) => `No he podido leer ${names}.`,
+  couldNotRead: 'Lo siento, algo ha fallado y no he podido leer su último mensaje. Inténtelo de nuevo más tarde.',
+
   setAside: 'De acuerdo, la pregunta queda abierta. Escriba «responder» para volver a ella.',
   answered: 'Gracias. He transmitido su respuesta.',
   answeredElsewhere: 'Gracias, pero esa pregunta ya se ha respondido o está cerrada.',

@@ -46,6 +46,13 @@ export const fr: Phrases = {
   notUnderstood: 'Désolé, je n’ai pas compris.',
   formChanged: 'Les informations demandées ont changé. Veuillez revoir le formulaire.',
 
+  onlyText: 'Je ne peux lire que du texte. Veuillez me l’écrire.',
+  tooLong: (characters) =>
+    `Votre message était très long : j’en ai lu les ${characters} premiers caractères. Veuillez envoyer la suite dans un autre message.`,
+  notRead: (names) => `Je n’ai pas pu lire ${names}.`,
+  couldNotRead:
+    'Désolé, une erreur s’est produite et je n’ai pas pu lire votre dernier message. Veuillez réessayer plus tard.',
+
   setAside: 'D’accord, la question reste ouverte. Écrivez « répondre » pour y revenir.',
   answered: 'Merci. J’ai transmis votre réponse.',
   answeredElsewhere: 'Merci, mais cette question a déjà reçu une réponse ou est close.',

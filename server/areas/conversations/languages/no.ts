@@ -46,6 +46,12 @@ export const no: Phrases = {
   notUnderstood: 'Beklager, det forsto jeg ikke.',
   formChanged: 'Det som trengs, har endret seg. Se på skjemaet en gang til.',
 
+  onlyText: 'Jeg kan bare lese tekst. Skriv det til meg, takk.',
+  tooLong: (characters) =>
+    `Meldingen din var svært lang: Jeg har lest de første ${characters} tegnene. Send resten som en ny melding, takk.`,
+  notRead: (names) => `Jeg kunne ikke lese ${names}.`,
+  couldNotRead: 'Beklager, noe gikk galt, og jeg kunne ikke lese den siste meldingen din. Prøv igjen senere.',
+
   setAside: 'Greit, spørsmålet står åpent. Skriv «svar» for å komme tilbake til det.',
   answered: 'Takk. Jeg har gitt svaret ditt videre.',
   answeredElsewhere: 'Takk, men det spørsmålet er allerede besvart eller lukket.',

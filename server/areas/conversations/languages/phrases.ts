@@ -52,6 +52,12 @@ export type Phrases = {
   notUnderstood: string
   formChanged: string
 
+  // Messages of a channel
+  onlyText: string
+  tooLong(characters: string): string
+  notRead(names: string): string
+  couldNotRead: string
+
   // Questions of a workflow
   /** Names a word that comes back to it. */
   setAside: string
