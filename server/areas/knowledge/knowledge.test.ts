@@ -215,9 +215,12 @@ describe('a document', () => {
     expect((await search(base, 'desk')).passages[0]).toMatchObject({ heading: ['Desk'], document_name: 'Goods' })
     expect((await search(base, 'margin')).passages).toEqual([])
     const path = `/api/knowledge/${base}/documents/${document.document_id}`
-    await world.owner.call('PUT', `/api/datasets/${dataset.body.dataset_id}`, {
-      body: { records: [{ thing: 'Lamp' }] },
-    })
+    const args = { dataset_id: dataset.body.dataset_id, records: [{ thing: 'Lamp', price: 12 }] }
+    const definition = { nodes: [{ id: 'add', type: 'dataset.write', args }], edges: [] }
+    const adding = await world.owner.call('POST', '/api/workflows', { body: { name: 'Adds', definition } })
+    const run = `/api/workflows/${adding.body.workflow_id}/run?wait_s=20`
+    expect((await world.owner.call('POST', run, { body: {} })).body).toMatchObject({ status: 'succeeded' })
+    expect((await search(base, 'lamp')).passages).toEqual([])
     expect((await world.owner.call('POST', `${path}/reindex`)).body.status).toBe('pending')
     await idle(base)
     expect((await search(base, 'lamp')).passages[0]).toMatchObject({ heading: ['Lamp'] })
