@@ -183,8 +183,18 @@ test('a batch holds each idempotency key once, and no more bytes than it may', (
   const queued = (n: number, bytes = 0) => ({ n, bytes, start: { ...start().start, key: key(n) } as never })
   const { batch, left } = takeBatch([queued(1), queued(2), queued(1), queued(3)], (one) => one)
   expect([batch.map(({ n }) => n), left.map(({ n }) => n)]).toEqual([[1, 2, 3], [1]])
-  const large = takeBatch([queued(1, 3_000_000), queued(2, 3_000_000), queued(3)], (one) => one)
-  expect(large.batch.map(({ n }) => n)).toEqual([1, 2])
+})
+
+test('the oldest append leaves whatever its size, and small ones do not wait behind large ones', () => {
+  const taken = (sizes: number[]): { batch: number[]; left: number[] } => takeBatch(sizes, (bytes) => ({ bytes }))
+  expect(taken([3_000_000, 3_000_000, 4_096, 4_097])).toEqual({ batch: [3_000_000, 4_096], left: [3_000_000, 4_097] })
+  expect(taken([600_000, 600_000, 400_000, 100_000, 1])).toEqual({
+    batch: [600_000, 400_000, 1],
+    left: [600_000, 100_000],
+  })
+  expect(taken([1_040_000, 8_576, 8_576])).toEqual({ batch: [1_040_000, 8_576], left: [8_576] })
+  const many = taken(Array.from({ length: 300 }, (_, n) => n))
+  expect([many.batch.length, many.left[0], many.left.length]).toEqual([256, 256, 44])
 })
 
 const watch = async (workspace: string): Promise<void> => {
