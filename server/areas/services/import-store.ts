@@ -35,10 +35,17 @@ export type ActionRow = {
 const columns = `s.service_id, s.service, s.kind, s.title, s.description, s.version, s.base_url, s.reference, s.source_url, s.auth,
   s.credential_required, s.package, s.created_by, s.created_at, s.updated_at`
 
-export const listImported = (tx: Tx, workspaceId: string): Promise<ImportedRow[]> =>
-  tx.rows<ImportedRow>(`select ${columns} from imported_services s where s.workspace_id = $1 order by s.service`, [
-    workspaceId,
-  ])
+export type TriggerHead = Pick<PieceTrigger, 'name' | 'title' | 'description' | 'kind'>
+
+/** With the heads of their triggers. */
+export const listImported = (tx: Tx, workspaceId: string): Promise<(ImportedRow & { triggers: TriggerHead[] })[]> =>
+  tx.rows<ImportedRow & { triggers: TriggerHead[] }>(
+    `select ${columns}, (select coalesce(jsonb_agg(jsonb_build_object('name', t -> 'name', 'title', t -> 'title',
+         'description', t -> 'description', 'kind', t -> 'kind') order by n), '[]')
+       from jsonb_array_elements(s.triggers) with ordinality as listed (t, n)) as triggers
+     from imported_services s where s.workspace_id = $1 order by s.service`,
+    [workspaceId],
+  )
 
 export const findImported = (tx: Tx, workspaceId: string, service: string): Promise<ImportedRow | undefined> =>
   tx.maybe<ImportedRow>(`select ${columns} from imported_services s where s.workspace_id = $1 and s.service = $2`, [

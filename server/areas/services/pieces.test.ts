@@ -190,6 +190,8 @@ describe('importing a piece', () => {
     expect(found.status).toBe(200)
     const palette = await world.owner.call('GET', '/api/services?q=depot')
     expect(palette.body.items[0]).toMatchObject({ service: 'piece.depot', source: 'piece' })
+    expect(Object.keys(palette.body.items[0].triggers[0]).sort()).toEqual(['description', 'kind', 'name', 'title'])
+    expect(palette.body.items[0].triggers.map(({ name }: { name: string }) => name)).toEqual(['new_item', 'item_sold'])
   })
 
   test('shows what an update changes, and takes it only when it is asked to', async () => {

@@ -80,6 +80,7 @@ const ServiceSummary = z.object({
 
 export const ServiceInList = ServiceSummary.extend({
   actions: z.array(ActionSummary).describe('With `q`, those that fit it'),
+  triggers: z.array(TriggerSummary).describe('What can start a workflow'),
 }).meta({ id: 'ServiceInList' })
 export type ServiceInList = z.input<typeof ServiceInList>
 

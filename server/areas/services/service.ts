@@ -48,8 +48,9 @@ export async function listServices(catalogue: Catalogue, ctx: Context, asked: z.
   const imported = await importedServices(ctx)
   const found: ServiceInList[] = searchServices([...catalogue.values(), ...imported.keys()], q)
     .map(({ service, actions }) => ({
-      ...summary(service, imported.get(service) ?? 'built_in'),
+      ...summary(service, imported.get(service)?.kind ?? 'built_in'),
       actions: actions.map(actionSummary),
+      triggers: imported.get(service)?.triggers ?? triggersOf(service).map(({ args_schema: _args, ...head }) => head),
     }))
     .filter((row) => credential_required === undefined || row.credential_required === credential_required)
     .filter((row) => !after || sign * compare(keyOf(row), after as string[]) > 0)
@@ -57,8 +58,10 @@ export async function listServices(catalogue: Catalogue, ctx: Context, asked: z.
   return toPage(found.slice(0, limit + 1), limit, keyOf)
 }
 
+type Listed = { kind: ServiceInList['source']; triggers: store.TriggerHead[] }
+
 /** Those of the selected workspace, without what their actions take. Guests see none. */
-async function importedServices(ctx: Context): Promise<Map<Service, ServiceInList['source']>> {
+async function importedServices(ctx: Context): Promise<Map<Service, Listed>> {
   const { maybeWorkspace } = ctx
   if (maybeWorkspace === null || maybeWorkspace.role === 'guest') return new Map()
   const rows = await store.listImported(ctx.tx, maybeWorkspace.workspace_id)
@@ -68,7 +71,7 @@ async function importedServices(ctx: Context): Promise<Map<Service, ServiceInLis
   return new Map(
     rows.map((row) => {
       const actions = (byService.get(row.service_id) ?? []).map((head) => ({ ...head, args_schema: {} }))
-      return [serviceOfRow(row, actions), row.kind]
+      return [serviceOfRow(row, actions), { kind: row.kind, triggers: row.triggers }]
     }),
   )
 }
@@ -135,6 +138,11 @@ const shownTrigger = (
   kind: 'polling' | 'webhook',
 ) => ({ name, title, description, kind, args_schema })
 
+const triggersOf = (service: Service): ServiceDetail['triggers'] => [
+  ...[...service.triggers.values()].map((trigger) => shownTrigger(trigger, 'polling')),
+  ...[...service.hooks.values()].map((hook) => shownTrigger(hook, 'webhook')),
+]
+
 function detailOf(service: Service, only: string | undefined): ServiceDetail {
   const options = Object.entries(service.options ?? {}).map(([name, { args = {} }]) => [
     name,
@@ -154,10 +162,7 @@ function detailOf(service: Service, only: string | undefined): ServiceDetail {
         args_schema: action.args_schema,
         paginated: action.paginate !== undefined,
       })),
-    triggers: [
-      ...[...service.triggers.values()].map((trigger) => shownTrigger(trigger, 'polling')),
-      ...[...service.hooks.values()].map((hook) => shownTrigger(hook, 'webhook')),
-    ],
+    triggers: triggersOf(service),
     options: Object.fromEntries(options),
   }
 }
