@@ -6,9 +6,11 @@ import type { NodeDescriptor } from './node.ts'
 
 type Change = (text: string) => string
 
+const ACRONYM = /\b(url|json|html|sql|soql|jql|csv|xml|mcp)\b/g
+
 /** An argument without a title is called by its name. */
 export const nameInWords = (name: string): string => {
-  const words = name.replaceAll('_', ' ')
+  const words = name.replaceAll('_', ' ').replaceAll(ACRONYM, (word) => word.toUpperCase())
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 

@@ -15,7 +15,7 @@ export type OpenCredential = (wanted: {
 export const credentialField = (title = 'Credential') => ({
   type: 'string',
   title,
-  description: 'Put into the request where it leaves; no expression and no result ever holds it',
+  description: 'Added when the request is sent. No expression and no result contains it',
   'x-id': 'cred',
   'x-value': 'literal',
 })
@@ -55,7 +55,7 @@ export const modelCredentialFields = {
   credential_id: credentialField('Language model'),
   fallback_credential_id: {
     ...credentialField('Second language model'),
-    description: 'Asked where the first one is away',
+    description: 'Used when the first one is unavailable',
   },
 }
 

@@ -49,7 +49,7 @@ export type Files = {
 export const fileSchema: JsonObject = {
   type: 'object',
   title: 'File',
-  description: 'A file: the value that a node, a webhook or an upload gave',
+  description: 'A file from a node, a webhook or an upload',
   properties: { $file: { type: 'object', properties: { file_id: { type: 'string' } }, required: ['file_id'] } },
   required: ['$file'],
   additionalProperties: false,

@@ -65,6 +65,15 @@ describe.skipIf(noBrowser)('around the work', () => {
       await page.getByRole('button', { name: /^Urlaubsantrag/ }).waitFor()
       await page.getByRole('button', { name: /^Bestellungen zusammenfassen/ }).click()
       await page.locator('[data-node][aria-label^="Zusammenzählen, "]').waitFor()
+      // So are words that stand in tables and facts, and numbers with their nouns.
+      const id = /wf_[0-9a-z]+/.exec(page.url())![0]
+      const records = [{ a: 1, b: 2 }]
+      const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', { name: 'Zwei', records })
+      await site().call(ada, 'POST', '/api/enrichment-jobs', { name: 'Alle', workflow_id: id, dataset_id })
+      await page.goto(`/datasets/${dataset_id}`)
+      await page.getByText('2 Spalten').waitFor()
+      await page.goto(`/workflows/${id}`)
+      await page.getByText('führt ihn für jeden Eintrag aus').waitFor()
     } finally {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }

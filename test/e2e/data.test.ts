@@ -38,8 +38,8 @@ describe.skipIf(noBrowser)('data', () => {
 
     await page.goto('/jobs/new')
     await page.getByLabel('Name', { exact: true }).fill('Greet leads')
-    await page.getByLabel('Runs').selectOption({ label: 'Greet' })
-    await page.getByLabel('Over').selectOption({ label: 'leads (301 records)' })
+    await page.getByLabel('Workflow', { exact: true }).selectOption({ label: 'Greet' })
+    await page.getByRole('combobox', { name: 'Data', exact: true }).selectOption({ label: 'leads (301 records)' })
     await page.getByRole('switch', { name: 'The whole record' }).click()
     await page.getByRole('button', { name: /Add the workflow's inputs/ }).click()
     await page.getByLabel('Results').selectOption('new')
@@ -94,6 +94,35 @@ describe.skipIf(noBrowser)('data', () => {
     await into.selectOption(young)
     await page.getByRole('button', { name: 'Save' }).click()
     await eventually(output).toBe(young)
+  })
+
+  it('the ledger says which records are unchanged and which the condition leaves out', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const records = [{ name: 'Ada' }, { name: 'Bob' }, { name: 'Eve' }]
+    const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', { name: 'Leads', records })
+    const { job_id } = await site().call(ada, 'POST', '/api/enrichment-jobs', {
+      name: 'Greet all but Bob',
+      definition: greet,
+      dataset_id,
+      only_if: 'record.name != "Bob"',
+    })
+    const job = () => site().call(ada, 'GET', `/api/enrichment-jobs/${job_id}`)
+    for (const done of [
+      { succeeded: 2, skipped: 0, filtered: 1 },
+      { succeeded: 0, skipped: 2, filtered: 1 },
+    ]) {
+      await site().call(ada, 'POST', `/api/enrichment-jobs/${job_id}/run-now`, {})
+      await eventually(async () => (await job()).status).toBe('idle')
+      expect((await job()).last_run.counts).toMatchObject(done)
+    }
+    await page.goto(`/jobs/${job_id}`)
+    await page.getByRole('link', { name: 'Filtered out 1' }).waitFor()
+    await page.getByRole('link', { name: 'Unchanged 2' }).click()
+    const unchanged = page.getByRole('row', { name: /Unchanged.*An earlier run processed it with the same input/ })
+    await eventually(() => unchanged.count()).toBe(2)
+    await page.getByLabel('Status').selectOption('filtered')
+    await page.getByRole('row', { name: /Filtered out.*It does not meet the condition of the job/ }).waitFor()
   })
 
   it('a connection is probed step by step, captured, revoked and re-armed', async () => {

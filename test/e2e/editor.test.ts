@@ -293,6 +293,9 @@ describe.skipIf(noBrowser)('the editor', () => {
     expect(await max.page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
     await enter(ada.page, workflow_id)
     await eventually(() => ada.page.getByText('Max Member has this workflow open too').count()).toBe(1)
+    await max.page.getByText('Ada is here too').waitFor({ state: 'attached' })
+    await node(max.page, 'greet').hover()
+    await ada.page.locator(`[data-cursor="${user.user_id}"]`, { hasText: 'Max Member' }).waitFor({ state: 'attached' })
   })
 
   slow('keeps what tenants write as text, and its own policy', async () => {

@@ -56,4 +56,33 @@ describe.skipIf(noBrowser)('expressions', () => {
     await eventually(() => inspector.getByLabel('Only when, CEL').textContent()).toBe('input.total > 100')
     expect(await inspector.getByRole('button', { name: 'As rows' }).count()).toBe(1)
   })
+
+  it('mark what cannot be read in code and JSONata, where it stands', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Programs',
+      definition: {
+        nodes: [
+          { id: 'shape', type: 'transform', args: { input: { a: 1 }, expression: 'a' } },
+          { id: 'code', type: 'code', args: { source: 'return 1' } },
+        ],
+        edges: [],
+      },
+    })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    const wrong = inspector.locator('.cm-lintRange-error')
+    for (const [node, argument, bad, good] of [
+      ['shape', 'expression', '$sum(a', '$sum(a)'],
+      ['code', 'source', 'return [1, 2', 'return [1, 2]'],
+    ] as const) {
+      await page.locator(`[data-node="${node}"]`).click()
+      const field = inspector.locator(`[data-field="/args/${argument}"]`).getByRole('textbox')
+      await writeCode(field, bad)
+      await wrong.waitFor()
+      await writeCode(field, good)
+      await wrong.waitFor({ state: 'detached' })
+    }
+  })
 })

@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
     await site().call(ada, 'POST', `/api/workflows/${id}/tokens`, { name: 'Shop' })
     await page.goto('/')
     await list.getByText('3 of 5 done').waitFor()
-    await list.getByRole('link', { name: /Let it start by itself \(done\)/ }).waitFor()
+    await list.getByRole('link', { name: /Start it automatically \(done\)/ }).waitFor()
     await list.getByRole('button', { name: 'Hide getting started' }).click()
     await list.waitFor({ state: 'detached' })
     await page.reload()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { noBrowser, useSite } from '#test/harness/site'
+import { checkPage } from '#test/harness/axe'
+import { follow, noBrowser, useSite } from '#test/harness/site'
 
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 20_000 })
 
@@ -50,6 +51,45 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     await page.getByText('Switched off.').waitFor({ state: 'detached' })
     const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/schedules`)
     expect(items).toMatchObject([{ overlap: 'skip', enabled: true }])
+  })
+
+  it('is started by a service, with a trigger that is added and deleted in the console', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Feed',
+      definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
+    })
+    const triggers = async () => (await site().call(ada, 'GET', `/api/workflows/${workflow_id}/triggers`)).items
+    await page.goto(`/workflows/${workflow_id}/settings`)
+    await page.getByRole('button', { name: 'Add trigger' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add trigger' })
+
+    // One that needs an account is refused without it.
+    await dialog.getByLabel('Service').selectOption('slack')
+    await dialog.getByLabel('Starts with').selectOption('new_user')
+    await dialog.getByRole('button', { name: 'Save trigger' }).click()
+    await dialog.getByText('Choose an account.').waitFor()
+
+    await dialog.getByLabel('Service').selectOption('rss')
+    await dialog.getByLabel('Check for new items').selectOption('Every hour')
+    await dialog.getByLabel('URL').fill('https://feed.invalid/items.xml')
+    expect(await checkPage(page, ['light', 'dark'])).toEqual([])
+    await dialog.getByRole('button', { name: 'Save trigger' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('RSS: A new item in a feed').waitFor()
+    expect(await triggers()).toMatchObject([
+      { service: 'rss', trigger: 'new_item', every_s: 3600, args: { url: 'https://feed.invalid/items.xml' } },
+    ])
+
+    // It stands before the first step, and is deleted there.
+    await follow(page, `/workflows/${workflow_id}/editor`)
+    await page.getByRole('button', { name: 'RSS: A new item in a feed' }).click()
+    const shown = page.getByRole('dialog', { name: 'RSS: A new item in a feed' })
+    await shown.getByText('Checks every').waitFor()
+    await shown.getByRole('button', { name: 'Delete trigger' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete trigger' }).click()
+    await eventually(async () => (await triggers()).length).toBe(0)
   })
 
   it('many that failed are retried at once', { timeout: 120_000 }, async () => {

@@ -1,5 +1,6 @@
 import { CircleAlert, TriangleAlert, X } from 'lucide-react'
 import { IconButton } from '#web/ui/button.tsx'
+import { plural } from '#web/ui/format.ts'
 import type { Problem } from './document/problems.ts'
 import { focusField } from './fields/focus.ts'
 import { type EditorStore, useEditor, useEditorStore } from './store.ts'
@@ -15,9 +16,7 @@ export function ProblemsPanel() {
     <section aria-label="Problems" className="max-h-56 shrink-0 overflow-y-auto border-t border-line bg-surface">
       <div className="sticky top-0 flex items-center justify-between bg-surface px-4 pt-2 pb-1">
         <h2 className="font-semibold">
-          {problems.length === 0
-            ? 'No problems'
-            : `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`}
+          {problems.length === 0 ? 'No problems' : plural(problems.length, 'problem', 'problems')}
         </h2>
         <IconButton icon={X} label="Close" size="small" onClick={() => store.set({ panel: null })} />
       </div>

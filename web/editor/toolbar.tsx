@@ -16,6 +16,7 @@ import type { Workflow } from '#sdk/types.generated'
 import { useVersion } from '#web/features/workflows/versions-of.ts'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button, IconButton } from '#web/ui/button.tsx'
+import { plural } from '#web/ui/format.ts'
 import { useOpenComments } from './comments/use-comments.ts'
 import { Rename } from './rename.tsx'
 import { EffectsChoice } from './run/effects.tsx'
@@ -95,7 +96,9 @@ function SavedState({ kept, mayRun }: { kept: boolean; mayRun: boolean }) {
   const base = useEditor((state) => state.base)
   const readOnly = useEditor((state) => state.readOnly)
   const words = readOnly
-    ? `You can view it${mayRun ? ' and run it' : ''}. Only its owner can edit it`
+    ? mayRun
+      ? 'You can view it and run it. Only its owner can edit it'
+      : 'You can view it. Only its owner can edit it'
     : !kept && dirty
       ? 'Not saved. This browser cannot store drafts'
       : dirty
@@ -142,9 +145,9 @@ function ProblemsButton() {
   const Icon = errors > 0 ? CircleAlert : warnings > 0 ? TriangleAlert : CircleCheck
   const words =
     errors > 0
-      ? `${errors} ${errors === 1 ? 'problem' : 'problems'}`
+      ? plural(errors, 'problem', 'problems')
       : warnings > 0
-        ? `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+        ? plural(warnings, 'warning', 'warnings')
         : 'No problems'
   return (
     <button

@@ -44,7 +44,7 @@ const states: Record<string, { tone: Tone; label: string }> = {
   timed_out: { tone: 'danger', label: 'Timed out' },
   skipped: { tone: 'neutral', label: 'Skipped' },
   filtered: { tone: 'neutral', label: 'Filtered' },
-  open: { tone: 'waiting', label: 'Open' },
+  open: { tone: 'waiting', label: 'Pending' },
   approved: { tone: 'success', label: 'Approved' },
   rejected: { tone: 'danger', label: 'Rejected' },
   expired: { tone: 'neutral', label: 'Expired' },
@@ -65,6 +65,8 @@ const states: Record<string, { tone: Tone; label: string }> = {
   void: { tone: 'neutral', label: 'Void' },
   uncollectible: { tone: 'danger', label: 'Uncollectible' },
 }
+
+export const statusLabel = (status: string): string => states[status]?.label ?? status
 
 export function StatusBadge({ status, label }: { status: string; label?: string }) {
   const { tone, label: usual } = states[status] ?? { tone: 'neutral' as const, label: status }

@@ -42,8 +42,16 @@ export function Bars({
           </div>
         ))}
       </div>
-      <div aria-hidden className="mt-1 flex justify-between text-xs text-ink-3">
+      <div aria-hidden className="mt-1 flex flex-wrap justify-between gap-x-4 text-xs text-ink-2">
         <span>{columns[0]?.label}</span>
+        <span className="flex flex-wrap gap-x-4">
+          {names.map((name, index) => (
+            <span key={name} className="flex items-center gap-1.5">
+              <span className={cx('size-2 rounded-sm', tones[index])} />
+              {name}
+            </span>
+          ))}
+        </span>
         <span>{columns.at(-1)?.label}</span>
       </div>
       <figcaption className="sr-only">

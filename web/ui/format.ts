@@ -25,5 +25,5 @@ export function formatMoney(amount: number, currency: string): string {
   return format.format(amount / 10 ** digits)
 }
 
-export const plural = (count: number, one: string, many = `${one}s`): string =>
+export const plural = (count: number, one: string, many: string): string =>
   `${formatShort(count)} ${count === 1 ? one : many}`

@@ -1,8 +1,10 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
+import { t } from '#web/words/language.ts'
 import { CopyButton } from './copy-field.tsx'
 import { cx } from './cx.ts'
 import { Dialog } from './dialog.tsx'
+import { formatNumber, plural } from './format.ts'
 import { useWindow } from './window.ts'
 
 // JSON as a tree of lines. Lines are flattened and windowed, so that megabytes scroll; text stays text.
@@ -71,7 +73,7 @@ export function JsonView({ value, label = 'JSON', className }: { value: unknown;
   )
 }
 
-const counted = (size: number, what: string): string => (size === 0 ? '' : ` ${size} ${what}${size === 1 ? '' : 's'} `)
+const counted = (size: number, one: string, many: string): string => (size === 0 ? '' : ` ${plural(size, one, many)} `)
 
 function JsonLine({ line, onToggle, onShow }: { line: Line; onToggle(): void; onShow(text: string): void }) {
   const { depth, name, value, open, size } = line
@@ -84,7 +86,7 @@ function JsonLine({ line, onToggle, onShow }: { line: Line; onToggle(): void; on
           type="button"
           onClick={onToggle}
           aria-expanded={open}
-          aria-label={`${open ? 'Collapse' : 'Expand'} ${name ?? 'all'}`}
+          aria-label={open ? `Collapse ${name ?? t('all')}` : `Expand ${name ?? t('all')}`}
           className="w-4 shrink-0 text-ink-3 hover:text-ink"
         >
           {open ? <ChevronDown aria-hidden className="size-3.5" /> : <ChevronRight aria-hidden className="size-3.5" />}
@@ -93,7 +95,9 @@ function JsonLine({ line, onToggle, onShow }: { line: Line; onToggle(): void; on
       {name !== null && <span className="text-ink-2">{name}: </span>}
       {isTree(value) ? (
         <span className="text-ink-3">
-          {Array.isArray(value) ? `[${counted(size, 'item')}]` : `{${counted(size, 'field')}}`}
+          {Array.isArray(value)
+            ? `[${counted(size, t('item'), t('items'))}]`
+            : `{${counted(size, t('field'), t('fields'))}}`}
         </span>
       ) : (
         <Scalar value={value} onShow={onShow} />
@@ -110,7 +114,7 @@ function Scalar({ value, onShow }: { value: unknown; onShow(text: string): void 
       <>
         <span className="text-success">{JSON.stringify(value.slice(0, LONG_TEXT))}…</span>
         <button type="button" onClick={() => onShow(value)} className="ml-2 text-accent underline">
-          all {value.length.toLocaleString('en')} characters
+          all {formatNumber(value.length)} characters
         </button>
       </>
     )

@@ -36,10 +36,12 @@ export const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 export const timesInWords = (text: string): string =>
   text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
 
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
 /** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 60_000) return ms < 9_950 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 1000)} s`
+  if (ms < 60_000) return ms < 9_950 ? `${tenths.format(ms / 1000)} s` : `${Math.floor(ms / 1000)} s`
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
   const hours = Math.floor(minutes / 60)

@@ -1,14 +1,22 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { FUNCTION_HELP } from '#model/cel-help'
+import { notificationKinds } from '#model/notification-kinds'
 import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
-// workflows that it offers, and of the services that come with it, with their actions and arguments.
+// workflows that it offers, of the services that come with it, with their actions and arguments, and of the model: functions of
+// expressions and kinds of notices.
 
 const web = join(import.meta.dirname, '..')
+
+const textsOfModel = [
+  ...notificationKinds.map(({ title }) => title),
+  ...FUNCTION_HELP.flatMap(({ group, functions }) => [group, ...functions.map(({ does }) => does)]),
+]
 
 function textsOfOffered(): string[] {
   const texts = new Set<string>()
@@ -32,7 +40,8 @@ export function allTexts(): Map<string, string[]> {
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
     for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
       texts.set(text, [...(texts.get(text) ?? []), file])
-  for (const text of [...textsOfData(), ...textsOfOffered()]) texts.set(text, [...(texts.get(text) ?? []), 'data'])
+  for (const text of [...textsOfData(), ...textsOfOffered(), ...textsOfModel])
+    texts.set(text, [...(texts.get(text) ?? []), 'data'])
   return texts
 }
 

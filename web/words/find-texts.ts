@@ -28,7 +28,7 @@ const PROGRAMS =
 
 /** Files whose literals are data: workflows that are offered, samples, keys. */
 const DATA =
-  /(\.test\.tsx?|\/testing\.ts|features\/workflows\/(gallery\/[^/]*\.ts$|starters)|words\/|vite\.config|editor\/(run\/sample|code\/))/
+  /(\.test\.tsx?|\/testing\.ts|features\/workflows\/(gallery\/[^/]*\.ts$|starters)|words\/|vite\.config|editor\/(run\/sample|code\/(languages|look|mount|program-completion)))/
 
 type Ast = { type: string; start: number; end: number; [field: string]: unknown }
 

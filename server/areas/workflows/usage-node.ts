@@ -18,7 +18,7 @@ export const makeUsageNode = (db: Database): NodeKind => ({
     kind: 'tool',
     group: 'data',
     title: 'Workspace usage',
-    description: 'Counts people, workflows and executions of this workspace over the last days.',
+    description: 'Counts people, workflows and runs of this workspace over the last days.',
     icon: 'chart',
     colour: '#0f766e',
     keywords: ['statistics', 'report', 'count', 'usage'],
@@ -36,7 +36,7 @@ export const makeUsageNode = (db: Database): NodeKind => ({
         include_jobs: {
           type: 'boolean',
           title: 'Include jobs',
-          description: 'Also count the executions that jobs start for their records',
+          description: 'Also count the runs that jobs start for their records',
           default: false,
         },
       },

@@ -43,14 +43,17 @@ export const approval = control({
   kind: 'capability',
   group: 'people',
   title: 'Approval',
-  description: 'Waits for people and, optionally, agents to vote on a payload.',
+  description: 'Waits for people and, optionally, agents to vote on the content under review.',
   icon: 'stamp',
   colour: '#0e7490',
   keywords: ['vote', 'gate', 'sign-off', 'review', 'human', 'quorum', 'four eyes'],
   args_schema: fields(
     {
       title: { type: 'string', title: 'Title', minLength: 1, maxLength: 500 },
-      payload: { title: 'Payload', description: 'Shown to the approvers. A vote applies to exactly this content' },
+      payload: {
+        title: 'Content under review',
+        description: 'Shown to the approvers. A vote applies to exactly this content',
+      },
       policy: fields(
         {
           approvers: { ...approvers, title: 'Approvers' },

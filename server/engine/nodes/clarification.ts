@@ -22,7 +22,7 @@ export const clarification = control({
       who: {
         type: 'array',
         title: 'Who may answer',
-        description: 'Default: the owner, the members and the person who started the execution',
+        description: 'Default: the owner, the members and the person who started the run',
         maxItems: 50,
         items: { anyOf: [person, { type: 'string', maxLength: 200, 'x-id': 'usr' }] },
       },
@@ -46,7 +46,7 @@ export const clarification = control({
         ['key', 'for_s'],
         {
           title: 'Use earlier answers',
-          description: 'An earlier answer by somebody who may still give it is used again.',
+          description: 'Reuses an earlier answer if the person who gave it may still answer.',
         },
       ),
     },

@@ -24,8 +24,20 @@ export const makeCode = ({ sandbox }: { sandbox: Pick<Sandbox, 'code'> }): NodeK
           input: { title: 'Input' },
           limits: fields(
             {
-              time_ms: { type: 'integer', minimum: 1, maximum: MAX_LIMITS.timeMs, default: 1_000 },
-              memory_mb: { type: 'integer', minimum: 1, maximum: MAX_LIMITS.memoryMb, default: 64 },
+              time_ms: {
+                type: 'integer',
+                title: 'Time (milliseconds)',
+                minimum: 1,
+                maximum: MAX_LIMITS.timeMs,
+                default: 1_000,
+              },
+              memory_mb: {
+                type: 'integer',
+                title: 'Memory (MB)',
+                minimum: 1,
+                maximum: MAX_LIMITS.memoryMb,
+                default: 64,
+              },
             },
             [],
             { title: 'Limits' },

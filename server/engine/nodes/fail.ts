@@ -5,7 +5,7 @@ export const fail = control({
   kind: 'capability',
   group: 'control',
   title: 'Fail',
-  description: 'Fails the execution with your own code and message.',
+  description: 'Fails the run with your own code and message.',
   icon: 'octagon-x',
   colour: '#b91c1c',
   keywords: ['error', 'stop', 'abort', 'throw', 'reject'],

@@ -16,7 +16,7 @@ export const makeFileRead = ({ files }: { files: Files }): NodeKind =>
       kind: 'tool',
       group: 'data',
       title: 'Read a file',
-      description: 'Gives the content of a file of at most 4 MiB as text, as JSON or as Base64.',
+      description: 'Reads the content of a file of at most 4 MiB as text, JSON or Base64.',
       icon: 'file-text',
       colour: '#0f766e',
       keywords: ['file', 'text', 'json', 'base64', 'content', 'open'],

@@ -26,7 +26,7 @@ export const paginateField = {
         'Next page',
         'A URL, or an object with "url", "query", "headers", "json" or "body" to change; null after the last page. Sees "response" {status, headers, body} and "page", which starts at 0',
       ),
-      items: cel('Items', 'The list that each page holds, such as response.body.results'),
+      items: cel('Items', 'The list in each page, such as response.body.results'),
       max_pages: {
         type: 'integer',
         title: 'Max pages',
@@ -39,7 +39,7 @@ export const paginateField = {
     ['next', 'items'],
   ),
   title: 'Paginate',
-  description: 'Fetches page after page and gives the items of all of them',
+  description: 'Fetches page after page and returns all items',
   'x-value': 'literal',
   'x-roots': ['response', 'page'],
 }

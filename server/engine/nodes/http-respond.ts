@@ -35,7 +35,7 @@ export const httpRespond: NodeKind = checked({
     group: 'control',
     title: 'Answer the caller',
     description:
-      'Answers the call of a webhook token whose `respond` is `node`. The execution goes on afterwards. The first such node at the top level of the workflow counts; where nobody waits for an answer it does nothing.',
+      'Answers the call of a webhook token whose `respond` is `node`. The run continues afterwards. The first such node at the top level of the workflow counts; where nobody waits for an answer it does nothing.',
     icon: 'reply',
     colour: '#64748b',
     keywords: ['webhook', 'response', 'reply', 'status', 'http', 'return'],

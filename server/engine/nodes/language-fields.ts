@@ -47,7 +47,7 @@ export const temperatureField: JsonObject = {
 export const imagesField: JsonObject = {
   type: 'array',
   title: 'Images',
-  description: 'For models that take them: base64 and media type, as http.request gives them',
+  description: 'For models that take them: base64 and media type, as http.request returns them',
   maxItems: 10,
   items: {
     type: 'object',

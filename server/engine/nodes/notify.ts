@@ -32,7 +32,7 @@ export const makeNotify = ({ notify }: { notify: Notify }): NodeKind =>
           user_ids: {
             type: 'array',
             title: 'People',
-            description: 'Default: the person who started the execution',
+            description: 'Default: the person who started the run',
             items: { type: 'string', 'x-id': 'usr' },
             maxItems: 200,
           },

@@ -100,7 +100,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
       group: 'services',
       title: 'Call a service',
       description:
-        'An action of a known service, such as a row in a sheet or a message in a channel. Reads are repeated after a failure; what changes something is repeated only where the service knows it again.',
+        'An action of a known service, such as a row in a sheet or a message in a channel. Reads are repeated after a failure; writes only if the service recognizes the repetition.',
       icon: 'blocks',
       colour: '#0369a1',
       keywords: ['service', 'integration', 'app', 'api', 'connector'],

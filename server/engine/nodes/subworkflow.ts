@@ -56,7 +56,7 @@ export const subworkflow = control({
       wait: {
         type: 'boolean',
         title: 'Wait for its end',
-        description: 'If false, the node goes on at once and its output is {execution_id}',
+        description: 'If false, the node continues at once and its output is {execution_id}',
         default: true,
         'x-value': 'literal',
       },

@@ -16,7 +16,8 @@ export const waitEvent = control({
     key: {
       type: 'string',
       title: 'Key',
-      description: 'Events with exactly this key wake it; without one only its address does',
+      description:
+        'Continues with an event that has this key. Without a key, only the address of the node continues it',
       minLength: 1,
       maxLength: MAX_KEY_LENGTH,
     },

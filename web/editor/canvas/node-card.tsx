@@ -105,7 +105,7 @@ function subtitle({ node, kind, run }: NodeData): string {
     return `${kind?.title ?? node.type} · ${took}${again(run)}`
   }
   if (run?.error) return run.error.message
-  if (node.disabled) return 'Disabled'
+  if (node.disabled) return t('Disabled')
   if (!kind) return run ? node.type : `${node.type} is not available here`
   return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)
 }

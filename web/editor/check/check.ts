@@ -4,6 +4,7 @@ import type { Json } from '#model/definition'
 import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
 import type { Issue } from '#model/issue'
+import { t } from '#web/words/language.ts'
 import type { Doc } from '../document/document.ts'
 import type { KindTable } from '../kinds.ts'
 import { unseenFields } from './unseen.ts'
@@ -12,7 +13,10 @@ export { readConditions } from './read-conditions.ts'
 
 // The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.
 
-export const functionHelp = FUNCTION_HELP
+export const functionHelp = FUNCTION_HELP.map(({ group, functions }) => ({
+  group: t(group),
+  functions: functions.map((one) => ({ ...one, does: t(one.does) })),
+}))
 
 export function check(definition: unknown, kinds: KindTable): Issue[] {
   const result = validateDefinition(definition, kinds)

@@ -6,8 +6,9 @@ import type { Json, JsonObject } from '#model/definition'
 import { ExpressionFailure } from '#model/expression-failure'
 import type { Issue } from '#model/issue'
 import { at, isObject } from '#model/json'
-import { suggestion } from '#model/nearest'
+import { nearest } from '#model/nearest'
 import { parseReference } from '#model/reference'
+import { t } from '#web/words/language.ts'
 import type { Doc, DocGraph, GraphPath } from '../document/document.ts'
 import { closedFields, fieldOf, makeShapes, type Shapes } from '../document/shapes.ts'
 import { isCelValue, isReferenceValue } from '../document/value.ts'
@@ -57,18 +58,26 @@ function tell(names: readonly string[], path: GraphPath, place: string, reading:
   if (root === 'input' && first !== undefined) {
     const declared = declaredFields(reading.doc.inputs)
     if (declared === undefined || (declared.length === 0 && !must) || declared.includes(first)) return
-    const message = `the input declares no field "${first}"${suggestion(first, declared)}`
+    const message = t('the input declares no field "{0}"', [first]) + suggestion(first, declared)
     reading.found.push({ path: place, message })
   } else if (root === 'nodes' && second === 'output' && third !== undefined) {
     const fields = closedFields(reading.shapes.of({ $ref: `nodes["${first}"].output` }, path))
     if (fields === undefined || fields.includes(third)) return
-    reading.found.push({ path: place, message: `"${first}" gives no field "${third}"${suggestion(third, fields)}` })
+    reading.found.push({
+      path: place,
+      message: t('"{0}" has no field "{1}" in its output', [first, third]) + suggestion(third, fields),
+    })
   } else if (root === 'item' && first !== undefined) {
     const item = reading.shapes.itemAt(path)
     const fields = declaredFields(item)
     if (fields === undefined || fields.length === 0 || fieldOf(item, first)) return
-    reading.found.push({ path: place, message: `an item has no field "${first}"${suggestion(first, fields)}` })
+    reading.found.push({ path: place, message: t('an item has no field "{0}"', [first]) + suggestion(first, fields) })
   }
+}
+
+function suggestion(word: string, candidates: readonly string[]): string {
+  const found = nearest(word, candidates)
+  return found === undefined ? '' : t('; did you mean "{0}"?', [found])
 }
 
 /** The fields that a schema names; undefined where it says that there are others. */

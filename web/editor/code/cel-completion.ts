@@ -1,6 +1,7 @@
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete'
 import type { FunctionHelp } from '#model/cel-help'
 import { parseReference } from '#model/reference'
+import { t } from '#web/words/language.ts'
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
 import { asCel, further } from '../document/value.ts'
 import { short } from '../fields/short.ts'
@@ -35,7 +36,7 @@ const roots = (sources: readonly Source[]): Completion[] => {
   return [...names].map((label) => ({
     label,
     type: 'variable',
-    detail: label === 'nodes' ? 'earlier steps' : (sources.find(({ reference }) => reference === label)?.hint ?? ''),
+    detail: label === 'nodes' ? t('earlier steps') : (sources.find(({ reference }) => reference === label)?.hint ?? ''),
     boost: 50,
   }))
 }

@@ -1,5 +1,6 @@
 import type { HoverTooltipSource } from '@codemirror/view'
 import type { FunctionHelp } from '#model/cel-help'
+import { t } from '#web/words/language.ts'
 import type { Source } from '../document/upstream.ts'
 import { short } from '../fields/short.ts'
 import { placeOf, wordAt } from './cel-completion.ts'
@@ -24,7 +25,7 @@ export function hoverData(sources: readonly Source[], groups: Groups): HoverTool
 }
 
 const typeOf = (schema: { type?: unknown } | undefined): string =>
-  typeof schema?.type === 'string' ? schema.type : 'no data yet'
+  typeof schema?.type === 'string' ? schema.type : t('no data yet')
 
 function card(head: string, body: string): HTMLElement {
   const dom = document.createElement('div')

@@ -8,6 +8,7 @@ import type { RefObject } from 'react'
 import type { CodeFieldProps } from './code-props.ts'
 import { languageOf } from './languages.ts'
 import { colours, look } from './look.ts'
+import { syntaxFaults } from './syntax-faults.ts'
 
 export type CodeView = {
   show(text: string): void
@@ -75,11 +76,13 @@ export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>):
       }),
       hoverTooltip((view, at, side) => latest.current.hover?.(view, at, side) ?? null),
       linter(
-        (view) =>
-          (latest.current.faults?.(view.state.doc.toString()) ?? []).map(({ level, ...fault }) => ({
-            ...fault,
-            severity: level,
-          })),
+        async ({ state }) => {
+          const faults = [
+            ...(latest.current.faults?.(state.doc.toString()) ?? []),
+            ...(await syntaxFaults(state, language)),
+          ]
+          return faults.map(({ level, ...fault }) => ({ ...fault, severity: level }))
+        },
         { delay: LINT_AFTER_MS },
       ),
       // Ctrl Enter runs the workflow and Tab goes on to the next field, so neither is bound here.

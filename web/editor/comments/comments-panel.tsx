@@ -48,7 +48,7 @@ export function CommentsPanel({ workflow }: { workflow: Workflow }) {
         <Loaded of={comments} what="the comments">
           {(items) =>
             items.length === 0 ? (
-              <Empty title="No comments">Write one above. Type @ to name somebody, who is then told.</Empty>
+              <Empty title="No comments">Write one above. Type @ to mention a person; they are notified.</Empty>
             ) : (
               <ol className="flex flex-col gap-3">
                 {items.map((comment) => (

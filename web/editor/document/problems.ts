@@ -2,6 +2,7 @@ import { bodyOf } from '#model/body'
 import type { Graph } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
+import { t } from '#web/words/language.ts'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type DocGraph, type GraphPath, titleOf } from './document.ts'
 
@@ -70,7 +71,7 @@ function whereOf(doc: Doc, place: Place): string {
   if (place.kind === 'node') names.push(name(place.id))
   else if (place.kind === 'edge') {
     const edge = graph.edges.find((candidate) => candidate.id === place.id)
-    names.push(edge ? `${name(edge.from.node)} → ${name(edge.to)}` : 'Connection')
+    names.push(edge ? `${name(edge.from.node)} → ${name(edge.to)}` : t('Connection'))
   } else names.push({ inputs: 'Input', output: 'Result', workflow: 'Workflow' }[place.kind])
   return names.join(' › ')
 }
@@ -87,7 +88,7 @@ export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
           place,
           where: whereOf(doc, place),
           level: 'warning',
-          message: capital(kind.unavailable_reason ?? 'is not configured'),
+          message: capital(kind.unavailable_reason ?? t('is not configured')),
         })
       const body = bodyOf(node)
       if (body && Array.isArray(body.nodes)) visit(body as unknown as Graph, [...path, node.id])

@@ -88,7 +88,7 @@ describe('fields that nothing declares', () => {
     [{ $cel: '"a" + input.nmae' }, [`${at}: the input declares no field "nmae"; did you mean "name"?`]],
     [{ $cel: 'has(input.nmae) ? 1 : 2' }, []],
     [{ $cel: 'input.?nmae.orValue(1)' }, []],
-    [{ $ref: 'nodes.make.output.txt' }, [`${at}: "make" gives no field "txt"; did you mean "text"?`]],
+    [{ $ref: 'nodes.make.output.txt' }, [`${at}: "make" has no field "txt" in its output; did you mean "text"?`]],
     [{ $cel: 'nodes.make.output.text' }, []],
     [{ $cel: 'this does not parse' }, []],
   ])('%j is told %j', (value, expected) => {

@@ -1,5 +1,7 @@
 import type { Json, Node } from '#model/definition'
 import { isObject } from '#model/json'
+import { plural } from '#web/ui/format.ts'
+import { t } from '#web/words/language.ts'
 
 // What a node does in a few words, read from its arguments: the second line of its card.
 
@@ -17,9 +19,9 @@ function said(value: Json | undefined): string | undefined {
 const list = (value: Json | undefined): string | undefined =>
   Array.isArray(value) ? value.flatMap((item) => said(item) ?? []).join(', ') || undefined : said(value)
 
-const count = (value: Json | undefined, one: string): string | undefined => {
+const count = (value: Json | undefined, one: string, many: string): string | undefined => {
   const length = Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0
-  return length === 0 ? undefined : `${length} ${one}${length === 1 ? '' : 's'}`
+  return length === 0 ? undefined : plural(length, one, many)
 }
 
 const host = (url: string): string => url.replace(/^https?:\/\//, '')
@@ -30,10 +32,11 @@ const summaries: Record<string, (args: Record<string, Json>) => string | undefin
     return address && `${said(method) ?? 'GET'} ${host(address)}`
   },
   set: ({ values }) => (isObject(values) ? Object.keys(values).join(', ') || undefined : said(values)),
-  branch: ({ cases }) => count(cases, 'case'),
-  map: ({ items }) => said(items) && `each of ${said(items)}`,
-  loop: (args) => (said(args.while) ? `while ${said(args.while)}` : said(args.until) && `until ${said(args.until)}`),
-  wait: ({ for_s, until }) => (said(for_s) ? `${said(for_s)} s` : said(until) && `until ${said(until)}`),
+  branch: ({ cases }) => count(cases, t('case'), t('cases')),
+  map: ({ items }) => said(items) && t('each of {0}', [said(items)]),
+  loop: (args) =>
+    said(args.while) ? t('while {0}', [said(args.while)]) : said(args.until) && t('until {0}', [said(args.until)]),
+  wait: ({ for_s, until }) => (said(for_s) ? `${said(for_s)} s` : said(until) && t('until {0}', [said(until)])),
   'wait.event': ({ key }) => said(key),
   fail: ({ message }) => said(message),
   'mail.send': ({ to, subject }) => [list(to), said(subject)].filter(Boolean).join(': ') || undefined,

@@ -1,17 +1,19 @@
+import { t } from '#web/words/language.ts'
+
 // Conditions that a list of rows can say: field, operator, value, all joined by "and" or all by "or".
 
 export const operators = {
-  '==': 'is',
-  '!=': 'is not',
-  '>': 'is more than',
-  '>=': 'is at least',
-  '<': 'is less than',
-  '<=': 'is at most',
-  contains: 'contains',
-  startsWith: 'starts with',
-  endsWith: 'ends with',
-  has: 'is there',
-  '!has': 'is missing',
+  '==': t('is'),
+  '!=': t('is not'),
+  '>': t('is more than'),
+  '>=': t('is at least'),
+  '<': t('is less than'),
+  '<=': t('is at most'),
+  contains: t('contains'),
+  startsWith: t('starts with'),
+  endsWith: t('ends with'),
+  has: t('is there'),
+  '!has': t('is missing'),
 } as const
 export type Operator = keyof typeof operators
 export type Literal = string | number | boolean | null

@@ -4,6 +4,7 @@ import { CreateHere } from '#web/features/credentials/create-here.tsx'
 import { mayRun } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
 import { useMe, useRole } from '#web/session.tsx'
+import { t } from '#web/words/language.ts'
 import { useFittingPresets } from '../services/choices.tsx'
 import { AddButton } from './add-button.tsx'
 import { SelectInput, TextInput } from './inputs.tsx'
@@ -174,15 +175,15 @@ function TeamPick(props: PickProps) {
 }
 
 const roles: Choice[] = [
-  { id: 'owner', name: 'Workspace owners' },
-  { id: 'member', name: 'Workspace members' },
-  { id: 'viewer', name: 'Workspace viewers' },
+  { id: 'owner', name: t('Workspace owners') },
+  { id: 'member', name: t('Workspace members') },
+  { id: 'viewer', name: t('Workspace viewers') },
 ]
 
 /** Whom an approver or answerer is: which field it is depends on the kind beside it. */
 export function PartyId({ kind, value, onChange }: { kind: string; value: string; onChange(value: string): void }) {
   const id = useId()
-  const label = { user: 'Person', team: 'Team', role: 'Role', agent: 'Agent name' }[kind] ?? 'Id'
+  const label = { user: 'Person', team: 'Team', role: t('Role'), agent: 'Agent name' }[kind] ?? 'Id'
   const props = { id, label, value, onChange }
   return (
     <div className="flex flex-col gap-1">

@@ -2,6 +2,7 @@ import { ArrowRight } from 'lucide-react'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import { Button } from '#web/ui/button.tsx'
+import { plural } from '#web/ui/format.ts'
 import { CelField } from './cel-field.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { NumberInput, SelectInput } from './inputs.tsx'
@@ -14,7 +15,7 @@ export function BodyField({ value }: { value: Json | undefined }) {
   const count = isObject(value) && Array.isArray(value.nodes) ? value.nodes.length : 0
   return (
     <div className="flex items-center gap-3 rounded-md border border-line p-2.5">
-      <span className="flex-1 text-ink-2">{count === 0 ? 'Empty' : `${count} ${count === 1 ? 'node' : 'nodes'}`}</span>
+      <span className="flex-1 text-ink-2">{count === 0 ? 'Empty' : plural(count, 'node', 'nodes')}</span>
       {openBody && (
         <Button size="small" icon={ArrowRight} onClick={openBody}>
           Open loop body

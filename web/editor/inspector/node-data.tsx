@@ -67,7 +67,7 @@ function ResolvedInput({ executionId, id }: { executionId: string; id: string })
         {detail.data?.input ? (
           <JsonView label="Input" value={detail.data.input} />
         ) : (
-          <p className="text-ink-3">{detail.isFetching ? 'Loading…' : 'It is not kept.'}</p>
+          <p className="text-ink-3">{detail.isFetching ? 'Loading…' : 'It is not stored.'}</p>
         )}
       </div>
     </details>

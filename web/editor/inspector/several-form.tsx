@@ -1,5 +1,6 @@
 import { Copy, Trash2 } from 'lucide-react'
 import { Button } from '#web/ui/button.tsx'
+import { plural } from '#web/ui/format.ts'
 import { duplicate } from '../actions.ts'
 import { removeItems } from '../document/commands.ts'
 import { useEditor, useEditorStore } from '../store.ts'
@@ -12,7 +13,7 @@ export function SeveralForm() {
     <div className="flex flex-col gap-4 p-4">
       <h2 className="text-base font-semibold">
         {nodes.size} {nodes.size === 1 ? 'node' : 'nodes'}
-        {edges.size > 0 && `, ${edges.size} ${edges.size === 1 ? 'connection' : 'connections'}`}
+        {edges.size > 0 && `, ${plural(edges.size, 'connection', 'connections')}`}
       </h2>
       {!readOnly && (
         <div className="flex gap-2">

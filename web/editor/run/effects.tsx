@@ -3,6 +3,7 @@ import type { Graph } from '#model/definition'
 import { allNodes } from '#model/graph-ids'
 import { type Effects, isActing, modeOf } from '#model/touch'
 import { Button } from '#web/ui/button.tsx'
+import { t } from '#web/words/language.ts'
 import { titleOf } from '../document/document.ts'
 import { useDoc, useEditor, useEditorStore } from '../store.ts'
 import { keepEffects, type Pins } from './pins.ts'
@@ -14,7 +15,8 @@ const modes: { value: Effects; label: string }[] = [
   { value: 'pinned', label: 'Only pinned effects' },
 ]
 
-const several = (count: number, words: string): string => `${count} ${count === 1 ? 'step' : 'steps'} ${words}`
+const several = (count: number, one: string, many: string): string =>
+  count === 0 ? '' : count === 1 ? one : t(many, [count])
 
 /** What a run of the draft would do, in words, before it does it. */
 export function effectsOf(doc: Graph, effects: Effects, pins: Pins): { words: string; acting: string[] } {
@@ -28,9 +30,9 @@ export function effectsOf(doc: Graph, effects: Effects, pins: Pins): { words: st
     else if (isActing(node.type)) acting.push(titleOf(node))
   }
   const words = [
-    acting.length > 0 ? several(acting.length, 'for real') : '',
-    pinned > 0 ? several(pinned, 'pinned') : '',
-    mocked > 0 ? several(mocked, 'mocked') : '',
+    several(acting.length, t('1 step for real'), t('{0} steps for real')),
+    several(pinned, t('1 step pinned'), t('{0} steps pinned')),
+    several(mocked, t('1 step mocked'), t('{0} steps mocked')),
   ].filter(Boolean)
   return { words: words.join(', ') || 'No effects', acting }
 }

@@ -78,6 +78,14 @@ type Asked = Execution['waiting_for'][number] & {
   title?: string
 }
 
+const waits: Record<Exclude<Asked['kind'], 'clarification' | 'approval'>, string> = {
+  timer: 'Waiting for a timer.',
+  event: 'Waiting for an event.',
+  slot: 'Waiting for a free slot.',
+  execution: 'Waiting for a run of another workflow.',
+  platform: 'The service is in trouble. The step is tried again.',
+}
+
 function Waiting({ execution, waiting }: { execution: Execution; waiting: Asked }) {
   const respond = useChange('respondToExecution')
   if (waiting.kind === 'clarification') {
@@ -112,7 +120,5 @@ function Waiting({ execution, waiting }: { execution: Execution; waiting: Asked 
       </p>
     )
   }
-  return (
-    <p className="mt-2 text-ink-2">{waiting.kind === 'timer' ? 'Waiting for a timer.' : 'Waiting for a free slot.'}</p>
-  )
+  return <p className="mt-2 text-ink-2">{waits[waiting.kind]}</p>
 }

@@ -33,7 +33,7 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
       description={
         readOnly
           ? undefined
-          : `Your draft is tried as it stands; no version is saved. ${words}${acting.length > 0 ? `: ${acting.join(', ')}` : ''}.`
+          : `Runs your draft without saving a version. ${words}${acting.length > 0 ? `: ${acting.join(', ')}` : ''}.`
       }
       size={hasLists(doc.inputs) ? 'large' : 'medium'}
     >

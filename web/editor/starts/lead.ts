@@ -1,4 +1,5 @@
 import { Position } from '@xyflow/react'
+import { t } from '#web/words/language.ts'
 import type { FlowEdge, FlowNode } from '../canvas/flow-items.ts'
 import { type DocGraph, type Point, positionKey, TOP } from '../document/document.ts'
 import type { StartNode } from './start-card.tsx'
@@ -49,7 +50,7 @@ export function leadOf(
     data: { start, label, onOpen },
   })
   const cards = shown.map((start, row) =>
-    card(`${START_PREFIX}${start.key}`, row, start, `${start.what}: ${start.detail}${start.off ? ' (off)' : ''}`),
+    card(`${START_PREFIX}${start.key}`, row, start, `${start.what}: ${start.detail}${start.off ? t(' (off)') : ''}`),
   )
   const add = card(`${START_PREFIX}more`, shown.length, null, `How this workflow starts: ${names}`)
   const edges = shown.flatMap((start) =>

@@ -1,21 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Workflow } from '#sdk/types.generated'
-import { useApi, useChange } from '#web/api.ts'
+import { useApi } from '#web/api.ts'
 import { EmbedTokens } from '#web/features/workflows/embed-tokens.tsx'
 import { OnEvent } from '#web/features/workflows/on-event.tsx'
 import { mayChange, mayUse, roleIn, type WorkflowRole } from '#web/features/workflows/role.ts'
 import { OneSchedule, ScheduleSection } from '#web/features/workflows/schedule.tsx'
+import { OneTrigger, ServiceTriggers } from '#web/features/workflows/service-triggers.tsx'
 import { About, Deliveries } from '#web/features/workflows/webhook-parts.tsx'
 import { WebhookTokens } from '#web/features/workflows/webhook-tokens.tsx'
 import { useRole } from '#web/session.tsx'
-import { Button } from '#web/ui/button.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
-import { Facts } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
-import { RelativeTime } from '#web/ui/time.tsx'
-import { formatDuration } from '#web/ui/time-words.ts'
 import type { Start } from './use-starts.ts'
 
 /** One start with all there is to know about it, or everything that starts the workflow, changed without leaving the editor. */
@@ -47,6 +44,7 @@ export function StartsDialog({
       {mayChange(role) && <ScheduleSection workflow={workflow} />}
       <WebhookTokens workflow={workflow} role={role} />
       {mayChange(role) && <OnEvent workflow={workflow} />}
+      {mayChange(role) && <ServiceTriggers workflow={workflow} />}
       {mayUse(role) && <EmbedTokens workflow={workflow} role={role} />}
       <p className="text-ink-2">
         <Go to="/templates">Assistants</Go> offer it in chats and channels, and <Go to="/jobs/new">jobs</Go> run it for
@@ -150,38 +148,9 @@ function ServiceStart({
   onClose(): void
 }) {
   const trigger = useApi('getTrigger', { workflow_id, trigger_id })
-  const remove = useChange('deleteTrigger', {
-    stale: ['listTriggers'],
-    done: 'Trigger deleted',
-    failed: 'Could not delete the trigger',
-    onDone: onClose,
-  })
   return (
     <Loaded of={trigger} what="the trigger">
-      {(found) => (
-        <div className="flex flex-col gap-4">
-          <Facts
-            facts={[
-              ['Looks every', formatDuration(found.every_s * 1000)],
-              ['Next look', <RelativeTime key="next" at={found.next_poll_at} />],
-              ['Last answer', <RelativeTime key="last" at={found.last_polled_at} />],
-              ['Last problem', found.last_error ?? 'none'],
-            ]}
-          />
-          {found.last_execution_id !== null && (
-            <p>
-              <Go to={`/runs/${found.last_execution_id}`}>The last run that it started</Go>
-            </p>
-          )}
-          {mayChange(role) && (
-            <div>
-              <Button look="quiet" onClick={() => remove.mutate({ workflow_id, trigger_id })}>
-                Delete trigger
-              </Button>
-            </div>
-          )}
-        </div>
-      )}
+      {(found) => <OneTrigger trigger={found} mayDelete={mayChange(role)} onDeleted={onClose} />}
     </Loaded>
   )
 }

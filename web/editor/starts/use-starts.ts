@@ -12,7 +12,9 @@ import {
 } from 'lucide-react'
 import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
+import { useTriggerNames } from '#web/features/services/use-trigger-names.ts'
 import { scheduleInWords } from '#web/features/workflows/schedule-words.ts'
+import { t } from '#web/words/language.ts'
 
 export type StartKind = 'hand' | 'schedule' | 'webhook' | 'event' | 'service' | 'form' | 'chat' | 'job' | 'workflow'
 
@@ -38,6 +40,7 @@ export function useStarts(workflow: Workflow): Start[] {
   const tokens = useList('listWebhookTokens', { workflow_id, limit: 20 }, { enabled })
   const triggers = useList('listTriggers', { workflow_id, limit: 20 }, { enabled })
   const embeds = useList('listEmbedTokens', { workflow_id, limit: 20 }, { enabled })
+  const nameOf = useTriggerNames()
   const use = useApi('getWorkflowUse', { workflow_id }, { enabled })
   const start = (
     kind: StartKind,
@@ -53,26 +56,27 @@ export function useStarts(workflow: Workflow): Start[] {
         'schedule',
         schedule.schedule_id,
         CalendarClock,
-        ['Schedule', capital(scheduleInWords(schedule))],
+        [t('Schedule'), capital(scheduleInWords(schedule))],
         !schedule.enabled,
       ),
     ),
     ...(tokens.data ?? []).map(({ token_id, name, prefix, enabled: on }) =>
-      start('webhook', token_id, Webhook, ['Webhook', name ?? `${prefix}…`], !on),
+      start('webhook', token_id, Webhook, [t('Webhook'), name ?? `${prefix}…`], !on),
     ),
-    ...(workflow.settings.on_event ?? []).map((name) => start('event', name, Radio, ['Event', name])),
-    ...(triggers.data ?? []).map(({ trigger_id, service, trigger, enabled: on }) =>
-      start('service', trigger_id, Plug, [service, trigger], !on),
-    ),
+    ...(workflow.settings.on_event ?? []).map((name) => start('event', name, Radio, [t('Event'), name])),
+    ...(triggers.data ?? []).map((found) => {
+      const { service, trigger } = nameOf(found)
+      return start('service', found.trigger_id, Plug, [service, trigger], !found.enabled)
+    }),
     ...(embeds.data ?? []).map(({ token_id, name, prefix, enabled: on }) =>
       start('form', token_id, AppWindow, ['Form on a site', name ?? `${prefix}…`], !on),
     ),
     ...(use.data?.templates ?? []).map(({ template_id, name }) =>
       start('chat', template_id, MessageSquare, ['Chat and channels', name]),
     ),
-    ...(use.data?.jobs ?? []).map(({ job_id, name }) => start('job', job_id, ListChecks, ['Job', name])),
+    ...(use.data?.jobs ?? []).map(({ job_id, name }) => start('job', job_id, ListChecks, [t('Job'), name])),
     ...(use.data?.workflows ?? []).map(({ workflow_id: id, name }) =>
-      start('workflow', id, WorkflowIcon, ['Workflow', name]),
+      start('workflow', id, WorkflowIcon, [t('Workflow'), name]),
     ),
   ]
 }

@@ -44,7 +44,11 @@ export function SaveDialog({
     else {
       setNote('')
       close()
-      toast.done(`Version ${result.version.number} saved${result.version.active ? ' and active' : ''}`)
+      toast.done(
+        result.version.active
+          ? `Version ${result.version.number} saved and active`
+          : `Version ${result.version.number} saved`,
+      )
     }
   }
   return (

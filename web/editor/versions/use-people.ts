@@ -1,12 +1,13 @@
 import { useApi } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
+import { t } from '#web/words/language.ts'
 
 /** The name of a person of this workspace. */
 export function usePeople(): (userId: string | null) => string {
   const { workspace, user } = useMe()
   const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })
   return (userId) => {
-    if (userId === user.user_id) return 'You'
-    return data?.items.find((member) => member.user_id === userId)?.name ?? 'Someone'
+    if (userId === user.user_id) return t('You')
+    return data?.items.find((member) => member.user_id === userId)?.name ?? t('Someone')
   }
 }

@@ -27,7 +27,7 @@ export function AccountPage() {
               [
                 'Notifications',
                 <Link key="notifications" to="/account/notifications" className="text-accent underline">
-                  Choose how you hear of things
+                  Notification settings
                 </Link>,
               ],
               ['Member since', <RelativeTime key="since" at={user.created_at} />],

@@ -5,6 +5,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { roleLabel } from '../people/roles.ts'
 import { WayIn } from './way-in.tsx'
 
 const places = { thread: '/threads/', job: '/jobs/' }
@@ -47,7 +48,7 @@ export function InvitationPage() {
   const lead = (
     <>
       {invited_by ?? 'Someone'} invites <strong>{email}</strong> {resource_kind ? `to a ${resource_kind} in` : 'into'}{' '}
-      <strong>{workspace_name}</strong> as {role}. Expires <RelativeTime at={expires_at} />.
+      <strong>{workspace_name}</strong> as {roleLabel(role)}. Expires <RelativeTime at={expires_at} />.
     </>
   )
   const signedIn = me.data?.user.email

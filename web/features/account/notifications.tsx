@@ -5,6 +5,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
+import { t } from '#web/words/language.ts'
 import { ChatApps } from './chat-apps.tsx'
 
 type Preference = NotificationPreferences['preferences'][number]
@@ -28,7 +29,7 @@ export function NotificationPreferencesPage() {
   return (
     <Page
       title="Your notifications"
-      description="How you hear of what happens in this workspace. Votes and questions stay in your inbox whatever you choose."
+      description="How you are notified of events in this workspace. Votes and questions always stay in your inbox."
       crumbs={[{ label: 'Your account', to: '/account' }]}
     >
       <Loaded of={preferences} what="your notifications">
@@ -60,7 +61,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
         rows={chosen}
         rowKey={({ kind }) => kind}
         columns={[
-          { header: 'What', cell: ({ title }) => title },
+          { header: 'What', cell: ({ title }) => t(title) },
           ...ways.map(({ way, label }) => ({
             header: label,
             width: '5rem',
@@ -68,7 +69,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
               <input
                 type="checkbox"
                 className="size-4 accent-accent"
-                aria-label={`${one.title}: ${label}`}
+                aria-label={`${t(one.title)}: ${label}`}
                 checked={one[way]}
                 onChange={(event) => change(one.kind, way, event.currentTarget.checked)}
               />

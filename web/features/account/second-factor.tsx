@@ -11,6 +11,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 import { QrCode } from './qr-code.tsx'
 
 type Doing = 'totp' | 'remove_totp' | 'passkey' | 'codes' | { remove: Passkey }
@@ -34,11 +35,14 @@ export function SecondFactorSection() {
   const [doing, setDoing] = useState<Doing | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   return (
-    <Section title="Second factor" description="Asked for after the password, so that a password alone lets nobody in.">
+    <Section
+      title="Second factor"
+      description="Required after the password. A stolen password alone is then not enough."
+    >
       <Loaded of={factors} what="your second factors">
         {({ totp, passkeys, recovery_codes_left }) => (
           <Card className="flex flex-col gap-4">
-            <Row title="Authenticator app" state={totp ? <Badge tone="success">set up</Badge> : 'not set up'}>
+            <Row title="Authenticator app" state={totp ? <Badge tone="success">set up</Badge> : t('not set up')}>
               <Button size="small" onClick={() => setDoing(totp ? 'remove_totp' : 'totp')}>
                 {totp ? 'Remove' : 'Set up'}
               </Button>
@@ -53,7 +57,7 @@ export function SecondFactorSection() {
                       last used <RelativeTime at={passkey.last_used_at} />
                     </>
                   ) : (
-                    'not used yet'
+                    t('not used yet')
                   )
                 }
               >
@@ -128,7 +132,7 @@ function Change({ doing, onDone }: { doing: Doing; onDone(codes: string[] | null
   return (
     <Form submit="Go on" onSubmit={run}>
       {doing === 'passkey' && (
-        <Field name="name" label="Name" hint="To know it by, such as the device it is on.">
+        <Field name="name" label="Name" hint="A name that you recognize, such as the device.">
           <Input required maxLength={200} />
         </Field>
       )}

@@ -30,7 +30,7 @@ export function AlertDialog({ onClose }: { onClose(): void }) {
       open
       onClose={onClose}
       title="New alert rule"
-      description="You are told once when it begins and once when it is over."
+      description="You get one notification when it begins and one when it is over."
     >
       <Form<Values>
         submit="Save"

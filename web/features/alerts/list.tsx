@@ -35,12 +35,16 @@ export function AlertsPage() {
   return (
     <ListPage
       title="Alerts"
-      description="Rules that tell people when runs fail, take too long, stop coming or cost too much, and when that is over."
+      description="Rules that notify people when runs fail, take too long, stop or cost too much, and when that is over."
       what="the alert rules"
       list={rules}
       search={search}
       create={make}
-      empty={{ icon: BellRing, title: 'No alert rules yet', text: 'Be told before somebody asks why nothing arrives.' }}
+      empty={{
+        icon: BellRing,
+        title: 'No alert rules yet',
+        text: 'Add a rule to learn of failures before others notice them.',
+      }}
       rowKey={(row) => row.rule_id}
       columns={[
         {
@@ -57,7 +61,7 @@ export function AlertsPage() {
         {
           header: 'State',
           cell: (row) => <State rule={row} />,
-          width: '9rem',
+          width: '8rem',
         },
         { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '8rem', secondary: true },
         { header: 'Limit', cell: (row) => limitWords(row), width: '11rem', secondary: true },
@@ -90,7 +94,7 @@ export function AlertsPage() {
         open={asked !== null}
         onClose={() => setAsked(null)}
         title={`Delete ${asked?.name}?`}
-        consequence="Nobody is told any more."
+        consequence="It no longer notifies anyone."
         action="Delete alert rule"
         onConfirm={() => remove.mutateAsync({ rule_id: asked!.rule_id })}
       />

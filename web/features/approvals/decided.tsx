@@ -9,6 +9,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { ApprovalTabs } from './tabs.tsx'
 
@@ -39,19 +40,19 @@ export function DecidedPage() {
               { header: 'Request', link: true, cell: ({ title }) => title },
               {
                 header: 'Your vote',
-                width: '8rem',
+                width: '7rem',
                 cell: (row) => {
                   const vote = mine(row)
                   return vote ? words[vote.decision] : '–'
                 },
               },
-              { header: 'Result', width: '8rem', cell: ({ status }) => <StatusBadge status={status} /> },
+              { header: 'Result', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
               { header: 'Workflow', width: '12rem', secondary: true, cell: (row) => nameOf(row.workflow_id) },
               {
                 header: 'Started by',
                 width: '10rem',
                 secondary: true,
-                cell: ({ started_by }) => (started_by ? personOf(started_by) : 'no person'),
+                cell: ({ started_by }) => (started_by ? personOf(started_by) : t('no person')),
               },
               {
                 header: 'When',

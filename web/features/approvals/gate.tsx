@@ -45,7 +45,7 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
             </>
           )}
           . {quorumInWords(gate.policy)}
-          {run.data && (
+          {run.data && !compact && (
             <>
               {' '}
               <Link to={`/runs/${gate.execution_id}`} className="text-accent underline">

@@ -1,33 +1,42 @@
 import { isObject } from '#model/json'
+import { t } from '#web/words/language.ts'
 
 const PART = /^(approvals|rejections|abstentions)\.(human|agent|total)\s*(>=|==)\s*(\d+)$/
 
-const people: Record<string, [one: string, many: string]> = {
-  human: ['person', 'people'],
-  agent: ['agent', 'agents'],
-  total: ['vote', 'votes'],
-}
-const doing: Record<string, [one: string, many: string]> = {
-  approvals: ['approves', 'approve'],
-  rejections: ['rejects', 'reject'],
-  abstentions: ['abstains', 'abstain'],
+type Counted = [none: string, one: string, many: string]
+
+/** By the kind of vote and by who votes. */
+const counted: Record<string, Record<string, Counted>> = {
+  approvals: {
+    human: [t('no person approves'), t('1 person approves'), t('{0} people approve')],
+    agent: [t('no agent approves'), t('1 agent approves'), t('{0} agents approve')],
+    total: [t('nobody approves'), t('1 approves'), t('{0} approve')],
+  },
+  rejections: {
+    human: [t('no person rejects'), t('1 person rejects'), t('{0} people reject')],
+    agent: [t('no agent rejects'), t('1 agent rejects'), t('{0} agents reject')],
+    total: [t('nobody rejects'), t('1 rejects'), t('{0} reject')],
+  },
+  abstentions: {
+    human: [t('no person abstains'), t('1 person abstains'), t('{0} people abstain')],
+    agent: [t('no agent abstains'), t('1 agent abstains'), t('{0} agents abstain')],
+    total: [t('nobody abstains'), t('1 abstains'), t('{0} abstain')],
+  },
 }
 
 function partInWords(part: string): string | null {
   const [, votes, who, sign, figure] = PART.exec(part.trim()) ?? []
   if (!votes || !who || !figure) return null
   const count = Number(figure)
-  const verb = doing[votes]!
-  const noun = people[who]!
-  if (sign === '==') return count === 0 ? `nobody ${who === 'agent' ? 'of the agents ' : ''}${verb[0]}` : null
-  if (who === 'total') return `${count} ${count === 1 ? verb[0] : verb[1]}`
-  return `${count} ${count === 1 ? `${noun[0]} ${verb[0]}` : `${noun[1]} ${verb[1]}`}`
+  const [none, one, many] = counted[votes]![who]!
+  if (sign === '==') return count === 0 ? none : null
+  return count === 1 ? one : t(many, [count])
 }
 
 /** "2 people approve and 1 agent approves"; null where the rule says more than counts. */
 function ruleInWords(cel: string): string | null {
   const parts = cel.split('&&').map(partInWords)
-  return parts.every((part) => part !== null) ? parts.join(' and ') : null
+  return parts.every((part) => part !== null) ? parts.join(t(' and ')) : null
 }
 
 /** When a gate lets pass, as a sentence. */

@@ -67,6 +67,7 @@ export function CardsPage() {
                 header: 'Valid until',
                 cell: (row) => `${String(row.exp_month).padStart(2, '0')}/${row.exp_year}`,
                 width: '8rem',
+                secondary: true,
               },
               { header: 'Added', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
               {

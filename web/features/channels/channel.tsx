@@ -12,6 +12,7 @@ import { CopyField } from '#web/ui/copy-field.tsx'
 import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { ErrorState, Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { Credentials, credentialsOf } from './credentials.tsx'
 import { TestMessage } from './test-message.tsx'
 import { Steps, vendors } from './vendors.tsx'
@@ -79,7 +80,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
           To switch it on, add{' '}
           {[
             ...missing.map(({ label }) => `the ${label.toLowerCase()}`),
-            ...(channel.template_id === null ? ['a template that answers'] : []),
+            ...(channel.template_id === null ? [t('a template that answers')] : []),
           ].join(', ')}
           .
         </p>
@@ -143,7 +144,7 @@ function Change({ channel }: { channel: ChannelConfig }) {
                   ...withPresent(
                     templates.data.map(({ template_id, name }) => ({ value: template_id, label: name })),
                     channel.template_id,
-                    'the current template',
+                    t('the current template'),
                   ),
                 ]}
               />

@@ -1,4 +1,5 @@
 import type { ChannelConfig } from '#sdk/types.generated'
+import { t } from '#web/words/language.ts'
 
 // What each vendor asks for, in the order in which somebody sets it up.
 
@@ -47,7 +48,9 @@ export const vendors: Record<ChannelName, Vendor> = {
     ],
     before: ['Create a bot with @BotFather and copy its token.', 'Choose a secret token.'],
     after: [
-      'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message"].',
+      t(
+        'Tell Telegram the address below: call setWebhook of the bot with url, secret_token and allowed_updates=["message"].',
+      ),
     ],
     to: { label: 'Chat id', placeholder: '123456789' },
   },
@@ -109,7 +112,7 @@ export const vendors: Record<ChannelName, Vendor> = {
     },
     credentials: [{ name: 'signing_secret', label: 'Signing secret', hint: 'whsec_ and base64, or any text' }],
     before: ['Agree on a signing secret, as Standard Webhooks says.'],
-    after: ['POST {"sender_id", "conversation_id", "text"} to the address below, signed with the secret.'],
+    after: [t('POST {"sender_id", "conversation_id", "text"} to the address below, signed with the secret.')],
     to: { label: 'Sender id', placeholder: 'u1' },
   },
 }

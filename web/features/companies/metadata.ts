@@ -1,3 +1,5 @@
+import { t } from '#web/words/language.ts'
+
 /** What somebody typed where a JSON object belongs. Empty is an empty one. */
 export function readObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
@@ -8,6 +10,6 @@ export function readObject(text: string): Record<string, unknown> {
     throw new Error('The notes are not valid JSON.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error('The notes must be a JSON object: { … }.')
+    throw new Error(t('The notes must be a JSON object: { … }.'))
   return value as Record<string, unknown>
 }

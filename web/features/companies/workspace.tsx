@@ -13,6 +13,7 @@ import { Card, Facts, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { t } from '#web/words/language.ts'
 import { roleLabel } from '../people/roles.ts'
 
 export function WorkspacePage() {
@@ -95,7 +96,7 @@ function Found({ workspace }: { workspace: Workspace }) {
                       options={withPresent(
                         companies.data.map(({ company_id, name }) => ({ value: company_id, label: name })),
                         workspace.company_id,
-                        'the current company',
+                        t('the current company'),
                       )}
                     />
                   </Field>

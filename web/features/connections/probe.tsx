@@ -1,6 +1,7 @@
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle, type LucideIcon } from 'lucide-react'
 import { HeddleProblem } from '#sdk/problems'
 import { cx } from '#web/ui/cx.ts'
+import { t } from '#web/words/language.ts'
 
 // The probe goes step by step and stops where one fails; what a person needs is which one, and why.
 
@@ -23,10 +24,10 @@ export function probeFailure(error: unknown): ProbeState | null {
 
 type Shown = 'passed' | 'failed' | 'running' | 'open'
 const looks: Record<Shown, { icon: LucideIcon; colour: string; word: string }> = {
-  passed: { icon: CircleCheck, colour: 'text-success', word: 'done' },
-  failed: { icon: CircleX, colour: 'text-danger', word: 'failed' },
-  running: { icon: LoaderCircle, colour: 'text-running', word: 'testing' },
-  open: { icon: CircleDashed, colour: 'text-ink-3', word: 'not tested' },
+  passed: { icon: CircleCheck, colour: 'text-success', word: t('done') },
+  failed: { icon: CircleX, colour: 'text-danger', word: t('failed') },
+  running: { icon: LoaderCircle, colour: 'text-running', word: t('testing') },
+  open: { icon: CircleDashed, colour: 'text-ink-3', word: t('not tested') },
 }
 
 /** `stored`: the connection exists already, and a failed probe leaves it as it is. */

@@ -1,4 +1,5 @@
 import type { CredentialKinds, ServiceAuth, ServiceDetail } from '#sdk/types.generated'
+import { t } from '#web/words/language.ts'
 
 export type Kinds = CredentialKinds
 export type CredentialForm = {
@@ -176,7 +177,7 @@ export const newSchema = (form: CredentialForm): Record<string, unknown> => ({
         description:
           form.kind === 'piece'
             ? 'Where the secret may be sent: api.example.com, or *.example.com for every name below it. Left empty, the hosts of the addresses in the account.'
-            : 'Where the secret may be sent: api.example.com, or *.example.com for every name below it.',
+            : t('Where the secret may be sent: api.example.com, or *.example.com for every name below it.'),
         items: { type: 'string', minLength: 1 },
         ...(form.kind !== 'piece' && { minItems: 1 }),
       },

@@ -5,6 +5,7 @@ import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
+import { t } from '#web/words/language.ts'
 
 type Share = Credential['shared'][number]
 const keyOf = ({ kind, id }: Pick<Share, 'kind' | 'id'>): string => `${kind} ${id ?? ''}`
@@ -38,7 +39,7 @@ function ShareForm({ credential, onClose }: { credential: Credential; onClose():
     onDone: onClose,
   })
   const rows: { share: Pick<Share, 'kind' | 'id'>; name: string }[] = [
-    { share: { kind: 'workspace' }, name: 'Everybody in the workspace' },
+    { share: { kind: 'workspace' }, name: t('Everyone in the workspace') },
     ...(teams.data ?? []).map(({ team_id, name }) => ({ share: { kind: 'team' as const, id: team_id }, name })),
     ...(people.data ?? [])
       .filter(({ user_id, role }) => user_id !== credential.owner_id && role !== 'guest')

@@ -19,7 +19,7 @@ export function Usage({ credentialId }: { credentialId: string }) {
             ...jobs.map(({ job_id, name }) => ({ to: `/jobs/${job_id}`, name, what: 'job' })),
             ...templates.map(({ template_id, name }) => ({ to: `/templates/${template_id}`, name, what: 'template' })),
           ]
-          if (rows.length === 0) return <p className="text-ink-2">Nothing that you can see names it.</p>
+          if (rows.length === 0) return <p className="text-ink-2">Nothing that you can see uses it.</p>
           return (
             <ul className="flex flex-col gap-1">
               {rows.map(({ to, name, what }) => (

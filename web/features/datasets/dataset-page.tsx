@@ -52,7 +52,7 @@ const About = ({ dataset }: { dataset: Dataset }) => (
       <span>
         {formatNumber(dataset.record_count)} {dataset.record_count === 1 ? 'record' : 'records'}
       </span>
-      <span>{plural(dataset.columns.length, 'column')}</span>
+      <span>{plural(dataset.columns.length, 'column', 'columns')}</span>
       <span>{formatBytes(dataset.size_bytes)}</span>
       <span>
         fingerprint <Fingerprint sha256={dataset.sha256} />

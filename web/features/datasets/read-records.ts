@@ -1,3 +1,5 @@
+import { t } from '#web/words/language.ts'
+
 type Records = Record<string, unknown>[]
 
 /** What somebody typed where records belong; what is wrong is said for the person who typed it. */
@@ -8,8 +10,8 @@ export function readRecords(text: string): Records {
   } catch (error) {
     throw new Error(`This is not valid JSON: ${(error as Error).message}`)
   }
-  if (!Array.isArray(value)) throw new Error('Records must be a list: [ { … }, { … } ].')
+  if (!Array.isArray(value)) throw new Error(t('Records must be a list: [ { … }, { … } ].'))
   const odd = value.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item))
-  if (odd !== -1) throw new Error(`Record ${odd + 1} is not an object { … }.`)
+  if (odd !== -1) throw new Error(t('Record {0} is not an object { … }.', [odd + 1]))
   return value as Records
 }

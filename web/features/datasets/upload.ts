@@ -2,6 +2,7 @@ import { operations } from '#sdk/operations.generated'
 import { HeddleProblem } from '#sdk/problems'
 import type { Dataset } from '#sdk/types.generated'
 import { api, newKey } from '#web/api.ts'
+import { t } from '#web/words/language.ts'
 
 export type Upload = { done: Promise<Dataset>; cancel(): void }
 
@@ -22,7 +23,7 @@ export function importFile(body: FormData, infer: boolean, onProgress: (sent: nu
       if (request.status === 201) resolve(request.response as Dataset)
       else reject(new HeddleProblem(request.status, (request.response ?? {}) as Record<string, never>, null))
     }
-    request.onerror = () => reject(new TypeError('the connection was lost'))
+    request.onerror = () => reject(new TypeError(t('the connection was lost')))
     request.onabort = () => reject(new UploadCancelled())
     request.send(body)
   })

@@ -7,6 +7,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 
 const statuses = {
   pending: { tone: 'waiting', label: 'Waiting' },
@@ -15,7 +16,7 @@ const statuses = {
 } as const
 
 const answerOf = ({ answer_status, problem, answer_text }: EventDelivery): string =>
-  problem ?? (answer_status === null ? 'not sent yet' : [answer_status, answer_text].filter(Boolean).join(' '))
+  problem ?? (answer_status === null ? t('not sent yet') : [answer_status, answer_text].filter(Boolean).join(' '))
 
 export function Deliveries({ destinationId, isOn }: { destinationId: string; isOn: boolean }) {
   const deliveries = useList('listDeliveries', { destination_id: destinationId, limit: 20 })

@@ -135,7 +135,7 @@ function Found({ destination }: { destination: EventDestination }) {
         open={open === 'delete'}
         onClose={close}
         title={`Delete the destination ${new URL(destination.url).host}?`}
-        consequence="Nothing more is sent to it, and its deliveries are forgotten. This cannot be undone."
+        consequence="Nothing more is sent to it, and its deliveries are deleted. This cannot be undone."
         action="Delete destination"
         onConfirm={() => remove.mutateAsync({ destination_id })}
       />

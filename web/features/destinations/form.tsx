@@ -52,7 +52,7 @@ export function DestinationForm({
         />
       </Field>
       <TypeBoxes chosen={types} onChange={setTypes} withAudit={isOwner} />
-      <Field name="workflow_id" label="Workflow" hint="Only events of its executions, approvals and questions.">
+      <Field name="workflow_id" label="Workflow" hint="Only events of its runs, approvals and questions.">
         <Select
           defaultValue={destination?.workflow_id ?? ''}
           options={withPresent(

@@ -22,7 +22,7 @@ export function DestinationsPage() {
   return (
     <ListPage
       title="Event destinations"
-      description="Addresses that are told what happens here, as it happens. Each message is signed and sent again until it is accepted."
+      description="Addresses that receive events of this workspace as they happen. Each message is signed and sent again until the address accepts it."
       what="the event destinations"
       list={destinations}
       search={search}
@@ -30,7 +30,7 @@ export function DestinationsPage() {
       empty={{
         icon: RadioTower,
         title: 'No event destinations yet',
-        text: 'Add one to tell another system when executions end, when approvals are needed, or what the audit log records.',
+        text: 'Add one to notify another system when runs end, when approvals are needed, or of entries in the audit log.',
       }}
       rowKey={(row) => row.destination_id}
       rowTo={(row) => `/destinations/${row.destination_id}`}

@@ -43,7 +43,7 @@ export function BrokenSinceYesterday() {
               <span className="min-w-0 flex-1">
                 <span className="block truncate font-medium">{group.name ?? 'A deleted workflow'}</span>
                 <span className="block truncate text-ink-2">
-                  {plural(failures(group), 'run')} of {group.total} failed
+                  {plural(failures(group), 'run', 'runs')} of {group.total} failed
                 </span>
               </span>
               {isNew && <Badge tone="danger">new</Badge>}

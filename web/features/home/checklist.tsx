@@ -85,12 +85,12 @@ function useSteps(): Step[] | undefined {
     },
     {
       title: 'Connect a service or a database',
-      about: 'Keys are sealed; workflows use them by name.',
+      about: 'Keys are stored encrypted; workflows use them by name.',
       to: '/credentials/new',
       done: credentials.data.items.length > 0 || connections.data.items.length > 0,
     },
     {
-      title: 'Let it start by itself',
+      title: 'Start it automatically',
       about: 'By a schedule, a webhook, an event or a widget on your site.',
       to: mine[0] ? `${first}/settings` : first,
       done: mine.some(({ activity }) => (activity?.starts.length ?? 0) > 0),

@@ -52,6 +52,7 @@ export function CannedAnswersPage() {
               {
                 header: 'Text',
                 cell: (row) => <span className="line-clamp-2 break-words text-ink-2">{row.text}</span>,
+                secondary: true,
               },
               {
                 header: <span className="sr-only">Actions</span>,

@@ -64,7 +64,7 @@ export function ConversationsPage() {
                 value={shown}
                 onChange={(event) => setShown(event.target.value as Shown)}
                 options={[
-                  { value: 'open', label: 'Open' },
+                  { value: 'open', label: 'Not closed' },
                   { value: 'waiting', label: 'Waiting' },
                   { value: 'unread', label: 'Unread' },
                   { value: 'closed', label: 'Closed' },

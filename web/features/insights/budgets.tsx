@@ -10,13 +10,14 @@ import { Checkbox, Field, Form, Input, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
+import { t } from '#web/words/language.ts'
 import { dollars } from './words.ts'
 
 const plain = ({ scope, limit, per, hard }: Budget) => ({ scope, limit, per, hard })
 const same = (a: Pick<Budget, 'scope' | 'per'>, b: Pick<Budget, 'scope' | 'per'>): boolean =>
   a.scope === b.scope && a.per === b.per
 
-const stateWords = { ok: 'within', warning: 'nearly spent', exceeded: 'spent' } as const
+const stateWords = { ok: t('within'), warning: t('nearly spent'), exceeded: t('spent') } as const
 const stateTones = { ok: 'success', warning: 'waiting', exceeded: 'danger' } as const
 
 export function BudgetsPage() {
@@ -33,7 +34,7 @@ export function BudgetsPage() {
   return (
     <Page
       title="Budgets"
-      description="What may be spent on language models in a day or a month, in US dollars and UTC. Owners are told at 80 % and when it is spent."
+      description="Limits for spending on language models per day or month, in US dollars and UTC. Owners are notified at 80 % and when it is spent."
       actions={make}
     >
       <Loaded of={list} what="the budgets">
@@ -44,7 +45,7 @@ export function BudgetsPage() {
             rowKey={(row) => `${row.scope} ${row.per}`}
             empty={
               <Empty icon={PiggyBank} title="No budgets yet" action={make}>
-                Without a budget, models may cost what they cost.
+                Without a budget, spending on models has no limit.
               </Empty>
             }
             columns={[
@@ -54,10 +55,11 @@ export function BudgetsPage() {
                 header: 'State',
                 cell: (row) => <Badge tone={stateTones[row.state]}>{stateWords[row.state]}</Badge>,
                 width: '8rem',
+                secondary: true,
               },
               {
                 header: 'When spent',
-                cell: (row) => (row.hard ? 'models stop' : 'owners are told'),
+                cell: (row) => (row.hard ? t('models stop') : t('owners are notified')),
                 width: '10rem',
                 secondary: true,
               },

@@ -1,4 +1,5 @@
 import { Bar, BarChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { t } from '#web/words/language.ts'
 import type { Column } from './words.ts'
 
 const text = { fill: 'var(--ink-2)', fontSize: 11 }
@@ -32,9 +33,9 @@ export function RunChart({ columns }: { columns: Column[] }) {
               itemStyle={{ color: 'var(--ink)' }}
               isAnimationActive={false}
             />
-            <Bar dataKey="succeeded" name="succeeded" fill="var(--success)" {...series} />
-            <Bar dataKey="failed" name="failed" fill="var(--danger)" {...series} />
-            <Bar dataKey="other" name="cancelled" fill="var(--ink-3)" {...series} />
+            <Bar dataKey="succeeded" name={t('succeeded')} fill="var(--success)" {...series} />
+            <Bar dataKey="failed" name={t('failed')} fill="var(--danger)" {...series} />
+            <Bar dataKey="other" name={t('cancelled')} fill="var(--ink-3)" {...series} />
           </BarChart>
         </ResponsiveContainer>
       </div>

@@ -5,10 +5,11 @@ import { formatNumber } from '#web/ui/format.ts'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { columnsOf, dollars, rangeOf, share } from './words.ts'
 
 const DAYS = 14
-const parts = ['succeeded', 'failed', 'cancelled']
+const parts = [t('succeeded'), t('failed'), t('cancelled')]
 
 /** The last two weeks of the workspace, or of one workflow, in a plot and a line of figures. Nothing where nothing has run. */
 export function RecentFigures({ workflow_id }: { workflow_id?: string }) {
@@ -47,7 +48,7 @@ export function RecentFigures({ workflow_id }: { workflow_id?: string }) {
                 facts={[
                   ['Runs', formatNumber(total.total)],
                   ['Failed', share(total.failed + total.timed_out, total.total)],
-                  ['95 of 100 take up to', total.duration_ms ? formatDuration(total.duration_ms.p95) : '–'],
+                  ['Duration p95', total.duration_ms ? formatDuration(total.duration_ms.p95) : '–'],
                   [
                     'Waiting for people now',
                     waiting === MAX_COUNTED ? `${MAX_COUNTED} or more` : formatNumber(waiting),

@@ -7,6 +7,7 @@ import { Card, FactRow, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { useKindTitles } from '../runs/kind-titles.ts'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { RunChart } from './chart.tsx'
 import { columnsOf, dollars, rangeOf, share, spans } from './words.ts'
@@ -64,10 +65,10 @@ function Runs({ of, bucket }: { of: Asked; bucket: 'hour' | 'day' }) {
                 facts={[
                   ['Runs', formatNumber(total.total)],
                   ['Failed', share(total.failed + total.timed_out, total.total)],
-                  ['Half take up to', total.duration_ms ? formatDuration(total.duration_ms.p50) : '–'],
-                  ['95 of 100 take up to', total.duration_ms ? formatDuration(total.duration_ms.p95) : '–'],
+                  ['Duration p50', total.duration_ms ? formatDuration(total.duration_ms.p50) : '–'],
+                  ['Duration p95', total.duration_ms ? formatDuration(total.duration_ms.p95) : '–'],
                   [
-                    'Half wait for people up to',
+                    'Waiting for people p50',
                     total.waiting_for_people_ms ? formatDuration(total.waiting_for_people_ms.p50) : '–',
                   ],
                 ]}
@@ -115,7 +116,7 @@ function Workflows({ of, days }: { of: Asked; days: number }) {
                 width: '6rem',
               },
               {
-                header: '95 of 100 take up to',
+                header: 'Duration p95',
                 cell: (row) => (row.duration_ms ? formatDuration(row.duration_ms.p95) : '–'),
                 align: 'right',
                 width: '10rem',
@@ -153,6 +154,7 @@ function Errors({ of }: { of: Asked }) {
 
 function Steps({ of }: { of: Asked }) {
   const steps = useApi('getStepInsights', { ...of, limit: 10 })
+  const titleOf = useKindTitles()
   return (
     <Section title="Slowest steps" description="Waiting for people and time included.">
       <Loaded of={steps} what="the steps">
@@ -168,7 +170,7 @@ function Steps({ of }: { of: Asked }) {
                 cell: (row) => (
                   <>
                     <code className="font-mono text-xs font-medium">{row.node_id}</code>{' '}
-                    <span className="text-ink-2">{row.type}</span>
+                    <span className="text-ink-2">{titleOf(row.type)}</span>
                   </>
                 ),
               },

@@ -25,9 +25,9 @@ describe('columns', () => {
 
   test('are there for days without a run', () => {
     expect(columnsOf([item], '2026-01-29T09:00:00.000Z', 'day', NOW)).toEqual([
-      { label: '01-29', succeeded: 0, failed: 0, other: 0 },
-      { label: '01-30', succeeded: 3, failed: 2, other: 2 },
-      { label: '01-31', succeeded: 0, failed: 0, other: 0 },
+      { label: 'Jan 29', succeeded: 0, failed: 0, other: 0 },
+      { label: 'Jan 30', succeeded: 3, failed: 2, other: 2 },
+      { label: 'Jan 31', succeeded: 0, failed: 0, other: 0 },
     ])
   })
 

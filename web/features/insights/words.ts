@@ -1,3 +1,6 @@
+import { formatNumber } from '#web/ui/format.ts'
+import { language } from '#web/words/language.ts'
+
 export const spans = [
   { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
@@ -15,16 +18,17 @@ export function rangeOf(days: number, now: number): { from: string; bucket: 'hou
 
 /** Dollars with as many places as it takes to see something. */
 export function dollars(amount: number): string {
-  if (amount === 0) return '$0'
-  if (amount < 0.01) return `$${amount.toPrecision(2)}`
-  return new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' }).format(amount)
+  const places = amount === 0 ? { maximumFractionDigits: 0 } : amount < 0.01 ? { maximumSignificantDigits: 2 } : {}
+  return new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', ...places }).format(amount)
 }
 
 export const share = (part: number, whole: number): string =>
-  whole === 0 ? '–' : `${Math.round((part / whole) * 1000) / 10} %`
+  whole === 0 ? '–' : `${formatNumber(Math.round((part / whole) * 1000) / 10)} %`
 
 export type Bucket = { at: string | null; total: number; succeeded: number; failed: number; timed_out: number }
 export type Column = { label: string; succeeded: number; failed: number; other: number }
+
+const day = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** One column for each hour or day of the range, also for those without a run. */
 export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour' | 'day', now: number): Column[] {
@@ -35,7 +39,7 @@ export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour'
     const { total = 0, succeeded = 0, failed = 0, timed_out = 0 } = byTime.get(at) ?? {}
     const time = new Date(at).toISOString()
     columns.push({
-      label: bucket === 'hour' ? time.slice(11, 16) : time.slice(5, 10),
+      label: bucket === 'hour' ? time.slice(11, 16) : day.format(at),
       succeeded,
       failed: failed + timed_out,
       other: total - succeeded - failed - timed_out,

@@ -62,7 +62,7 @@ export function JobActions({ job }: { job: EnrichmentJob }) {
         </Button>
       )}
       <Button icon={FlaskConical} onClick={() => run.mutate({ job_id, sample: SAMPLE })}>
-        Try {SAMPLE} records
+        {`Try ${SAMPLE} records`}
       </Button>
       <Button icon={RotateCw} onClick={() => setAsked('full')}>
         Run all again

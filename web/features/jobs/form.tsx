@@ -5,6 +5,7 @@ import { useRole } from '#web/session.tsx'
 import { Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { ownTimeZone, ScheduleFields, type ScheduleValue } from '#web/ui/schedule-fields.tsx'
+import { t } from '#web/words/language.ts'
 import { datasetOptions } from '../datasets/options.ts'
 import { mayRun } from '../workflows/role.ts'
 import { givenOf, toGiven } from './mapping.ts'
@@ -96,7 +97,7 @@ export function JobForm({
         <Field name="name" label="Name">
           <Input required maxLength={200} defaultValue={job?.name ?? ''} autoFocus={!job} />
         </Field>
-        <Field label="Runs" hint="Members of the workflow can see the job.">
+        <Field label="Workflow" hint="Members of the workflow can see the job.">
           <Select
             value={workflow}
             onChange={(event) => setWorkflow(event.currentTarget.value)}
@@ -105,7 +106,7 @@ export function JobForm({
               ...withPresent(
                 runnable.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
                 workflow === STANDALONE ? null : workflow,
-                'the current workflow',
+                t('the current workflow'),
               ),
               { value: STANDALONE, label: 'Its own definition' },
             ]}
@@ -122,7 +123,7 @@ export function JobForm({
             />
           </Field>
         )}
-        <Field label="Over">
+        <Field label="Data">
           <Select
             value={data}
             onChange={(event) => setData(event.currentTarget.value)}
@@ -136,7 +137,7 @@ export function JobForm({
                 })),
               ],
               data,
-              'the current data',
+              t('the current data'),
             )}
           />
         </Field>
@@ -163,7 +164,7 @@ export function JobForm({
             <Field
               name="key"
               label="Key column"
-              hint="Tells records apart that have the same input. Empty: records with the same input are the same."
+              hint="Distinguishes records with the same input. Empty: records with the same input count as one."
             >
               <Input maxLength={256} defaultValue={job?.key ?? ''} />
             </Field>
@@ -196,7 +197,7 @@ export function JobForm({
                 ...withPresent(
                   (datasets.data ?? []).map(({ dataset_id, name }) => ({ value: dataset_id, label: name })),
                   outputId,
-                  'the current dataset',
+                  t('the current dataset'),
                 ),
               ]}
             />
@@ -214,7 +215,7 @@ export function JobForm({
             />
           </Field>
         )}
-        <Section title="When" className="mb-0!">
+        <Section title="Schedule" className="mb-0!">
           <Card className="flex flex-col gap-4">
             <Switch
               label="On a schedule"
@@ -244,7 +245,7 @@ export function JobForm({
           <Field name="max_tokens" label="Token limit" hint="Ends a run that used this many. Empty: none.">
             <Input type="number" min={1} step={1} defaultValue={job?.max_tokens ?? ''} />
           </Field>
-          <Field name="max_cost" label="Cost limit" hint="As far as models tell their cost. Empty: none.">
+          <Field name="max_cost" label="Cost limit" hint="Counts the cost that models report. Empty: no limit.">
             <Input type="number" min={0} step="any" defaultValue={job?.max_cost ?? ''} />
           </Field>
         </div>

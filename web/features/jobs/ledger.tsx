@@ -13,18 +13,11 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { JobShell } from './job-page.tsx'
+import { recordReasons, recordWords } from './record-words.ts'
 import { useJobId } from './use-job.ts'
 
 const statuses = ['failed', 'succeeded', 'running', 'pending', 'skipped', 'filtered'] as const
 type Status = (typeof statuses)[number]
-const words: Record<Status, string> = {
-  failed: 'Failed',
-  succeeded: 'Succeeded',
-  running: 'Running',
-  pending: 'Pending',
-  skipped: 'Unchanged',
-  filtered: 'Filtered',
-}
 
 export function LedgerPage() {
   const job_id = useJobId()
@@ -61,7 +54,7 @@ export function LedgerPage() {
                 }
                 options={statuses.map((value) => ({
                   value,
-                  label: first ? `${words[value]} (${formatNumber(first.counts[value])})` : words[value],
+                  label: first ? `${recordWords[value]} (${formatNumber(first.counts[value])})` : recordWords[value],
                 }))}
               />
             </Field>
@@ -86,7 +79,7 @@ export function LedgerPage() {
           >
             {(found) => (
               <Table
-                label={`${words[status]} records`}
+                label={`Records: ${recordWords[status]}`}
                 rows={found}
                 rowKey={(row) => String(row.position)}
                 more={{
@@ -106,7 +99,12 @@ export function LedgerPage() {
                     align: 'right',
                     width: '8rem',
                   },
-                  { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
+                  {
+                    header: 'State',
+                    cell: (row) => <StatusBadge status={row.status} label={recordWords[row.status]} />,
+                    width: '8rem',
+                    secondary: true,
+                  },
                   { header: 'Reason', cell: (row) => <Reason row={row} /> },
                   { header: 'Attempts', cell: (row) => row.attempt, align: 'right', width: '5rem', secondary: true },
                   {
@@ -172,5 +170,5 @@ function Reason({ row }: { row: LedgerRecord }) {
       </span>
     )
   }
-  return <span className="text-ink-3">–</span>
+  return <span className="text-ink-2">{recordReasons[row.status] ?? '–'}</span>
 }

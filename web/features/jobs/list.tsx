@@ -43,7 +43,7 @@ export function JobsPage() {
           cell: (row) => row.name,
         },
         { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
-        { header: 'When', cell: (row) => <When job={row} />, secondary: true },
+        { header: 'Schedule', cell: (row) => <When job={row} />, secondary: true },
         { header: 'Last run', cell: (row) => <LastRun job={row} />, width: '17rem', secondary: true },
       ]}
     />

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { api, invalidate, useChange, useList } from '#web/api.ts'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { SharedMembers } from '../people/members.tsx'
 import { TeamShares } from '../teams/team-shares.tsx'
 import { JobShell } from './job-page.tsx'
@@ -28,9 +29,9 @@ export function JobMembersPage() {
                 what="this job"
                 members={rows}
                 roles={{
-                  owner: 'manages the job and its members',
-                  member: 'runs and edits the job',
-                  viewer: 'views the job',
+                  owner: t('manages the job and its members'),
+                  member: t('runs and edits the job'),
+                  viewer: t('views the job'),
                 }}
                 mayManage={role === 'owner'}
                 onInvite={async (email, as) => {

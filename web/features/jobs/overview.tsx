@@ -6,6 +6,7 @@ import { cronInWords } from '#web/ui/cron.ts'
 import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { useDatasetName } from '../datasets/use-dataset.ts'
 import { PersonName } from '../people/names.tsx'
 import { JobShell } from './job-page.tsx'
@@ -111,25 +112,25 @@ function About({ job }: { job: EnrichmentJob }) {
     <Facts
       facts={[
         [
-          'Runs',
+          'Workflow',
           job.workflow_id ? (
             <Link key="wf" to={`/workflows/${job.workflow_id}`} className="text-accent hover:underline">
               {workflow.data?.name ?? 'a workflow'}
             </Link>
           ) : (
-            'its own definition'
+            t('its own definition')
           ),
         ],
         [
-          'Over',
+          'Data',
           job.dataset_id ? (
             <Link key="ds" to={`/datasets/${job.dataset_id}`} className="text-accent hover:underline">
               {dataset}
             </Link>
           ) : job.source_id ? (
-            'a source, captured at each run'
+            t('a source, captured at each run')
           ) : (
-            'nothing yet'
+            t('nothing yet')
           ),
         ],
         ...(job.only_if
@@ -149,13 +150,15 @@ function About({ job }: { job: EnrichmentJob }) {
               {output.new ?? 'into a dataset'}
             </Link>
           ) : output?.new ? (
-            `into a new dataset, ${output.new}`
+            t('into a new dataset, {0}', [output.new])
           ) : (
-            'the ledger only'
+            t('the ledger only')
           ),
         ],
-        ['When', job.schedule ? `${cronInWords(job.schedule.cron)} (${job.schedule.timezone})` : 'manual'],
-        ...(job.due_at ? ([['Next', <RelativeTime key="due" at={job.due_at} />]] as [string, React.ReactNode][]) : []),
+        ['Schedule', job.schedule ? `${cronInWords(job.schedule.cron)} (${job.schedule.timezone})` : 'manual'],
+        ...(job.due_at
+          ? ([[t('Next run'), <RelativeTime key="due" at={job.due_at} />]] as [string, React.ReactNode][])
+          : []),
         ['Concurrency', `${job.concurrency} records`],
         ['Owner', <PersonName key="owner" id={job.owner_id} />],
       ]}

@@ -3,15 +3,16 @@ import { cx } from '#web/ui/cx.ts'
 import { formatNumber } from '#web/ui/format.ts'
 import { Card } from '#web/ui/page.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { recordWords } from './record-words.ts'
 import type { Progress } from './use-job.ts'
 
 const parts = [
-  { status: 'succeeded', label: 'Succeeded', fill: 'bg-success' },
-  { status: 'skipped', label: 'Unchanged', fill: 'bg-accent' },
-  { status: 'filtered', label: 'Filtered', fill: 'bg-ink-3' },
-  { status: 'failed', label: 'Failed', fill: 'bg-danger' },
-  { status: 'running', label: 'Running', fill: 'bg-running' },
-  { status: 'pending', label: 'Pending', fill: 'bg-line' },
+  { status: 'succeeded', fill: 'bg-success' },
+  { status: 'skipped', fill: 'bg-accent' },
+  { status: 'filtered', fill: 'bg-ink-3' },
+  { status: 'failed', fill: 'bg-danger' },
+  { status: 'running', fill: 'bg-running' },
+  { status: 'pending', fill: 'bg-line' },
 ] as const
 
 /** One bar for the whole run, each state its part of it. */
@@ -55,7 +56,7 @@ export function ProgressOfRun({ progress, running, jobId }: { progress: Progress
         )}
       </div>
       <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1">
-        {parts.map(({ status, label, fill }) => (
+        {parts.map(({ status, fill }) => (
           <li key={status}>
             <Link
               to={`/jobs/${jobId}/ledger`}
@@ -63,7 +64,7 @@ export function ProgressOfRun({ progress, running, jobId }: { progress: Progress
               className="flex items-center gap-1.5 hover:underline"
             >
               <span aria-hidden className={cx('size-2.5 rounded-sm', fill)} />
-              {label} <span className="font-semibold tabular-nums">{formatNumber(counts[status])}</span>
+              {recordWords[status]} <span className="font-semibold tabular-nums">{formatNumber(counts[status])}</span>
             </Link>
           </li>
         ))}

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { JobShell } from './job-page.tsx'
+import { recordWords } from './record-words.ts'
 import { kindOf } from './run-kind.ts'
 import { useJobId } from './use-job.ts'
 
@@ -38,24 +39,29 @@ export function JobRunsPage() {
                     </Link>
                   ),
                 },
-                { header: 'State', cell: (run) => <StatusBadge status={stateOf(run)} />, width: '8rem' },
+                { header: 'State', cell: (run) => <StatusBadge status={stateOf(run)} />, width: '7rem' },
                 { header: 'Kind', cell: (run) => kindOf(run), secondary: true },
                 {
                   header: 'Duration',
                   cell: (run) => <Duration from={run.started_at} to={run.finished_at} />,
                   secondary: true,
                 },
-                { header: 'Records', cell: (run) => formatNumber(run.total), align: 'right' },
-                { header: 'Succeeded', cell: (run) => formatNumber(run.counts.succeeded), align: 'right' },
-                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right' },
+                { header: 'Records', cell: (run) => formatNumber(run.total), align: 'right', secondary: true },
                 {
-                  header: 'Unchanged',
+                  header: 'Succeeded',
+                  cell: (run) => formatNumber(run.counts.succeeded),
+                  align: 'right',
+                  secondary: true,
+                },
+                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right', width: '6rem' },
+                {
+                  header: recordWords.skipped,
                   cell: (run) => formatNumber(run.counts.skipped),
                   align: 'right',
                   secondary: true,
                 },
                 {
-                  header: 'Filtered',
+                  header: recordWords.filtered,
                   cell: (run) => formatNumber(run.counts.filtered),
                   align: 'right',
                   secondary: true,

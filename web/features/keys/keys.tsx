@@ -7,6 +7,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { NewKey } from './new-key.tsx'
 import { Programs } from './programs.tsx'
 import { KeyTable } from './table.tsx'
@@ -20,7 +21,7 @@ export function KeysPage() {
   const removeAll = useChange('deleteApiKeys', { stale: ['listApiKeys'], done: 'All your API keys were deleted' })
   const remove = useChange('deleteApiKey', { stale: ['listApiKeys'], done: 'The key was deleted' })
   const workspaceName = (id: string): string =>
-    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'a workspace you left'
+    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? t('a workspace you left')
   const make = (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
       New API key

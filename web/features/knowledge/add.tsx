@@ -55,7 +55,7 @@ function AddForm({ knowledgeId, onClose }: { knowledgeId: string; onClose(): voi
           options={Object.entries(kinds).map(([value, label]) => ({ value, label }))}
         />
       </Field>
-      <Field name="name" label="Name" hint="Left empty, its own name or title is taken.">
+      <Field name="name" label="Name" hint="Empty: its own name or title.">
         <Input maxLength={200} />
       </Field>
       {kind === 'text' && (
@@ -92,7 +92,7 @@ function AddForm({ knowledgeId, onClose }: { knowledgeId: string; onClose(): voi
               ]}
             />
           </Field>
-          <Field name="columns" label="Columns" hint="Parted by commas.">
+          <Field name="columns" label="Columns" hint="Separated by commas.">
             <Input required />
           </Field>
           <Field name="title_column" label="Column that names a record">

@@ -75,7 +75,7 @@ function Found({ base }: { base: Knowledge }) {
     >
       {base.waiting_count > 0 && (
         <p role="status" className="mb-6 text-ink-2">
-          {plural(base.waiting_count, 'document')} still to be indexed.
+          {plural(base.waiting_count, 'document', 'documents')} still to be indexed.
         </p>
       )}
       {role === 'manage' ? (
@@ -100,7 +100,7 @@ function Found({ base }: { base: Knowledge }) {
         open={open === 'delete'}
         onClose={close}
         title={`Delete ${name}?`}
-        consequence="All its documents go with it. Workflows and assistants that search it fail. This cannot be undone."
+        consequence="All its documents are deleted. Workflows and assistants that search it fail. This cannot be undone."
         action="Delete knowledge base"
         onConfirm={() => remove.mutateAsync({ knowledge_id })}
       />

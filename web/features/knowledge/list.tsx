@@ -30,7 +30,7 @@ export function KnowledgePage() {
   return (
     <ListPage
       title="Knowledge"
-      description="Documents that workflows and assistants search. Each passage they find says where it stands."
+      description="Documents that workflows and assistants search. Each result names its document and its place."
       what="the knowledge bases"
       list={bases}
       search={search}
@@ -44,7 +44,7 @@ export function KnowledgePage() {
       rowTo={(row) => `/knowledge/${row.knowledge_id}`}
       columns={[
         { header: 'Name', link: true, cell: (row) => row.name },
-        { header: 'Documents', cell: (row) => plural(row.document_count, 'document'), width: '10rem' },
+        { header: 'Documents', cell: (row) => plural(row.document_count, 'document', 'documents'), width: '10rem' },
         { header: 'Size', cell: (row) => formatBytes(row.bytes), width: '7rem', secondary: true },
         { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '8rem', secondary: true },
       ]}

@@ -5,6 +5,7 @@ import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
+import { t } from '#web/words/language.ts'
 
 type Share = Knowledge['shared'][number]
 const keyOf = ({ kind, id }: Pick<Share, 'kind' | 'id'>): string => `${kind} ${id ?? ''}`
@@ -37,7 +38,7 @@ function ShareForm({ base, onClose }: { base: Knowledge; onClose(): void }) {
     onDone: onClose,
   })
   const rows: { share: Pick<Share, 'kind' | 'id'>; name: string }[] = [
-    { share: { kind: 'workspace' }, name: 'Everybody in the workspace' },
+    { share: { kind: 'workspace' }, name: t('Everyone in the workspace') },
     ...(teams.data ?? []).map(({ team_id, name }) => ({ share: { kind: 'team' as const, id: team_id }, name })),
     ...(people.data ?? [])
       .filter(({ user_id, role }) => user_id !== base.owner_id && role !== 'guest')

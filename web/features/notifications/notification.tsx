@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { ArrowRight, Trash2 } from 'lucide-react'
 import { useEffect } from 'react'
+import { notificationKinds } from '#model/notification-kinds'
 import type { Notification } from '#sdk/types.generated'
 import { account, invalidate, useApi, useChange } from '#web/api.ts'
 import { switchWorkspace, useMe } from '#web/session.tsx'
@@ -10,6 +11,12 @@ import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
+
+const kindInWords = (kind: string): string => {
+  const known = notificationKinds.find((one) => one.kind === kind)
+  return known ? t(known.title) : kind
+}
 
 export function NotificationPage() {
   const { notification_id } = useParams({ strict: false }) as { notification_id: string }
@@ -78,9 +85,9 @@ function Found({ notification }: { notification: Notification }) {
         <Facts
           facts={[
             ['When', <RelativeTime key="when" at={notification.created_at} />],
-            ['Kind', notification.kind],
-            ['Workspace', home?.name ?? (notification.workspace_id ? 'a workspace you left' : 'none')],
-            ['Read', <RelativeTime key="read" at={notification.read_at} never="just now" />],
+            ['Kind', kindInWords(notification.kind)],
+            ['Workspace', home?.name ?? (notification.workspace_id ? t('a workspace you left') : 'none')],
+            ['Read at', <RelativeTime key="read" at={notification.read_at} never="just now" />],
           ]}
         />
       </Section>

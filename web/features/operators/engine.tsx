@@ -1,7 +1,7 @@
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import type { EngineHealth } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
-import { Badge } from '#web/ui/badge.tsx'
+import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { formatNumber } from '#web/ui/format.ts'
 import { Page, Section } from '#web/ui/page.tsx'
@@ -9,6 +9,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 import { Poisoned } from './poisoned.tsx'
 
@@ -32,11 +33,11 @@ function Engine() {
 function Health({ health }: { health: EngineHealth }) {
   const alive = health.workers.filter((worker) => worker.alive)
   const trouble = [
-    alive.length === 0 && 'no worker is running',
-    health.unaccounted.length > 0 && `${health.unaccounted.length} live executions have no worker`,
-    health.poison > 0 && `${health.poison} executions stopped after five crashes`,
+    alive.length === 0 && t('no worker is running'),
+    health.unaccounted.length > 0 && t('{0} live runs have no worker', [health.unaccounted.length]),
+    health.poison > 0 && t('{0} runs stopped after five crashes', [health.poison]),
     health.oldest_queued_s > 60 &&
-      `the oldest queued execution has waited ${formatDuration(health.oldest_queued_s * 1000)}`,
+      t('the oldest queued run has waited {0}', [formatDuration(health.oldest_queued_s * 1000)]),
   ].filter((text) => text !== false)
   return (
     <>
@@ -54,13 +55,16 @@ function Health({ health }: { health: EngineHealth }) {
         )}
         <span className="font-medium">
           {trouble.length === 0
-            ? 'Healthy. Every live execution has a worker or a reason to wait.'
+            ? 'Healthy. Every live run has a worker or a reason to wait.'
             : `Attention: ${trouble.join('; ')}.`}
         </span>
       </div>
       <dl className="mb-8 grid grid-cols-2 gap-3 md:grid-cols-5">
         <Figure label="Queued" value={formatNumber(health.queued)} />
-        <Figure label="Oldest in the queue" value={formatDuration(health.oldest_queued_s * 1000)} />
+        <Figure
+          label="Oldest in the queue"
+          value={health.queued === 0 ? '–' : formatDuration(health.oldest_queued_s * 1000)}
+        />
         <Figure label="Running" value={formatNumber(health.running)} />
         <Figure label="Waiting" value={formatNumber(health.waiting)} />
         <Figure label="Stopped after crashes" value={formatNumber(health.poison)} bad={health.poison > 0} />
@@ -82,33 +86,33 @@ function Health({ health }: { health: EngineHealth }) {
               cell: (row) => (
                 <Badge tone={row.alive ? 'success' : 'danger'}>{row.alive ? 'Alive' : 'Not responding'}</Badge>
               ),
-              width: '8rem',
+              width: '7rem',
             },
-            { header: 'Running', cell: (row) => formatNumber(row.running), align: 'right', width: '7rem' },
-            { header: 'Since', cell: (row) => <RelativeTime at={row.started_at} />, width: '9rem' },
+            { header: 'Running', cell: (row) => formatNumber(row.running), align: 'right', width: '6rem' },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.started_at} />, width: '9rem', secondary: true },
           ]}
         />
       </Section>
       <Poisoned rows={health.poisoned} />
       <Section
         title="Inconsistent"
-        description="Live executions without a worker or a reason to wait. This list should be empty."
+        description="Live runs without a worker or a reason to wait. This list should be empty."
       >
         {health.unaccounted.length === 0 ? (
           <p className="text-ink-2">None.</p>
         ) : (
           <Table
-            label="Inconsistent executions"
+            label="Inconsistent runs"
             rows={health.unaccounted}
             rowKey={(row) => row.execution_id}
             columns={[
-              { header: 'Execution', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+              { header: 'Run', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
               {
                 header: 'Workspace',
                 cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
                 secondary: true,
               },
-              { header: 'Status', cell: (row) => row.status, width: '8rem' },
+              { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
               { header: 'Why', cell: (row) => row.why },
             ]}
           />

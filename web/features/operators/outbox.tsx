@@ -38,7 +38,7 @@ function Outbox() {
               </Empty>
             }
             columns={[
-              { header: 'To', cell: (row) => row.recipient.join(', '), width: '14rem' },
+              { header: 'Recipient', cell: (row) => row.recipient.join(', '), width: '14rem' },
               { header: 'Subject', secondary: true, cell: (row) => <span className="font-medium">{row.subject}</span> },
               {
                 header: 'Created',
@@ -65,7 +65,7 @@ function Outbox() {
           <div className="flex flex-col gap-4">
             <Facts
               facts={[
-                ['To', shown.recipient.join(', ')],
+                ['Recipient', shown.recipient.join(', ')],
                 ['Created', exactTime(shown.created_at)],
                 ['Workspace', shown.workspace_id ?? 'none'],
               ]}

@@ -2,6 +2,7 @@ import type { Plan } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+import { t } from '#web/words/language.ts'
 import { UsagePriceFields } from './usage-price-fields.tsx'
 import { readUsagePrices, type UsageValues } from './usage-prices.ts'
 
@@ -44,7 +45,7 @@ function readCoupons(text: string): Coupon[] {
     if (!/^\d{1,3}%?$/.test(percent) || (duration !== 'once' && duration !== 'forever'))
       throw new Error(`Cannot read the coupon "${line.trim()}". Write it like: SPRING 20% once 2027-01-31`)
     const expires = day === undefined ? null : new Date(`${day}T23:59:59Z`)
-    if (expires && Number.isNaN(expires.getTime())) throw new Error(`"${day}" is not a day like 2027-01-31`)
+    if (expires && Number.isNaN(expires.getTime())) throw new Error(t('"{0}" is not a day like 2027-01-31', [day]))
     return { code, percent_off: Number.parseInt(percent, 10), duration, expires_at: expires?.toISOString() ?? null }
   })
 }
@@ -141,7 +142,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan | 'new' | null; onClo
         </fieldset>
         <UsagePriceFields plan={old} />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field name="tax_name" label="Tax" hint="As it stands on invoices.">
+          <Field name="tax_name" label="Tax" hint="As it appears on invoices.">
             <Input maxLength={200} placeholder="VAT" defaultValue={old?.tax?.name ?? ''} />
           </Field>
           <Field name="tax_percent" label="Tax in percent" hint="Added to the price. Empty: none.">

@@ -49,8 +49,8 @@ function Plans() {
               </Empty>
             }
             columns={[
-              { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span>, width: '12rem' },
-              { header: 'Price', cell: (row) => priceOf(row), width: '10rem' },
+              { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
+              { header: 'Price', cell: (row) => priceOf(row), width: '9rem' },
               {
                 header: 'Trial',
                 cell: (row) => (row.trial_days > 0 ? `${row.trial_days} days` : '–'),
@@ -60,8 +60,11 @@ function Plans() {
               {
                 header: 'Usage and quotas',
                 cell: (row) => (
-                  <span className="text-ink-2">{[...usageLines(row), quotaText(row.quotas)].join(', ')}</span>
+                  <span className="whitespace-normal text-ink-2">
+                    {[...usageLines(row), quotaText(row.quotas)].join(', ')}
+                  </span>
                 ),
+                width: '45%',
                 secondary: true,
               },
               {
@@ -77,7 +80,7 @@ function Plans() {
                     <IconButton size="small" icon={Trash2} label={`Delete ${row.name}`} onClick={() => setAsked(row)} />
                   </>
                 ),
-                width: '6rem',
+                width: '5rem',
                 align: 'right',
               },
             ]}

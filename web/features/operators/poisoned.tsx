@@ -11,27 +11,27 @@ type Poison = EngineHealth['poisoned'][number]
 
 export function Poisoned({ rows }: { rows: Poison[] }) {
   const [asked, setAsked] = useState<Poison | null>(null)
-  const release = useChange('releaseExecution', { stale: ['getEngineHealth'], done: 'Execution restarted' })
+  const release = useChange('releaseExecution', { stale: ['getEngineHealth'], done: 'Run restarted' })
   return (
     <Section
       title="Stopped after crashes"
-      description="Executions whose worker crashed five times. They wait until you restart them. The newest 100 are shown."
+      description="Runs whose worker crashed five times. They wait until you restart them. The newest 100 are shown."
     >
       {rows.length === 0 ? (
         <p className="text-ink-2">None.</p>
       ) : (
         <Table
-          label="Executions stopped after crashes"
+          label="Runs stopped after crashes"
           rows={rows}
           rowKey={(row) => row.execution_id}
           columns={[
-            { header: 'Execution', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+            { header: 'Run', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
             {
               header: 'Workspace',
               cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
               secondary: true,
             },
-            { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '9rem' },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '9rem', secondary: true },
             {
               header: <span className="sr-only">Actions</span>,
               cell: (row) => (
@@ -48,8 +48,8 @@ export function Poisoned({ rows }: { rows: Poison[] }) {
       <ConfirmDialog
         open={asked !== null}
         onClose={() => setAsked(null)}
-        title="Restart this execution?"
-        consequence="It may crash its worker again and interrupt other executions; it is then stopped again. The workspace's audit log records the restart."
+        title="Restart this run?"
+        consequence="It may crash its worker again and interrupt other runs; it is then stopped again. The workspace's audit log records the restart."
         action="Run again"
         onConfirm={() => release.mutateAsync({ execution_id: asked!.execution_id })}
       />

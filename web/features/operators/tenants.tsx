@@ -5,6 +5,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { presenceWords } from '../people/presence.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
 
 export const TenantsPage = () => (
@@ -65,7 +66,7 @@ function Teams() {
             { header: 'Team', cell: (row) => <span className="font-medium">{row.name}</span> },
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
             { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
-            { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
+            { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
           ]}
         />
       )}
@@ -89,7 +90,7 @@ function Subscriptions() {
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
             { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
             { header: 'Quantity', cell: (row) => row.quantity, align: 'right', width: '6rem' },
-            { header: 'Since', cell: (row) => <RelativeTime at={row.starts_at} />, width: '9rem' },
+            { header: 'Since', cell: (row) => <RelativeTime at={row.starts_at} />, width: '9rem', secondary: true },
           ]}
         />
       )}
@@ -111,8 +112,8 @@ function Present() {
           columns={[
             { header: 'Person', cell: (row) => <Id id={row.user_id} /> },
             { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
-            { header: 'State', cell: (row) => row.status, width: '7rem' },
-            { header: 'Last seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '9rem' },
+            { header: 'State', cell: (row) => presenceWords[row.status], width: '6rem' },
+            { header: 'Last seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '8rem' },
           ]}
         />
       )}

@@ -33,7 +33,7 @@ export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
               columns={[
                 { header: 'E-mail', cell: (row) => row.email },
                 {
-                  header: 'To',
+                  header: 'Invited to',
                   cell: (row) => (
                     <Badge>
                       {row.resource_kind ? into[row.resource_kind] : 'the workspace'},{' '}
@@ -41,6 +41,7 @@ export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
                     </Badge>
                   ),
                   width: '13rem',
+                  secondary: true,
                 },
                 {
                   header: 'Invited by',

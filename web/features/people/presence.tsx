@@ -7,7 +7,12 @@ import { Menu, MenuChoice, MenuGroup } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { useWorkspaceId } from './names.tsx'
 
-const words: Record<Status, string> = { online: 'Online', away: 'Away', busy: 'Busy', offline: 'Offline' }
+export const presenceWords: Record<Status, string> = {
+  online: 'Online',
+  away: 'Away',
+  busy: 'Busy',
+  offline: 'Offline',
+}
 const colours: Record<Status, string> = {
   online: 'border-transparent bg-success',
   away: 'border-transparent bg-waiting',
@@ -23,8 +28,8 @@ export function usePresence(workspaceId: string): ReadonlyMap<string, Status> {
 export const PresenceDot = ({ status = 'offline' }: { status?: Status | undefined }) => (
   <span
     role="img"
-    aria-label={words[status]}
-    title={words[status]}
+    aria-label={presenceWords[status]}
+    title={presenceWords[status]}
     className={cx('size-2 shrink-0 rounded-full border', colours[status])}
   />
 )
@@ -36,7 +41,7 @@ export function OwnPresence() {
   const choose = async (next: Status): Promise<void> => {
     try {
       await choosePresence(next)
-      toast.done(`Colleagues see you as ${words[next].toLowerCase()}`)
+      toast.done(`Colleagues see you as ${presenceWords[next].toLowerCase()}`)
     } catch (error) {
       toast.failed('Could not change your presence', error)
     }
@@ -46,7 +51,7 @@ export function OwnPresence() {
       trigger={
         <Button>
           <PresenceDot status={status} />
-          {words[status]}
+          {presenceWords[status]}
         </Button>
       }
     >
@@ -54,7 +59,7 @@ export function OwnPresence() {
         <MenuChoice
           value={status}
           onChange={choose}
-          options={(Object.keys(words) as Status[]).map((value) => ({ value, label: words[value] }))}
+          options={(Object.keys(presenceWords) as Status[]).map((value) => ({ value, label: presenceWords[value] }))}
         />
       </MenuGroup>
     </Menu>

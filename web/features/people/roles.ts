@@ -1,3 +1,5 @@
+import { t } from '#web/words/language.ts'
+
 export type Role = 'owner' | 'member' | 'viewer' | 'guest'
 
 export const roleWords: Record<Role, { label: string; can: string }> = {
@@ -7,7 +9,9 @@ export const roleWords: Record<Role, { label: string; can: string }> = {
   guest: { label: 'Guest', can: 'Sees only the threads and jobs they were invited to' },
 }
 
-export const roleLabel = (role: string): string => roleWords[role as Role]?.label ?? role
+/** Of a workspace, or of a workflow, job or thread. */
+export const roleLabel = (role: string): string =>
+  role === 'editor' ? t('Editor') : (roleWords[role as Role]?.label ?? role)
 
 export const invitableRoles = (['member', 'viewer', 'owner'] as const).map((value) => ({
   value,

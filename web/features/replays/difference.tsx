@@ -2,9 +2,11 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ReplayResult } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
+import { StatusBadge, statusLabel } from '#web/ui/badge.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Loading } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 
 type Difference = NonNullable<ReplayResult['difference']>
 
@@ -16,12 +18,14 @@ export function inWords({ difference, reason, mocked }: ReplayResult): string {
   if (reason) return reason.message
   if (!difference) return mocked.length > 0 ? `${mocked.map(({ node_id }) => node_id).join(', ')} mocked` : ''
   return [
-    ...(difference.status ? [`${difference.status.before} becomes ${difference.status.after}`] : []),
-    ...several(difference.results.length, 'result differs', 'results differ'),
-    ...several(difference.path.length, 'step ends otherwise', 'steps end otherwise'),
-    ...several(difference.sent.length, 'effect differs', 'effects differ'),
-    ...several(difference.asked.length, 'question differs', 'questions differ'),
-    ...(difference.unanswered.length > 0 ? [`waits at ${difference.unanswered.join(', ')}`] : []),
+    ...(difference.status
+      ? [`${statusLabel(difference.status.before ?? '–')} becomes ${statusLabel(difference.status.after ?? '–')}`]
+      : []),
+    ...several(difference.results.length, t('result differs'), t('results differ')),
+    ...several(difference.path.length, t('step ends differently'), t('steps end differently')),
+    ...several(difference.sent.length, t('effect differs'), t('effects differ')),
+    ...several(difference.asked.length, t('question differs'), t('questions differ')),
+    ...(difference.unanswered.length > 0 ? [t('waits at {0}', [difference.unanswered.join(', ')])] : []),
   ].join(', ')
 }
 
@@ -50,7 +54,9 @@ function Sides({
         <Part title="Original">
           {original.data ? (
             <>
-              <p className="text-ink-2">{original.data.status}</p>
+              <p>
+                <StatusBadge status={original.data.status} />
+              </p>
               <JsonView label="Original results" value={original.data.results ?? null} />
               <Link to={`/runs/${executionId}` as string} className="text-accent-strong underline underline-offset-2">
                 Open the run
@@ -61,7 +67,11 @@ function Sides({
           )}
         </Part>
         <Part title="Candidate">
-          <p className="text-ink-2">{difference.status?.after ?? original.data?.status}</p>
+          {(difference.status ?? original.data) && (
+            <p>
+              <StatusBadge status={difference.status?.after ?? original.data?.status ?? ''} />
+            </p>
+          )}
           {difference.error?.after && <JsonView label="Error" value={difference.error.after} />}
           {difference.results.length > 0 ? (
             <JsonView label="Changed results" value={difference.results} />

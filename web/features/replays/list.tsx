@@ -30,7 +30,7 @@ const states = [
 
 type Values = { version: string; status: string; span: string; limit: string }
 
-/** Which version, held against which runs. */
+/** Which version is compared with which runs. */
 function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
   const navigate = useNavigate()
   const { version: asked } = useSearch({ strict: false }) as { version?: string }
@@ -57,7 +57,7 @@ function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
         }}
       >
         <p className="text-ink-2">
-          Holds a version against past runs. Effects and answers come from the record of each run. Nothing is sent.
+          Compares a version with past runs. Effects and answers come from the record of each run. Nothing is sent.
         </p>
         <div className="flex flex-wrap gap-4">
           <Field label="Version" name="version" className="w-56">

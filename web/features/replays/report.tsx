@@ -6,6 +6,7 @@ import { api, useApi, useChange } from '#web/api.ts'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
+import { plural } from '#web/ui/format.ts'
 import { Meter } from '#web/ui/meter.tsx'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
@@ -148,7 +149,7 @@ function Summary({ report }: { report: ReplayReport }) {
       <p className="mt-3 text-ink-2">
         Started <RelativeTime at={report.created_at} />.{' '}
         {report.mocked > 0 &&
-          `In ${report.mocked} ${report.mocked === 1 ? 'run' : 'runs'} something was mocked, because the record does not answer it. `}
+          `In ${plural(report.mocked, 'run', 'runs')} something was mocked, because the record has no answer. `}
         {report.status === 'cancelled' && 'It was cancelled before its end.'}
       </p>
       {report.error && (

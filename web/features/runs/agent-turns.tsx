@@ -34,7 +34,7 @@ export function AgentTurns({ detail, execution_id }: { detail: ExecutionNodeDeta
   if (turns.length === 0) return null
   return (
     <section aria-label="Turns of the agent">
-      <h3 className="mb-1 font-medium">{plural(turns.length, 'turn')} of the agent</h3>
+      <h3 className="mb-1 font-medium">{plural(turns.length, 'turn', 'turns')} of the agent</h3>
       <ol className="flex flex-col gap-2">
         {turns.map((turn) => (
           <li key={turn.turn} className="rounded-md border border-line p-2.5">

@@ -86,7 +86,7 @@ export function CancelChosen({ selection, onStarted }: Choosing) {
         open={asking}
         onClose={() => setAsking(false)}
         title={count === 1 ? 'Cancel this run?' : `Cancel ${count} runs?`}
-        consequence="What they have done stays done. They do not continue."
+        consequence="Their effects are not undone. They do not continue."
         action={count === 1 ? 'Cancel run' : 'Cancel runs'}
         onConfirm={async () => {
           const execution_ids = selection.chosen.map(({ execution_id }) => execution_id)

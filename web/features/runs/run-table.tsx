@@ -8,6 +8,7 @@ import type { Selection } from '#web/ui/selection.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Table, type TableProps } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { waitsFor } from './words.ts'
 
 /** Names of workflows, for lists that know only their ids. */
@@ -36,16 +37,16 @@ export function RunTable({
     row.started_by && row.trigger.kind !== 'job'
       ? personOf(row.started_by)
       : ({
-          webhook: 'a webhook',
-          event: 'an event',
-          embed: 'a visitor',
-          schedule: 'its schedule',
-          job: 'a job',
-          channel: 'a message',
-          workflow: 'a workflow',
-          system: 'the system',
-          user: 'a person',
-          trial: 'a trial',
+          webhook: t('a webhook'),
+          event: t('an event'),
+          embed: t('a visitor'),
+          schedule: t('its schedule'),
+          job: t('a job'),
+          channel: t('a message'),
+          workflow: t('another workflow'),
+          system: t('the system'),
+          user: t('a person'),
+          trial: t('a trial'),
         }[row.trigger.kind] ?? row.trigger.kind)
   return (
     <Table

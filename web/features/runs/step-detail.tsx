@@ -40,7 +40,7 @@ export function StepDetail({
   if (!detail.data)
     return (
       <>
-        <p className="text-ink-2">What this step was given is no longer kept.</p>
+        <p className="text-ink-2">The input of this step is no longer stored.</p>
         {node.output !== undefined && (
           <ExecutionData value={node.output} label={`Output of ${title}`} execution_id={execution_id} />
         )}
@@ -74,13 +74,13 @@ function InputAndOutput({ execution_id, detail, title }: Detailed & { title: str
         {detail.input ? (
           <ExecutionData value={detail.input} label={`Input of ${title}`} execution_id={execution_id} />
         ) : (
-          <p className="text-ink-2">{detail.input_error ?? 'It was given nothing.'}</p>
+          <p className="text-ink-2">{detail.input_error ?? 'It has no input.'}</p>
         )}
       </section>
       <section aria-label="Output of the step" className="min-w-0">
         <h3 className="mb-1 font-medium">Output</h3>
         {last?.output === undefined ? (
-          <p className="text-ink-2">{last?.error ? 'It failed and gave nothing.' : 'Nothing yet.'}</p>
+          <p className="text-ink-2">{last?.error ? 'It failed and has no output.' : 'Nothing yet.'}</p>
         ) : (
           <ExecutionData value={last.output} label={`Output of ${title}`} execution_id={execution_id} />
         )}

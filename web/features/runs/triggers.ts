@@ -10,6 +10,7 @@ export const triggers = [
   { value: 'schedule', label: 'Schedules' },
   { value: 'webhook', label: 'Webhooks' },
   { value: 'embed,channel', label: 'Visitors and channels' },
+  { value: 'event', label: 'Events' },
   { value: 'workflow', label: 'Other workflows' },
   { value: 'job', label: 'Jobs' },
   { value: 'trial', label: 'Trials of drafts' },

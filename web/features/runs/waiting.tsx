@@ -75,7 +75,7 @@ function OneWait({ wait, execution, nameOf }: { wait: Wait; execution: Execution
     case 'platform':
       return (
         <Notice icon={<Hourglass aria-hidden className="size-5" />}>
-          {wait.error ?? 'The service is in trouble.'} {step} is tried again by itself; nothing is lost.
+          {wait.error ?? 'The service is in trouble.'} {step} is tried again automatically; nothing is lost.
         </Notice>
       )
     case 'slot':

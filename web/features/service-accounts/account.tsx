@@ -123,7 +123,7 @@ function Keys({ userId, isDisabled }: { userId: string; isDisabled: boolean }) {
             more={keys.more}
             empty={
               <Empty icon={KeyRound} title="No API keys yet">
-                A program shows one to work as this account.
+                A program uses one to act as this account.
               </Empty>
             }
             onDelete={({ key_id }) => remove.mutateAsync({ user_id: userId, key_id })}

@@ -19,7 +19,7 @@ const effects = {
   idempotent: 'Writes, may be repeated',
   write: 'Writes once',
 } as const
-const ways = { polling: 'Asked regularly', webhook: 'Calls us' } as const
+const ways = { polling: 'Polling', webhook: 'Webhook' } as const
 
 export function Actions({ service, actions }: { service: ServiceDetail; actions: readonly Action[] }) {
   const [sought, setSought] = useState('')
@@ -63,7 +63,10 @@ export function Actions({ service, actions }: { service: ServiceDetail; actions:
 }
 
 export const Triggers = ({ service }: { service: ServiceDetail }) => (
-  <Section title="Triggers" description="What starts a workflow. Set one up under the triggers of the workflow.">
+  <Section
+    title="Triggers"
+    description="Events that can start a workflow. Add a trigger in the settings of the workflow."
+  >
     <ul aria-label="Triggers" className="flex flex-col gap-1">
       {service.triggers.map(({ name, title, description, kind, args_schema }) => (
         <li key={name}>

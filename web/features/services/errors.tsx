@@ -20,8 +20,8 @@ export function RecentErrors({ service }: { service: string }) {
             rowTo={(row) => `/runs/${row.execution_id}`}
             empty={<p className="text-ink-2">No run that you can see failed here.</p>}
             columns={[
-              { header: 'When', cell: (row) => <RelativeTime at={row.failed_at} />, width: '8rem' },
-              { header: 'Action', link: true, cell: (row) => row.action, width: '14rem' },
+              { header: 'When', cell: (row) => <RelativeTime at={row.failed_at} />, width: '8rem', secondary: true },
+              { header: 'Action', link: true, cell: (row) => row.action, width: '12rem' },
               {
                 header: 'Error',
                 cell: (row) => (

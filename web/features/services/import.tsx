@@ -81,7 +81,7 @@ function CodeFields({ asked, change }: { asked: Asked; change(more: Partial<Aske
         label={isPiece ? 'Piece' : 'Package'}
         hint={
           isPiece
-            ? 'Its name, such as baserow or google-tasks. Its code runs behind a wall and gets no secret.'
+            ? 'Its name, such as baserow or google-tasks. Its code runs in a sandbox and gets no secret.'
             : 'Its name in the package registry. The operator of this installation names those that are allowed.'
         }
       >
@@ -186,7 +186,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
               </Field>
             )}
             {(asked.from === 'url' || asked.from === 'file') && (
-              <Field label="Server" hint="Where the document names none, or another than is wanted.">
+              <Field label="Server" hint="If the document has none, or you want another one.">
                 <Input
                   type="url"
                   value={asked.base}

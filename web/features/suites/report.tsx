@@ -13,6 +13,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime, useNow } from '#web/ui/time.tsx'
 import { relativeTime } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { Comparison } from './comparison.tsx'
 import {
   effectWords,
@@ -189,17 +190,17 @@ export function ReportPage() {
 }
 
 const runInWords = (run: SuiteRun, now: number): string =>
-  `${relativeTime(new Date(run.started_at), now)}${run.pass_rate === null ? '' : `, ${percent(run.pass_rate)} passed`}`
+  `${relativeTime(new Date(run.started_at), now)}${run.pass_rate === null ? '' : t(', {0} passed', [percent(run.pass_rate)])}`
 
 const modelsOf = (row: SuiteOutcome): string =>
   tokensOf(row.usage) === 0 && row.recorded && tokensOf(row.recorded.usage) > 0
-    ? `${usageInWords(row.recorded.usage)} (recorded)`
+    ? t('{0} (recorded)', [usageInWords(row.recorded.usage)])
     : usageInWords(row.usage)
 
 const whyOf = (row: SuiteOutcome): string =>
   row.checks
     .filter(({ passed }) => passed !== true)
-    .map(({ kind, message }) => message ?? `the check "${kind}" failed`)
+    .map(({ kind, message }) => message ?? t('the check "{0}" failed', [kind]))
     .join('; ')
 
 function Summary({ report }: { report: SuiteReport }) {
@@ -217,7 +218,7 @@ function Summary({ report }: { report: SuiteReport }) {
         value={report.status === 'running' ? done : report.passed}
         max={report.total}
         tone={report.status === 'running' ? 'accent' : report.pass_rate === 1 ? 'success' : 'waiting'}
-        detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? `, ${report.unjudged} not checked` : ''} of ${report.total}`}
+        detail={`${report.passed} passed, ${report.failed} not as expected, ${report.errors} failed${report.unjudged > 0 ? t(', {0} not checked', [report.unjudged]) : ''} of ${report.total}`}
       />
       <p className="mt-3 text-ink-2">
         Started <RelativeTime at={report.started_at} />, took{' '}

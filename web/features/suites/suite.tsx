@@ -11,6 +11,7 @@ import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Loading } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { useDatasetName } from '../datasets/use-dataset.ts'
 import { mayRun } from '../workflows/role.ts'
 import { SuiteForm } from './form.tsx'
@@ -40,7 +41,8 @@ function Found({ suite }: { suite: Suite }) {
   const run = useChange('runSuite', { stale: ['getSuite', 'listSuites', 'listSuiteRuns'] })
   const versionName = (id: string): string => {
     const found = versions.data?.items.find(({ version_id }) => version_id === id)
-    return found ? `version ${found.number}${found.active ? ' (active)' : ''}` : 'a version'
+    if (!found) return t('a version')
+    return found.active ? t('version {0} (active)', [found.number]) : t('version {0}', [found.number])
   }
   return (
     <Page

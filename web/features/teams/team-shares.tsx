@@ -4,6 +4,7 @@ import { useMe } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
+import { roleLabel } from '../people/roles.ts'
 
 export type TeamShare = { team_id: string; role: string }
 
@@ -61,7 +62,7 @@ export function TeamShares({
                 </Button>
               </span>
             ) : (
-              <span className="text-ink-2 first-letter:uppercase">{share.role}</span>
+              <span className="text-ink-2">{roleLabel(share.role)}</span>
             )}
           </div>
         ))}

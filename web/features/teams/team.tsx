@@ -113,7 +113,11 @@ function Found({ team }: { team: Team }) {
           open
           onClose={() => setLeaving(null)}
           title={leaving.user_id === userId ? `Leave ${team.name}?` : `Remove ${leaving.name} from ${team.name}?`}
-          consequence={`${leaving.user_id === userId ? 'You stay' : 'They stay'} in the workspace. Approvals for this team no longer wait for ${leaving.user_id === userId ? 'you' : 'them'}. Votes already cast still count.`}
+          consequence={
+            leaving.user_id === userId
+              ? 'You stay in the workspace. Approvals for this team no longer wait for you. Votes already cast still count.'
+              : 'They stay in the workspace. Approvals for this team no longer wait for them. Votes already cast still count.'
+          }
           action={leaving.user_id === userId ? 'Leave team' : 'Remove'}
           onConfirm={() => takeOut.mutateAsync({ team_id: team.team_id, user_id: leaving.user_id })}
         />

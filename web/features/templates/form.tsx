@@ -204,7 +204,7 @@ export function TemplateForm({
         <Field
           name="retention"
           label="Conversation retention (days)"
-          hint="Counted from the last message. Empty: the retention period of executions."
+          hint="Counted from the last message. Empty: the retention period of runs."
         >
           <Input type="number" min={1} max={36_500} className="w-32" defaultValue={template?.retention_days ?? ''} />
         </Field>

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { api, invalidate, useList } from '#web/api.ts'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { SharedMembers } from '../people/members.tsx'
 import { ThreadShell, useThreadId } from './thread-page.tsx'
 
@@ -17,7 +18,11 @@ export function ThreadMembersPage() {
             <SharedMembers
               what="this thread"
               members={rows}
-              roles={{ owner: 'reads, writes and manages members', member: 'reads and writes', viewer: 'reads' }}
+              roles={{
+                owner: t('reads, writes and manages members'),
+                member: t('reads and writes'),
+                viewer: t('reads'),
+              }}
               mayManage={thread.role === 'owner'}
               onInvite={async (email, role) => {
                 const made = await api.inviteThreadMember({ thread_id, email, role })

@@ -6,6 +6,7 @@ import { CopyButton } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import type { WorkflowRole } from './role.ts'
 import { lastUsed, MadeToken, TokenSection } from './token-section.tsx'
 
@@ -29,7 +30,7 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
         { header: 'Name', cell: (row) => row.name ?? <code className="font-mono text-xs">{row.prefix}…</code> },
         {
           header: 'Sites',
-          cell: (row) => (row.allowed_origins.length === 0 ? 'this console only' : row.allowed_origins.join(', ')),
+          cell: (row) => (row.allowed_origins.length === 0 ? t('this console only') : row.allowed_origins.join(', ')),
         },
         {
           header: 'Token',

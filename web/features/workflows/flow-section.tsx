@@ -99,17 +99,17 @@ export function FlowSection({ workflow }: { workflow: Workflow }) {
             <Field
               name="count"
               label="A run that waits"
-              hint="Keeps its place: no second run begins before the first has ended."
+              hint="Keeps its slot: no second run begins before the first has ended."
             >
               <Select
                 defaultValue={concurrency?.count ?? 'running'}
                 options={[
-                  { value: 'running', label: 'Gives its place to another' },
-                  { value: 'live', label: 'Keeps its place' },
+                  { value: 'running', label: 'Frees its slot' },
+                  { value: 'live', label: 'Keeps its slot' },
                 ]}
               />
             </Field>
-            <Field name="when_full" label="When no place is free">
+            <Field name="when_full" label="When no slot is free">
               <Select
                 defaultValue={concurrency?.when_full ?? 'queue'}
                 options={[

@@ -13,6 +13,7 @@ import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { ImportN8nButton } from './import-n8n.tsx'
 import { BulkActions } from './list/bulk.tsx'
 import { RowMenu } from './list/row-menu.tsx'
@@ -229,7 +230,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
               ...people.map(({ user_id, name }) => ({ value: user_id, label: name })),
             ],
             filters.owner_id,
-            'this owner',
+            t('this owner'),
           )}
         />
       </Field>

@@ -6,6 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
+import { roleLabel } from '../people/roles.ts'
 import { TeamShares } from '../teams/team-shares.tsx'
 import type { WorkflowRole } from './role.ts'
 
@@ -66,7 +67,7 @@ export function Members({ workflow, role }: { workflow: Workflow; role: Workflow
                   </Button>
                 </span>
               ) : (
-                <span className="text-ink-2 first-letter:uppercase">{member.role}</span>
+                <span className="text-ink-2">{roleLabel(member.role)}</span>
               )}
             </div>
           ))}

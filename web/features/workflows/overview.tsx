@@ -8,6 +8,7 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { RecentFigures } from '../insights/figures.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { mayChange, type WorkflowRole } from './role.ts'
@@ -76,7 +77,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
 
 function Starts({ schedules }: { schedules: WorkflowSchedule[] }) {
   const enabled = schedules.filter((schedule) => schedule.enabled)
-  if (enabled.length === 0) return 'manually, by webhook or by another workflow'
+  if (enabled.length === 0) return t('manually, by webhook or by another workflow')
   return enabled.map((schedule) => (
     <span key={schedule.schedule_id} className="block">
       {scheduleInWords(schedule)}
@@ -90,9 +91,9 @@ function Starts({ schedules }: { schedules: WorkflowSchedule[] }) {
 }
 
 const builtInFacts: [string, string][] = [
-  ['Owner', 'part of Heddle'],
-  ['Starts', 'manually or by another workflow'],
-  ['Changes', 'with each release'],
+  ['Owner', t('part of Heddle')],
+  ['Starts', t('manually or by another workflow')],
+  ['Changes', t('with each release')],
 ]
 
 function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {

@@ -7,6 +7,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { scheduleInWords } from './schedule-words.ts'
 
@@ -51,7 +52,7 @@ export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedu
             , next <RelativeTime at={schedule.next_run_at} />.
           </>
         ) : (
-          '. Switched off.'
+          t('. Switched off.')
         )}
       </p>
       {schedule.last_error && <p className="mt-1 text-danger">The last start failed: {schedule.last_error}</p>}

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Checkbox, Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { FlowSection, PauseSection } from './flow-section.tsx'
 import { TagsField } from './list/row-menu.tsx'
 import { tagsIn } from './list/state.ts'
@@ -17,6 +18,7 @@ import { OnEvent } from './on-event.tsx'
 import { Portable } from './portable.tsx'
 import { mayChange, mayRun } from './role.ts'
 import { ScheduleSection } from './schedule.tsx'
+import { ServiceTriggers } from './service-triggers.tsx'
 import { StateSection } from './state-section.tsx'
 import { HandOver } from './transfer.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
@@ -29,6 +31,7 @@ export const SettingsPage = () => (
           <General workflow={workflow} />
           {role === 'owner' && <ScheduleSection workflow={workflow} />}
           <OnEvent workflow={workflow} />
+          <ServiceTriggers workflow={workflow} />
           <McpTool workflow={workflow} />
           <PauseSection workflow={workflow} />
           <Limits workflow={workflow} />
@@ -156,7 +159,7 @@ function WhenItFails({ workflow }: { workflow: Workflow }) {
                 ...withPresent(
                   others.map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
                   present,
-                  'the current workflow',
+                  t('the current workflow'),
                 ),
               ]}
             />

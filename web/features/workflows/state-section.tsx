@@ -44,7 +44,7 @@ export function StateSection({ workflow: { workflow_id } }: { workflow: Workflow
             rowKey={({ key }) => key}
             empty={<Empty title="Nothing stored">Runs of this workflow have not stored anything.</Empty>}
             columns={[
-              { header: 'Key', width: '12rem', cell: ({ key }) => <code className="text-xs">{key}</code> },
+              { header: 'Key', width: '10rem', cell: ({ key }) => <code className="text-xs">{key}</code> },
               { header: 'Value', cell: ({ value }) => <code className="truncate text-xs">{shown(value)}</code> },
               {
                 header: 'Changed',

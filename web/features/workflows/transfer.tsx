@@ -50,7 +50,7 @@ export function TransferNotice({ workflow, role }: { workflow: Workflow; role: W
 export function HandOver({ workflow }: { workflow: Workflow }) {
   const { list, nameOf } = usePeople()
   const offer = useChange('offerWorkflow', { stale: [...stale], done: 'Offered' })
-  const withdraw = useChange('withdrawTransfer', { stale: [...stale], done: 'The offer is taken back' })
+  const withdraw = useChange('withdrawTransfer', { stale: [...stale], done: 'The offer was withdrawn' })
   const [to, setTo] = useState('')
   const [asking, setAsking] = useState(false)
   const { workflow_id, pending_owner_id } = workflow

@@ -10,6 +10,7 @@ import { Facts, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { t } from '#web/words/language.ts'
 import { proofOf } from './webhook-proofs.ts'
 import { sampleCall } from './webhook-sample.ts'
 
@@ -31,7 +32,7 @@ export function About({ workflow, token }: { workflow: Workflow; token: WebhookT
             ['Methods', token.methods.join(', ')],
             ['Last used', <RelativeTime key="used" at={token.last_used_at} />],
             ...(needsSecret
-              ? ([['Secret', token.secret_set ? 'stored' : 'missing: every call is refused']] satisfies [
+              ? ([['Secret', token.secret_set ? t('stored') : t('missing: every call is refused')]] satisfies [
                   string,
                   string,
                 ][])
@@ -81,7 +82,7 @@ export function Deliveries({ token: { workflow_id, token_id, auth } }: { token: 
             rowKey={({ delivery_id }) => delivery_id}
             empty={<Empty title="Nothing yet">Make a call to the address; it appears here.</Empty>}
             columns={[
-              { header: 'When', width: '9rem', cell: (row) => <RelativeTime at={row.received_at} /> },
+              { header: 'When', width: '8rem', cell: (row) => <RelativeTime at={row.received_at} /> },
               {
                 header: 'Answer',
                 width: '6rem',

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useApi } from '#web/api.ts'
 import { Card, Section } from '#web/ui/page.tsx'
+import { t } from '#web/words/language.ts'
 
 type Use = { key: string; to: string; name: string; how: string }
 
@@ -9,15 +10,19 @@ export function WhereUsed({ workflow_id }: { workflow_id: string }) {
   const { data } = useApi('getWorkflowUse', { workflow_id })
   if (!data) return null
   const uses: Use[] = [
-    ...data.workflows.map((one) => ({ ...one, to: `/workflows/${one.workflow_id}`, how: 'calls it' })),
-    ...data.error_of.map((one) => ({ ...one, to: `/workflows/${one.workflow_id}`, how: 'starts it when a run fails' })),
-    ...data.jobs.map((one) => ({ ...one, to: `/jobs/${one.job_id}`, how: 'runs it for each record' })),
+    ...data.workflows.map((one) => ({ ...one, to: `/workflows/${one.workflow_id}`, how: t('calls it') })),
+    ...data.error_of.map((one) => ({
+      ...one,
+      to: `/workflows/${one.workflow_id}`,
+      how: t('starts it when a run fails'),
+    })),
+    ...data.jobs.map((one) => ({ ...one, to: `/jobs/${one.job_id}`, how: t('runs it for each record') })),
     ...data.templates.map((one) => ({
       ...one,
       to: `/templates/${one.template_id}`,
-      how: 'offers it in conversations',
+      how: t('offers it in conversations'),
     })),
-    ...data.suites.map((one) => ({ ...one, to: `/suites/${one.suite_id}`, how: 'tests it' })),
+    ...data.suites.map((one) => ({ ...one, to: `/suites/${one.suite_id}`, how: t('tests it') })),
   ].map(({ to, name, how }) => ({ key: `${to} ${how}`, to, name, how }))
   if (uses.length === 0) return null
   return (

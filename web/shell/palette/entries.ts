@@ -10,24 +10,16 @@ import {
   type LucideIcon,
   Plus,
   SunMoon,
-  Table2,
   UserPlus,
-  Workflow,
 } from 'lucide-react'
 import { useDeferredValue, useMemo } from 'react'
-import { api } from '#web/api.ts'
 import type { Person } from '#web/session.tsx'
 import { entriesFor } from '../navigation.tsx'
 import { showShortcuts } from '../shortcuts.tsx'
 import { chooseTheme, readTheme } from '../theme.ts'
+import type { Entry } from './entry.ts'
 import { readRecent } from './recent.ts'
-
-export type Entry = { key: string; group: string; label: string; hint?: string; icon: LucideIcon } & (
-  | { to: string }
-  | { act(): void }
-)
-
-const MAX_FOUND = 5
+import { findThings } from './things.ts'
 
 /** Everything that can be found by a few letters: recent pages, things of the workspace, pages, actions. */
 export function useEntries(me: Person, search: string): { entries: Entry[]; searching: boolean } {
@@ -102,66 +94,3 @@ const creations: Entry[] = [
   creation('New template', '/templates/new', Bot),
   creation('Invite people', '/people', UserPlus),
 ]
-
-type Found = { label: string; to: string }
-
-/** A list that this person may not read answers with nothing. */
-const from = async (group: string, icon: LucideIcon, list: Promise<Found[]>): Promise<Entry[]> => {
-  const found = await list.catch(() => [])
-  return found.map(({ label, to }) => ({ key: `found ${to}`, group, label, icon, to }))
-}
-
-async function findThings(q: string): Promise<Entry[]> {
-  const limit = MAX_FOUND
-  const lists = await Promise.all([
-    from(
-      'Workflows',
-      Workflow,
-      api
-        .listWorkflows({ q, limit })
-        .then(({ items }) => items.map(({ name, workflow_id }) => ({ label: name, to: `/workflows/${workflow_id}` }))),
-    ),
-    from(
-      'Datasets',
-      Table2,
-      api
-        .listDatasets({ q, limit })
-        .then(({ items }) => items.map(({ name, dataset_id }) => ({ label: name, to: `/datasets/${dataset_id}` }))),
-    ),
-    from(
-      'Jobs',
-      ListChecks,
-      api
-        .listJobs({ q, limit })
-        .then(({ items }) => items.map(({ name, job_id }) => ({ label: name, to: `/jobs/${job_id}` }))),
-    ),
-    from(
-      'Templates',
-      Bot,
-      api
-        .listTemplates({ q, limit })
-        .then(({ items }) => items.map(({ name, template_id }) => ({ label: name, to: `/templates/${template_id}` }))),
-    ),
-    from(
-      'Credentials',
-      KeyRound,
-      api
-        .listCredentials({ q, limit })
-        .then(({ items }) =>
-          items.map(({ name, credential_id }) => ({ label: name, to: `/credentials/${credential_id}` })),
-        ),
-    ),
-    from(
-      'Connections',
-      Database,
-      api
-        .listConnections({ q })
-        .then(({ items }) =>
-          items
-            .slice(0, limit)
-            .map(({ name, connection_id }) => ({ label: name, to: `/connections/${connection_id}` })),
-        ),
-    ),
-  ])
-  return lists.flat()
-}

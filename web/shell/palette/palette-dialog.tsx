@@ -3,7 +3,8 @@ import { Search } from 'lucide-react'
 import { type KeyboardEvent, useId, useState } from 'react'
 import type { Person } from '#web/session.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { type Entry, useEntries } from './entries.ts'
+import { useEntries } from './entries.ts'
+import type { Entry } from './entry.ts'
 
 export function PaletteDialog({ me, onClose, onGo }: { me: Person; onClose(): void; onGo(to: string): void }) {
   return (

@@ -129,7 +129,7 @@ export const operations: Recipe[] = [
     id: 'pause',
     name: 'Wait a moment',
     use: 'Operations',
-    description: 'Sleeps without holding anything, through restarts too.',
+    description: 'Waits without using resources, also through restarts.',
     inputs: { seconds: number(1, 'Seconds') },
     steps: [
       ['wait', 'wait', 'Wait', { for_s: ref('input.seconds') }],

@@ -45,11 +45,11 @@ export function BulkActions({ selection }: { selection: Selection<Workflow> }) {
   }
   const pause = async (): Promise<void> => {
     const done = await forEach(running, ({ workflow_id }) => api.pauseWorkflow({ workflow_id }))
-    if (done > 0) toast.done(`${plural(done, 'workflow')} paused`)
+    if (done > 0) toast.done(`${plural(done, 'workflow', 'workflows')} paused`)
   }
   const resume = async (): Promise<void> => {
     const done = await forEach(paused, ({ workflow_id }) => api.resumeWorkflow({ workflow_id }))
-    if (done > 0) toast.done(`${plural(done, 'workflow')} resumed`)
+    if (done > 0) toast.done(`${plural(done, 'workflow', 'workflows')} resumed`)
   }
   return (
     <>
@@ -80,7 +80,7 @@ export function BulkActions({ selection }: { selection: Selection<Workflow> }) {
 }
 
 const AddTag = ({ workflows, onClose }: { workflows: Workflow[]; onClose(): void }) => (
-  <Dialog open onClose={onClose} title={`Add a tag to ${plural(workflows.length, 'workflow')}`}>
+  <Dialog open onClose={onClose} title={`Add a tag to ${plural(workflows.length, 'workflow', 'workflows')}`}>
     <Form<{ tags: string }>
       submit="Add tag"
       onCancel={onClose}

@@ -1,0 +1,106 @@
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import type { ServiceTrigger, Workflow } from '#sdk/types.generated'
+import { useChange, useList } from '#web/api.ts'
+import { Button } from '#web/ui/button.tsx'
+import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Card, Facts, Section } from '#web/ui/page.tsx'
+import { Loaded } from '#web/ui/states.tsx'
+import { RelativeTime } from '#web/ui/time.tsx'
+import { formatDuration } from '#web/ui/time-words.ts'
+import { useTriggerNames } from '../services/use-trigger-names.ts'
+import { TriggerDialog } from './trigger-dialog.tsx'
+
+/** What happens in other services and starts the workflow. */
+export function ServiceTriggers({ workflow }: { workflow: Workflow }) {
+  const { workflow_id } = workflow
+  const triggers = useList('listTriggers', { workflow_id, limit: 20 })
+  const nameOf = useTriggerNames()
+  const [adding, setAdding] = useState(false)
+  return (
+    <Section
+      title="Service triggers"
+      description="Start this workflow when something happens in another service. The item is input.item of the run."
+    >
+      <Loaded of={triggers} what="the triggers">
+        {(rows) => (
+          <div className="flex max-w-xl flex-col gap-3">
+            {rows.map((row) => {
+              const { service, trigger } = nameOf(row)
+              return (
+                <Card key={row.trigger_id}>
+                  <p className="mb-3 font-medium">{`${service}: ${trigger}`}</p>
+                  <OneTrigger trigger={row} />
+                </Card>
+              )
+            })}
+            <div>
+              <Button onClick={() => setAdding(true)}>Add trigger</Button>
+            </div>
+          </div>
+        )}
+      </Loaded>
+      {adding && <TriggerDialog workflow_id={workflow_id} onClose={() => setAdding(false)} />}
+    </Section>
+  )
+}
+
+/** How a trigger is doing, and its removal. */
+export function OneTrigger({
+  trigger,
+  mayDelete = true,
+  onDeleted,
+}: {
+  trigger: ServiceTrigger
+  mayDelete?: boolean
+  onDeleted?: () => void
+}) {
+  const { workflow_id, trigger_id, last_execution_id } = trigger
+  const [asking, setAsking] = useState(false)
+  const remove = useChange('deleteTrigger', {
+    stale: ['listTriggers', 'listWorkflows'],
+    done: 'Trigger deleted',
+    onDone: () => onDeleted?.(),
+  })
+  return (
+    <div className="flex flex-col gap-3">
+      <Facts facts={factsOf(trigger)} />
+      {last_execution_id !== null && (
+        <p>
+          <Link to={`/runs/${last_execution_id}`} className="text-accent underline">
+            The last run that it started
+          </Link>
+        </p>
+      )}
+      {mayDelete && (
+        <div>
+          <Button look="quiet" onClick={() => setAsking(true)}>
+            Delete trigger
+          </Button>
+        </div>
+      )}
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title="Delete this trigger?"
+        consequence="It no longer starts the workflow. Runs in progress continue."
+        action="Delete trigger"
+        onConfirm={() => remove.mutateAsync({ workflow_id, trigger_id })}
+      />
+    </div>
+  )
+}
+
+const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
+  ...(trigger.kind === 'polling'
+    ? ([
+        ['Checks every', formatDuration(trigger.every_s * 1000)],
+        ['Next check', <RelativeTime key="next" at={trigger.next_poll_at} />],
+        ['Last answer', <RelativeTime key="last" at={trigger.last_polled_at} />],
+      ] as [string, ReactNode][])
+    : ([
+        ['Registered with the service', trigger.registered ? 'yes' : 'no'],
+        ['Last event', <RelativeTime key="last" at={trigger.last_polled_at} />],
+      ] as [string, ReactNode][])),
+  ['Last problem', trigger.last_error ?? 'none'],
+]
