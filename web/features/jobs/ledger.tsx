@@ -115,7 +115,7 @@ export function LedgerPage() {
                     secondary: true,
                   },
                   {
-                    header: 'Run',
+                    header: 'Details',
                     cell: (row) =>
                       row.execution_id ? (
                         <Link

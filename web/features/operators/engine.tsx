@@ -106,7 +106,7 @@ function Health({ health }: { health: EngineHealth }) {
             rows={health.unaccounted}
             rowKey={(row) => row.execution_id}
             columns={[
-              { header: 'Run', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+              { header: 'Run id', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
               {
                 header: 'Workspace',
                 cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,

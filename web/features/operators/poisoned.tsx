@@ -25,7 +25,7 @@ export function Poisoned({ rows }: { rows: Poison[] }) {
           rows={rows}
           rowKey={(row) => row.execution_id}
           columns={[
-            { header: 'Run', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+            { header: 'Run id', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
             {
               header: 'Workspace',
               cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,

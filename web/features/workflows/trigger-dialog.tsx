@@ -147,8 +147,8 @@ function Account({
   if (!takesOne) return null
   const usable = (accounts.data ?? []).filter(({ role }) => role !== 'see' && role !== 'manage')
   return (
-    <div className="flex items-end gap-2">
-      <Field label="Account" className="flex-1">
+    <div className="flex flex-wrap items-end gap-2">
+      <Field label="Account" className="min-w-60 flex-1">
         <Select
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}
