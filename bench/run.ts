@@ -9,6 +9,7 @@ import { type Figures, numbersIn, printed, tableOf } from './table.ts'
 const benches = [
   'start',
   'http',
+  'services',
   'engine',
   'trigger',
   'signal',

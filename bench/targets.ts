@@ -14,6 +14,10 @@ export const targets: Record<string, Target[]> = {
     { figure: 'one.ratio', limit: 'one.bare_per_s', least: 0.8 },
     { figure: 'list.ratio', limit: 'list.bare_per_s', least: 0.8 },
   ],
+  services: [
+    { figure: 'added.p50_ms', most: 2 },
+    { figure: 'added.p99_ms', most: 2 },
+  ],
   flow: [
     { figure: 'decide_ratio', limit: 'empty.decide_ms', least: 0.5 },
     { figure: 'claim_ratio', limit: 'empty.claim_ms', least: 0.5 },
