@@ -58,17 +58,24 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     now: () => performance.now(),
   })
   const unwritten = makeUnwritten()
+  /** Even while nothing is being written. */
+  let writes = 0
   let pruned = performance.now()
 
+  /** What is read while something is being written may lack it, and is read again. */
   async function learn(workspaceId: string): Promise<Map<string, number>> {
-    const believed = known.get(workspaceId)
-    if (believed) return believed
-    const { rows } = await db.appPool.query<{ quota: string; used: number }>({
-      name: 'usage_of',
-      text: 'select quota, used from usage_of($1, $2)',
-      values: [workspaceId, periodsAt(now())],
-    })
-    return known.set(workspaceId, new Map(rows.map(({ quota, used }) => [quota, used])))
+    for (;;) {
+      const believed = known.get(workspaceId)
+      if (believed) return believed
+      const before = writes
+      const { rows } = await db.appPool.query<{ quota: string; used: number }>({
+        name: 'usage_of',
+        text: 'select quota, used from usage_of($1, $2)',
+        values: [workspaceId, periodsAt(now())],
+      })
+      if (writes === before && writes % 2 === 0)
+        return known.get(workspaceId) ?? known.set(workspaceId, new Map(rows.map(({ quota, used }) => [quota, used])))
+    }
   }
 
   const here = (workspaceId: string, quota: MeansCounter): Omit<Spent, 'amount'> => ({
@@ -77,8 +84,10 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     period: periodOf(quota, now()),
   })
 
+  const usedOf = (learnt: Map<string, number>, workspaceId: string, quota: MeansCounter): number =>
+    (learnt.get(quota) ?? 0) + unwritten.amountOf(here(workspaceId, quota))
   const usedNow = async (workspaceId: string, quota: MeansCounter): Promise<number> =>
-    ((await learn(workspaceId)).get(quota) ?? 0) + unwritten.amountOf(here(workspaceId, quota))
+    usedOf(await learn(workspaceId), workspaceId, quota)
 
   const limitOf = async (workspaceId: string, quota: MeansQuota): Promise<number | null> => {
     const limit = (await quotasOf(workspaceId))[quota]
@@ -95,12 +104,15 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
       const used = known.peek(workspaceId)
       used?.set(quota, (used.get(quota) ?? 0) + amount)
     }
+    writes += 1
     try {
       await addUsage(db, all)
     } catch (error) {
       log.debug({ err: error }, 'usage was not written; it is tried again')
       for (const { workspaceId } of all) known.forget(workspaceId)
       throw error
+    } finally {
+      writes += 1
     }
   }
   const flush = (): Promise<void> => unwritten.flush(write).catch(() => undefined)
@@ -122,8 +134,9 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     /** Refuses where `amount` more would pass the quota, and counts it otherwise. Not inside a transaction. */
     async spend(workspaceId: string, quota: MeansQuota, amount = 1): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
-      if (limit !== null && passesLimit(limit, await usedNow(workspaceId, quota), amount))
-        throw meansExceeded(quota, limit)
+      const learnt = limit === null ? undefined : await learn(workspaceId)
+      // From here on without a pause: of two that ask at once, the second sees what the first has spent.
+      if (learnt && passesLimit(limit, usedOf(learnt, workspaceId, quota), amount)) throw meansExceeded(quota, limit!)
       add(workspaceId, quota, amount)
     },
 

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { makeAllowances } from './allowances.ts'
+
+// How means are counted in one process, against a database that answers when the test says so.
+
+const WORKSPACE = 'w'
+
+const make = (query: (text: string) => Promise<{ rows: object[] }>) =>
+  makeAllowances({
+    db: {
+      appPool: { query: (asked: string | { text: string }) => query(typeof asked === 'string' ? asked : asked.text) },
+    } as never,
+    log: { debug: () => {} } as never,
+    quotasOf: async () => ({ mails_per_minute: 60 }) as never,
+    cpuSecondsPerMinute: 60,
+    now: () => Date.UTC(2026, 10, 17, 12),
+  })
+
+test('of many that spend at once, no more pass than the quota allows', async () => {
+  const allowances = make(async () => ({ rows: [] }))
+  const spent = await Promise.allSettled(
+    Array.from({ length: 20 }, () => allowances.spend(WORKSPACE, 'mails_per_minute', 50)),
+  )
+  expect(spent.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+test('counters that were read while something was written are read again', async () => {
+  const written: string[] = []
+  const reads: { answer(): void }[] = []
+  const allowances = make(async (text) => {
+    if (!text.includes('usage_of')) {
+      written.push(text)
+      return { rows: [] }
+    }
+    // What the database holds when it is asked, told when the test says so.
+    const used = written.length * 50
+    const { promise, resolve } = Promise.withResolvers<void>()
+    reads.push({ answer: resolve })
+    await promise
+    return { rows: [{ quota: 'mails_per_minute', used }] }
+  })
+  const early = allowances.spend(WORKSPACE, 'mails_per_minute', 50)
+  const late = allowances.spend(WORKSPACE, 'mails_per_minute', 50)
+  await expect.poll(() => reads.length).toBe(2)
+  reads[0]!.answer()
+  await early
+  await allowances.flush()
+  reads[1]!.answer()
+  await expect(late).rejects.toMatchObject({ code: 'quota_exceeded' })
+})
