@@ -78,7 +78,7 @@ describe.skipIf(noBrowser)('around the work', () => {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }
     await page.reload()
-    await page.getByRole('link', { name: 'Runs', exact: true }).waitFor()
+    await page.getByTitle('Runs', { exact: true }).waitFor()
   })
 
   it('shows what starts a workflow, disables and groups nodes, and tells who is named in a comment', async () => {

@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)('credentials', () => {
     expect(await page.content()).not.toContain('ghp-secret-of-ada')
 
     await page.getByRole('button', { name: 'Share' }).click()
-    await page.getByLabel('Everybody in the workspace').selectOption('use')
+    await page.getByLabel('Everyone in the workspace').selectOption('use')
     await page.getByRole('button', { name: 'Save sharing' }).click()
     await page.getByText('Sharing was saved').waitFor()
 

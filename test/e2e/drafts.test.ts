@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)('drafts', () => {
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'New' })
     await keepDraft(site(), ada, workflow_id, null)
     await ada.page.getByRole('button', { name: 'Run', exact: true }).click()
-    await ada.page.getByText('no version is saved').waitFor()
+    await ada.page.getByText('without saving a version').waitFor()
     await ada.page.keyboard.press('Escape')
     const drafted = ada.page.locator('[data-node="drafted"]')
     await drafted.waitFor()

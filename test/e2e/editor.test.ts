@@ -139,7 +139,7 @@ describe.skipIf(noBrowser)('the editor', () => {
     await eventually(() => effects.textContent()).toBe('No effects')
     await node(page, 'greet').click()
     await inspector(page).getByRole('button', { name: 'Run to here' }).click()
-    await page.getByRole('dialog').getByText('no version is saved').waitFor()
+    await page.getByRole('dialog').getByText('without saving a version').waitFor()
     await page.getByRole('dialog').getByRole('textbox').fill('Ada')
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     await eventually(() => node(page, 'greet').getAttribute('aria-label')).toContain('succeeded')

@@ -33,7 +33,7 @@ export const pages = ({ at }: Shown): Shot[] => [
   { name: 'workflow-versions', path: `${at.score}/versions`, ready: 'active' },
   { name: 'workflow-runs', path: `${at.workflow}/runs`, ready: 'Waiting: approval' },
   { name: 'workflow-access', path: `${at.workflow}/access`, ready: 'Bookkeeping' },
-  { name: 'workflow-replays', path: `${at.workflow}/replays`, ready: 'Holds a version' },
+  { name: 'workflow-replays', path: `${at.workflow}/replays`, ready: 'Compares a version' },
   { name: 'workflow-settings', path: `${at.workflow}/settings`, ready: 'When runs start' },
   { name: 'workflow-system', path: '/workflows/dataset-profile', ready: 'Your runs' },
   { name: 'editor', path: `${at.workflow}/editor`, ready: 'Finance approves' },
