@@ -93,10 +93,11 @@ export async function keepEvent(
     [workspaceId, event.eventId, triggerId, event.delivery, JSON.stringify(event.payload)],
   )
   if (kept === 0) return 'repeated'
-  // Where a process is at work on it, that one looks for more before it is done.
+  // Where a process is at work on it, that one looks for more before it is done. The row is written in any case: a condition on it would be
+  // judged by the snapshot while that process ends its work, and then neither of the two would see the other.
   await tx.count(
-    `update service_triggers set next_poll_at = now()
-     where workspace_id = $1 and trigger_id = $2 and (busy_until is null or busy_until <= now())`,
+    `update service_triggers set next_poll_at = case when busy_until > now() then next_poll_at else now() end
+     where workspace_id = $1 and trigger_id = $2`,
     [workspaceId, triggerId],
   )
   tx.hint(TRIGGER_HINTS, '')

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sealSecrets } from '#areas/credentials/box'
 import type { JsonObject } from '#model/definition'
@@ -319,6 +320,34 @@ describe('a registration that ends by itself', () => {
       { item: { state: 'exists' } },
     ])
   })
+})
+
+test('an event that comes while a look at its trigger ends is served at once', async () => {
+  const made = await trigger('outlook')
+  await isRegistered(made)
+  const [sub] = registered as [Registered]
+  const id = fromWire('trg', made.triggerId)
+  await service.sql(
+    `update service_triggers set busy_until = now() + interval '1 day', next_poll_at = now() + interval '1 day' where trigger_id = $1`,
+    [id],
+  )
+  const look = new pg.Client({ connectionString: database.superuserUrl })
+  await look.connect()
+  try {
+    await look.query('begin')
+    await look.query('update service_triggers set busy_until = null where trigger_id = $1', [id])
+    let isAnswered = false
+    const answer = send(sub, mail(sub.secret, '1')).finally(() => {
+      isAnswered = true
+    })
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'update service_triggers%'`
+    await until(async () => isAnswered || (await service.sql(waits)).length > 0, 'the event to be stored')
+    await look.query('commit')
+    expect((await answer).status).toBe(200)
+  } finally {
+    await look.end()
+  }
+  await until(async () => (await started(made)).length === 1, 'the run')
 })
 
 test('a trigger that is deleted while the vendor is told leaves nothing there', async () => {
