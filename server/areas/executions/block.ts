@@ -202,46 +202,73 @@ export async function mergeBlocks(blocks: readonly Pick<Block, 'ids' | 'dir' | '
 
 type Filled = { terms: Uint32Array; runs: Uint16Array; filled: number }
 
-/** Adds the pairs of a page, or of one hash of it; gives how many there are then. */
-function readPage(page: Buffer, size: number, { terms, runs, filled }: Filled, only?: number): number {
-  let at = 0
-  let to = filled
-  const number = (): number => {
-    let byte = page[at++]!
+/** Reads what `Bytes` wrote. */
+class Reader {
+  at = 0
+  private readonly page: Buffer
+  private readonly size: number
+  constructor(page: Buffer, size: number) {
+    this.page = page
+    this.size = size
+  }
+  get isAtEnd(): boolean {
+    return this.at >= this.page.length
+  }
+  number(): number {
+    let byte = this.page[this.at++]!
     if (byte < 0x80) return byte
     let value = byte & 0x7f
     for (let shift = 7; ; shift += 7) {
-      byte = page[at++]!
+      byte = this.page[this.at++]!
       value |= (byte & 0x7f) << shift
       if (byte < 0x80) return value >>> 0
     }
   }
-  let term = 0
-  while (at < page.length) {
-    term += number()
-    if (only !== undefined && term > only) return to
-    const head = number()
-    const isWanted = only === undefined || term === only
-    if ((head & 1) === 1) {
-      if (isWanted)
-        for (let run = 0; run < size; run += 1)
-          if ((page[at + (run >>> 3)]! >>> (run & 7)) & 1) {
-            terms[to] = term
-            runs[to++] = run
-          }
-      at += (size + 7) >>> 3
+  /** Adds the runs of the hash with this head; returns how many there are then. */
+  runs(head: number, runs: Uint16Array, filled: number): number {
+    let to = filled
+    if (isBits(head)) {
+      for (let run = 0; run < this.size; run += 1) if (hasBit(this.page, this.at, run)) runs[to++] = run
+      this.at += (this.size + 7) >>> 3
     } else {
       let run = 0
-      for (let left = head >>> 1; left > 0; left -= 1) {
-        run += number()
-        if (isWanted) {
-          terms[to] = term
-          runs[to++] = run
-        }
-      }
+      for (let left = head >>> 1; left > 0; left -= 1) runs[to++] = run += this.number()
     }
+    return to
+  }
+  skip(head: number): void {
+    if (isBits(head)) this.at += (this.size + 7) >>> 3
+    else for (let left = head >>> 1; left > 0; left -= 1) this.number()
+  }
+}
+
+const isBits = (head: number): boolean => (head & 1) === 1
+const hasBit = (page: Buffer, at: number, run: number): boolean => ((page[at + (run >>> 3)]! >>> (run & 7)) & 1) === 1
+
+/** Adds the pairs of a page; returns how many there are then. */
+function readPage(page: Buffer, size: number, { terms, runs, filled }: Filled): number {
+  const reader = new Reader(page, size)
+  let to = filled
+  for (let term = 0; !reader.isAtEnd; ) {
+    term += reader.number()
+    const begin = to
+    to = reader.runs(reader.number(), runs, to)
+    terms.fill(term, begin, to)
   }
   return to
+}
+
+/** Where the runs of one hash stand in a page. */
+function find(page: Buffer, size: number, wanted: number): { head: number; reader: Reader } | undefined {
+  const reader = new Reader(page, size)
+  for (let term = 0; !reader.isAtEnd; ) {
+    term += reader.number()
+    if (term > wanted) return undefined
+    const head = reader.number()
+    if (term === wanted) return { head, reader }
+    reader.skip(head)
+  }
+  return undefined
 }
 
 /** Where the page of this hash stands in `data`. */
@@ -251,18 +278,25 @@ export function pageAt(dir: Buffer, term: number): { at: number; length: number 
   return { at, length: dir.readUInt32LE(4 * page + 4) - at }
 }
 
-/** The runs that hold every one of these hashes, in order; each hash comes with its page. */
-export function runsWith(runs: number, wanted: readonly { term: number; page: Buffer }[]): number[] {
-  const held = new Uint8Array(runs)
-  const pair = { terms: new Uint32Array(runs), runs: new Uint16Array(runs), filled: 0 }
+/** The runs that hold every one of these hashes, in order; each hash comes with its page. The rarest is read first. */
+export function runsWith(size: number, wanted: readonly { term: number; page: Buffer }[]): number[] {
+  const held: { head: number; reader: Reader; page: Buffer }[] = []
   for (const { term, page } of wanted) {
-    const count = readPage(page, runs, pair, term)
-    if (count === 0) return []
-    for (let at = 0; at < count; at += 1) held[pair.runs[at]!]! += 1
+    const found = find(page, size, term)
+    if (!found) return []
+    held.push({ ...found, page })
   }
-  const found: number[] = []
-  for (let run = 0; run < runs; run += 1) if (held[run] === wanted.length) found.push(run)
-  return found
+  const read = new Uint16Array(size)
+  let runs: number[] | undefined
+  for (const { head, reader, page } of held.sort((a, b) => a.head - b.head)) {
+    if (runs && isBits(head)) runs = runs.filter((run) => hasBit(page, reader.at, run))
+    else {
+      const its = read.subarray(0, reader.runs(head, read, 0))
+      const known: ReadonlySet<number> | undefined = runs && new Set(its)
+      runs = known ? runs!.filter((run) => known.has(run)) : [...its]
+    }
+  }
+  return runs ?? []
 }
 
 /** The runs of a block that can have an id from `from` up to, not including, `to`: none before the first number, none from the second on. */

@@ -103,7 +103,7 @@ export function candidatesOf(
       const [next] = unopened
       if (next === undefined || (best && isBefore(best.id, edgeOf(next)))) return best
       await open(unopened.splice(0, atOnce))
-      atOnce = MAX_OPENED_AT_ONCE
+      atOnce = Math.min(MAX_OPENED_AT_ONCE, atOnce * 2)
     }
   }
 
