@@ -170,6 +170,7 @@ import type {
   ServiceTest,
   ServiceTestRequest,
   ServiceTrigger,
+  ServiceTriggerPatch,
   Session,
   SetupConfirmation,
   SetupIntent,
@@ -965,6 +966,8 @@ export type Operations = {
   createTrigger: { input: { workflow_id: string } & NewServiceTrigger; answer: ServiceTrigger; required: true }
   /** One trigger */
   getTrigger: { input: { workflow_id: string; trigger_id: string }; answer: ServiceTrigger; required: true }
+  /** Switch a trigger off or on */
+  updateTrigger: { input: { workflow_id: string; trigger_id: string } & ServiceTriggerPatch; answer: ServiceTrigger; required: true }
   /** Delete a trigger */
   deleteTrigger: { input: { workflow_id: string; trigger_id: string }; answer: undefined; required: true }
   /** Where a vendor sends the events of a trigger */
@@ -1471,6 +1474,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listTriggers: ["GET", "/api/workflows/{workflow_id}/triggers", ["limit","cursor","q","sort","created_after","created_before","kind","service","enabled"]],
   createTrigger: ["POST", "/api/workflows/{workflow_id}/triggers"],
   getTrigger: ["GET", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
+  updateTrigger: ["PATCH", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
   deleteTrigger: ["DELETE", "/api/workflows/{workflow_id}/triggers/{trigger_id}"],
   receiveServiceEvent: ["POST", "/api/triggers/in/{hook}", [], true],
   answerServiceHandshake: ["GET", "/api/triggers/in/{hook}"],

@@ -436,6 +436,8 @@ export type ServiceTrigger = { trigger_id: string; workflow_id: string; service:
 
 export type NewServiceTrigger = { service: string; trigger: string; args?: Record<string, unknown>; credential_id?: string; every_s?: number }
 
+export type ServiceTriggerPatch = { enabled: boolean }
+
 export type EventDestination = { destination_id: string; url: string; event_types: Array<string>; workflow_id: string | null; credential_id: string | null; owner_id: string | null; enabled: boolean; off_reason: "manual" | "owner_left" | "no_access" | "failing" | "gone" | "too_many" | null; off_message: string | null; off_at: string | null; pending: number; failures: number; last_success_at: string | null; last_failure_at: string | null; previous_secret_until: string | null; created_at: string; updated_at: string }
 
 export type NewEventDestination = { url: string; event_types: Array<"execution.*" | "approval.*" | "clarification.*" | "job.*" | "alert.*" | "budget.*" | "credential.*" | "trigger.*" | "audit.*" | "execution.started" | "execution.waiting" | "execution.resumed" | "execution.succeeded" | "execution.failed" | "execution.cancelled" | "execution.timed_out" | "approval.opened" | "approval.voted" | "approval.resolved" | "clarification.asked" | "clarification.answered" | "job.started" | "job.finished" | "job.paused" | "alert.firing" | "alert.resolved" | "budget.warning" | "budget.exceeded" | "credential.needs_reconnect" | "trigger.renewal_failed" | "audit.recorded">; workflow_id?: string | null; credential_id?: string | null }

@@ -72,6 +72,10 @@ export const startCases: Cases = {
   listTriggers: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createTrigger: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody(newTrigger) },
   getTrigger: { expect: withChanges(rows.ownerOrMember, unseen), prepare: triggered },
+  updateTrigger: {
+    expect: withChanges(rows.ownerOnly, unseen),
+    prepare: async (cast) => ({ ...(await triggered(cast)), body: { enabled: false } }),
+  },
   deleteTrigger: { expect: withChanges(rows.ownerOnly, unseen), prepare: triggered },
   listWebhookTokens: { expect: withChanges(rows.ownerOrMember, unseen), prepare: workflow },
   createWebhookToken: { expect: withChanges(rows.ownerOnly, unseen), prepare: withBody({}) },

@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
     expect(items).toMatchObject([{ overlap: 'skip', enabled: true }])
   })
 
-  it('is started by a service, with a trigger that is added and deleted in the console', async () => {
+  it('is started by a service, with a trigger that is added, switched off and deleted in the console', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
@@ -82,11 +82,18 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
       { service: 'rss', trigger: 'new_item', every_s: 3600, args: { url: 'https://feed.invalid/items.xml' } },
     ])
 
-    // It stands before the first step, and is deleted there.
+    await page.getByRole('button', { name: 'Switch off' }).click()
+    await page.getByText('Off: it starts nothing').waitFor()
+    expect(await triggers()).toMatchObject([{ enabled: false }])
+
+    // It stands before the first step, is switched on and deleted there.
     await follow(page, `/workflows/${workflow_id}/editor`)
-    await page.getByRole('button', { name: 'RSS: A new item in a feed' }).click()
+    await page.getByRole('button', { name: 'RSS: A new item in a feed (off)' }).click()
     const shown = page.getByRole('dialog', { name: 'RSS: A new item in a feed' })
     await shown.getByText('Checks every').waitFor()
+    await shown.getByRole('button', { name: 'Switch on' }).click()
+    await shown.getByRole('button', { name: 'Switch off' }).waitFor()
+    expect(await triggers()).toMatchObject([{ enabled: true }])
     await shown.getByRole('button', { name: 'Delete trigger' }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete trigger' }).click()
     await eventually(async () => (await triggers()).length).toBe(0)

@@ -6,10 +6,11 @@ import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
+import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
-// workflows that it offers, of the services that come with it, with their actions and arguments, and of the model: functions of
-// expressions and kinds of notices.
+// workflows that it offers, of the services that come with it, with their actions and arguments, of the model (functions of
+// expressions and kinds of notices), and what the service says of refusals and mistakes.
 
 const web = join(import.meta.dirname, '..')
 
@@ -28,6 +29,11 @@ function textsOfOffered(): string[] {
   return [...texts].filter((text) => text !== '')
 }
 
+const textsOfService = [
+  '(at character {0})',
+  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts].flat().map(inConsoleWords),
+]
+
 /** Printed from the kinds of nodes and from the services by `npm run generate`. */
 const textsOfData = (): string[] =>
   globSync('*.generated.json', { cwd: import.meta.dirname }).flatMap(
@@ -40,7 +46,7 @@ export function allTexts(): Map<string, string[]> {
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
     for (const { text } of textsIn(`/${file}`, readFileSync(join(web, file), 'utf8')))
       texts.set(text, [...(texts.get(text) ?? []), file])
-  for (const text of [...textsOfData(), ...textsOfOffered(), ...textsOfModel])
+  for (const text of [...textsOfData(), ...textsOfOffered(), ...textsOfModel, ...textsOfService])
     texts.set(text, [...(texts.get(text) ?? []), 'data'])
   return texts
 }

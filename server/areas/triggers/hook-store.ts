@@ -122,6 +122,14 @@ export const endEvent = (tx: Tx, workspaceId: string, eventId: string): Promise<
     [workspaceId, eventId],
   )
 
+/** When a trigger is switched off or on: what came before starts nothing. */
+export const endEvents = (tx: Tx, workspaceId: string, triggerId: string): Promise<number> =>
+  tx.count(
+    `update service_trigger_events set done_at = now(), payload = null
+     where workspace_id = $1 and trigger_id = $2 and done_at is null`,
+    [workspaceId, triggerId],
+  )
+
 export const noteAttempt = (tx: Tx, workspaceId: string, eventId: string): Promise<number> =>
   tx.count('update service_trigger_events set attempts = attempts + 1 where workspace_id = $1 and event_id = $2', [
     workspaceId,
@@ -151,6 +159,8 @@ export const saveProgress = (
 
 export type Settled = {
   epoch: string
+  /** When the look began. */
+  enabled: boolean
   registered: boolean
   /** What was begun at the vendor is known, or was taken back. */
   confirmed: boolean
@@ -163,8 +173,8 @@ export type Settled = {
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
-  const { epoch, registered, confirmed, store, lasts, inS, error } = settled
-  // A look comes at the latest when the registration is to be renewed.
+  const { epoch, enabled, registered, confirmed, store, lasts, inS, error } = settled
+  // A look comes at the latest when the registration is to be renewed, and at once where the trigger was switched off meanwhile.
   const count = await tx.count(
     `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
        hook_confirmed = case when $8 then hook_generation else hook_confirmed end,
@@ -172,9 +182,9 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
        expires_at = case when $9 then now() + make_interval(secs => $10) else expires_at end,
        renew_at = case when $9 then now() + make_interval(secs => $11) else renew_at end,
        renewal_error = case when $9 then null else renewal_error end,
-       next_poll_at = least(now() + make_interval(secs => $6), case when $4 then (
+       next_poll_at = case when $12 and not enabled then now() else least(now() + make_interval(secs => $6), case when $4 then (
          select greatest(now() + interval '30 seconds', r.at) from (
-           select case when $9 then now() + make_interval(secs => $11) else renew_at end as at) r where r.at is not null) end)
+           select case when $9 then now() + make_interval(secs => $11) else renew_at end as at) r where r.at is not null) end) end
      where workspace_id = $1 and trigger_id = $2 and epoch = $3::bigint`,
     [
       workspaceId,
@@ -188,6 +198,7 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
       lasts !== undefined,
       lasts?.endsInS ?? null,
       lasts?.renewInS ?? null,
+      enabled,
     ],
   )
   // A statement of its own sees what was kept while the row was being waited for.

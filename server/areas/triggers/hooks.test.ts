@@ -114,6 +114,13 @@ async function gitlab(workflowId: string): Promise<{ trigger_id: string; kind: s
   return made.body
 }
 
+const switched = async (workflowId: string, triggerId: string, enabled: boolean): Promise<Answer['body']> => {
+  const path = `/api/workflows/${workflowId}/triggers/${triggerId}`
+  const answer = await world.owner.call('PATCH', path, { body: { enabled } })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body
+}
+
 const one = (workflowId: string, triggerId: string) => readTrigger(world.owner, workflowId, triggerId)
 const due = (triggerId: string): Promise<unknown> =>
   service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
@@ -240,6 +247,38 @@ describe('a trigger of a manifest', () => {
     expect((await one(workflowId, trigger_id)).last_error).toBeNull()
   })
 
+  test('switched off it is taken back and starts nothing; switched on it is registered anew', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = await gitlab(workflowId)
+    await registered(workflowId, trigger_id)
+    const [old] = hooks
+    expect(await switched(workflowId, trigger_id, false)).toMatchObject({ enabled: false })
+    expect((await send(old!, { id: 1 })).status).toBe(404)
+    await until(async () => hooks.length === 0, 'the end of the registration')
+    await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
+    expect(await switched(workflowId, trigger_id, false)).toMatchObject({ enabled: false, registered: false })
+    // What a request leaves behind that was being stored while the trigger was switched off.
+    await service.sql(
+      `insert into service_trigger_events (workspace_id, event_id, trigger_id, payload)
+       values ($1, '00000000-0000-7000-8000-000000000000', $2, '{"body": {"id": 1}, "headers": {}}')`,
+      [world.workspace.uuid, fromWire('trg', trigger_id)],
+    )
+    expect(await switched(workflowId, trigger_id, true)).toMatchObject({ enabled: true })
+    await registered(workflowId, trigger_id)
+    expect((await send(old!, { id: 2 })).status).toBe(404)
+    expect((await send(hooks[0]!, { id: 3 })).status).toBe(200)
+    await until(async () => (await started(workflowId)).length > 0, 'the run')
+    expect(await items(workflowId)).toEqual([{ id: 3 }])
+    const log = await world.owner.call('GET', `/api/audit-log?subject=${trigger_id}&action=trigger.*`)
+    expect(log.body.items.map(({ action }: Answer['body']) => action)).toEqual([
+      'trigger.enabled',
+      // The one that changed nothing.
+      'trigger.updated',
+      'trigger.disabled',
+      'trigger.created',
+    ])
+  })
+
   test('it is registered only while a version may run, and goes with the workflow', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
@@ -356,6 +395,22 @@ describe('a trigger of a piece', () => {
     await registered(workflowId, triggerId)
     expect(hooks).toHaveLength(1)
     expect(hooks[0]!.id).not.toBe(dead!.id)
+  })
+
+  test('that is switched off while the vendor is told is taken back, and switched on it is registered again', async () => {
+    let answer = (): void => {}
+    ready = new Promise((resolve) => {
+      answer = resolve
+    })
+    const workflowId = await workflow()
+    const triggerId = await depot(workflowId, 'slow')
+    await until(async () => hooks.length === 1, 'the vendor to be told')
+    expect(await switched(workflowId, triggerId, false)).toMatchObject({ registered: false })
+    answer()
+    await until(async () => hooks.length === 0, 'the end of the registration')
+    await switched(workflowId, triggerId, true)
+    await registered(workflowId, triggerId)
+    expect(hooks).toHaveLength(1)
   })
 
   test('that was registered by a process that died is taken back by what the vendor answered', async () => {

@@ -19,7 +19,7 @@ import {
 import { type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
-// One look at a trigger that the vendor calls. While a version of the workflow is active it is registered at the vendor, else not; and what
+// One look at a trigger that the vendor calls. While it is enabled and a version of the workflow is active, it is registered at the vendor. What
 // came starts its runs, in the order in which it came. The runs of an event and its end are one transaction.
 
 const LEASE_S = 300
@@ -36,6 +36,7 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
     within((tx) =>
       hooks.settleHook(tx, due.workspace_id, due.trigger_id, {
         epoch: row.epoch,
+        enabled: row.enabled,
         registered: row.registered && !row.expired,
         confirmed: false,
         store: undefined,
@@ -54,8 +55,9 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
     // Deleted, or taken by another process, while the vendor was told.
     if ((await settle(settled)) === 0 && settled.registered && settled.store) await takeBack(look, settled.store)
   } catch (error) {
-    if (error instanceof Overtaken) return
-    if (error instanceof CredentialRefused || error instanceof Later) await settle({ error: error.message })
+    // Where it was switched off meanwhile, it is still ours to settle.
+    if (error instanceof Overtaken) await settle({})
+    else if (error instanceof CredentialRefused || error instanceof Later) await settle({ error: error.message })
     else if (error instanceof NodeFailure)
       await settle({ error: error.message.slice(0, 1_000), inS: Math.max(NOT_NOW_S, error.retryAfterS ?? 0) })
     else {
@@ -68,17 +70,19 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
 
 async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const { row } = look
-  const isWanted = row.version_id !== null && !row.activation_required
+  const isWanted = row.enabled && row.version_id !== null && !row.activation_required
+  // One that is off is not looked at again, unless it was switched on meanwhile: then at once.
+  const then = row.enabled ? {} : { inS: 0 }
   const isRegistered = row.registered && !row.expired
   // A process died while it registered: whether the vendor was told is not known.
   if (!row.registered && row.unconfirmed) {
     await takeBackLeft(look)
-    if (!isWanted) return { confirmed: true }
+    if (!isWanted) return { confirmed: true, ...then }
   }
   if (!isWanted) {
     if (!row.registered) return {}
     if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '')
-    return { registered: false, store: {}, lasts: null }
+    return { registered: false, store: {}, lasts: null, ...then }
   }
   if (!isRegistered) return { registered: true, confirmed: true, ...(await registerAnew(look)), inS: 0 }
   if (!row.renew_due) return serveEvents(look)

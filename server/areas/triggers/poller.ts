@@ -18,7 +18,7 @@ const MAX_PER_WORKSPACE = 8
 /** One vendor that does not answer leaves room for the other triggers of the workspace. */
 const MAX_PER_SERVICE = 4
 
-type Kind = { kind: 'polling' | 'webhook' | 'removal'; work(due: DueWork): Promise<void> }
+type Kind = { kind: 'polling' | 'webhook' | 'ending' | 'removal'; work(due: DueWork): Promise<void> }
 
 export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Logger }): Omit<Looking, 'wake'> {
   const { db } = parts
@@ -26,6 +26,7 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
   const kinds: (Kind & { underWay: Map<DueWork, Promise<void>> })[] = [
     { kind: 'polling', work: (due) => pollTrigger(parts, triggerOf(due), stopping.signal), underWay: new Map() },
     { kind: 'webhook', work: (due) => serveHook(parts, triggerOf(due)), underWay: new Map() },
+    { kind: 'ending', work: (due) => serveHook(parts, triggerOf(due)), underWay: new Map() },
     { kind: 'removal', work: (due) => removeHook(parts, removalOf(due)), underWay: new Map() },
   ]
 

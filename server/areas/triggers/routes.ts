@@ -4,8 +4,8 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, type Exchange, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { type ReceiveParts, receiveEvent } from './receive.ts'
-import { NewTrigger, type NewTrigger as NewTriggerInput, Trigger, triggerList } from './schema.ts'
-import { createTrigger, deleteTrigger, getTrigger, listTriggers, type TriggerParts } from './service.ts'
+import { NewTrigger, type NewTrigger as NewTriggerInput, Trigger, TriggerPatch, triggerList } from './schema.ts'
+import { createTrigger, deleteTrigger, getTrigger, listTriggers, type TriggerParts, updateTrigger } from './service.ts'
 
 type OfWorkflow = { workflow_id: string }
 
@@ -27,6 +27,7 @@ export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] =>
       listTriggers: ['GET', '/api/workflows/:workflow_id/triggers', member('workflow')],
       createTrigger: ['POST', '/api/workflows/:workflow_id/triggers', editor('workflow')],
       getTrigger: ['GET', '/api/workflows/:workflow_id/triggers/:trigger_id', member('workflow')],
+      updateTrigger: ['PATCH', '/api/workflows/:workflow_id/triggers/:trigger_id', editor('workflow')],
       deleteTrigger: ['DELETE', '/api/workflows/:workflow_id/triggers/:trigger_id', editor('workflow')],
       receiveServiceEvent: ['POST', '/api/triggers/in/:hook', anyone],
       answerServiceHandshake: ['GET', '/api/triggers/in/:hook', anyone],
@@ -53,6 +54,17 @@ export const triggerRoutes = (parts: TriggerParts & ReceiveParts): AnyRoute[] =>
         run: (ctx: Context, input: OfWorkflow & NewTriggerInput) => createTrigger(parts, ctx, input),
       },
       getTrigger: { summary: 'One trigger', extension: true, answer: Trigger, run: getTrigger },
+      updateTrigger: {
+        summary: 'Switch a trigger off or on',
+        description:
+          'A trigger that is off starts nothing. One that the vendor calls is taken back there, and registered again when it is switched on. What came meanwhile starts nothing.',
+        extension: true,
+        body: TriggerPatch,
+        answer: Trigger,
+        current: getTrigger,
+        examples: { body: { enabled: false } },
+        run: updateTrigger,
+      },
       deleteTrigger: {
         summary: 'Delete a trigger',
         extension: true,

@@ -15,7 +15,7 @@ export const Trigger = z
     args: jsonObject().describe('What it is asked with'),
     credential_id: id('cred').nullable(),
     every_s: z.int().describe('Seconds between two looks'),
-    enabled: z.boolean(),
+    enabled: z.boolean().describe('Whether it starts the workflow; one that is off is not registered at the vendor'),
     next_poll_at: timestamp().describe('When it looks next'),
     last_polled_at: timestamp().nullable().describe('When it last got an answer, or took what the vendor sent'),
     last_execution_id: id('exe').nullable().describe('The last execution that it started'),
@@ -41,6 +41,15 @@ export const NewTrigger = z
   })
   .meta({ id: 'NewServiceTrigger' })
 export type NewTrigger = z.output<typeof NewTrigger>
+
+export const TriggerPatch = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .describe('`false`: it starts nothing. `true`: it begins anew, and what came meanwhile starts nothing'),
+  })
+  .meta({ id: 'ServiceTriggerPatch' })
+export type TriggerPatch = z.output<typeof TriggerPatch>
 
 export const triggerList = defineList({
   id: 'trigger_id',

@@ -14,7 +14,7 @@ import type { Catalogue } from '#providers/services/catalogue'
 import type { Service, ServiceHook, ServiceTrigger } from '#providers/services/manifest'
 import type { PieceTrigger } from '#providers/services/pieces/index'
 import * as hooks from './hook-store.ts'
-import type { NewTrigger, Trigger } from './schema.ts'
+import type { NewTrigger, Trigger, TriggerPatch } from './schema.ts'
 import * as store from './store.ts'
 
 // The triggers of a workflow. They act for the person who activated its version, and look while a version is active.
@@ -109,6 +109,22 @@ async function checkCredential(
       ? kindsOf(service.credentials).includes(found.kind)
       : service.credentials.includes(found.service)
   if (!fits) throw invalid([{ path: '/credential_id', message: `"${found.name}" is not for ${service.title}` }])
+}
+
+/** A trigger that is so already stays as it is. */
+export async function updateTrigger(
+  ctx: Context,
+  { workflow_id, trigger_id, enabled }: One & TriggerPatch,
+): Promise<Trigger> {
+  const { workspace_id } = ctx.workspace
+  const at = { workflowId: workflow_id, triggerId: trigger_id, enabled }
+  const changed = await store.switchTrigger(ctx.tx, workspace_id, at)
+  if (!changed) return getTrigger(ctx, { workflow_id, trigger_id })
+  await hooks.endEvents(ctx.tx, workspace_id, trigger_id)
+  if (changed.kind === 'webhook') ctx.tx.hint(hooks.TRIGGER_HINTS, '')
+  const action = enabled ? 'trigger.enabled' : 'trigger.disabled'
+  await recordAudit(ctx, ctx.tx, { action, subject: toWire('trg', trigger_id) })
+  return changed
 }
 
 export async function deleteTrigger(ctx: Context, { workflow_id, trigger_id }: One): Promise<void> {

@@ -70,6 +70,25 @@ export const insertTrigger = (
     ],
   )
 
+/**
+ * Off or on; undefined where it is so already. A trigger that looks begins anew: what was listed meanwhile starts nothing, and a look under
+ * way writes nothing. One that the vendor calls is registered or taken back by the next look, after the one that is under way.
+ */
+export const switchTrigger = (
+  tx: Tx,
+  workspaceId: string,
+  { workflowId, triggerId, enabled }: { workflowId: string; triggerId: string; enabled: boolean },
+): Promise<Trigger | undefined> =>
+  tx.maybe<Trigger>(
+    `update service_triggers set enabled = $4, last_error = null, renewal_error = null,
+       epoch = case kind when 'polling' then epoch + 1 else epoch end,
+       seen = case kind when 'polling' then null else seen end,
+       store = case kind when 'polling' then '{}' else store end,
+       next_poll_at = case when kind = 'webhook' and busy_until > now() then next_poll_at else now() end
+     where workspace_id = $1 and workflow_id = $2 and trigger_id = $3 and enabled <> $4 returning ${columns}`,
+    [workspaceId, workflowId, triggerId, enabled],
+  )
+
 export const deleteTrigger = (tx: Tx, workspaceId: string, workflowId: string, triggerId: string): Promise<number> =>
   tx.count('delete from service_triggers where workspace_id = $1 and workflow_id = $2 and trigger_id = $3', [
     workspaceId,
@@ -104,6 +123,8 @@ export type Claimed = {
   inputs: Json | null
   settings: { timeout_s?: number; max_concurrency?: number }
   activation_required: boolean
+  /** Not where it was switched off and has to be taken back at the vendor. */
+  enabled: boolean
   principal_id: string
 }
 
@@ -112,7 +133,7 @@ export type DueWork = { workspace_id: string; id: string; service: string }
 /** What triggers of all workspaces have to do; the caller then works in each one's own scope. */
 export const listDueWork = async (
   db: Database,
-  kind: 'polling' | 'webhook' | 'removal',
+  kind: 'polling' | 'webhook' | 'ending' | 'removal',
   { limit, ofWorkspace, ofService }: { limit: number; ofWorkspace: number; ofService: number },
   underWay: readonly DueWork[],
 ): Promise<DueWork[]> =>
@@ -135,11 +156,12 @@ export const claimTrigger = (
     `with taken as (
        update service_triggers set epoch = epoch + 1, next_poll_at = now() + make_interval(secs => $3),
          busy_until = now() + make_interval(secs => $3)
-       where workspace_id = $1 and trigger_id = $2 and enabled and next_poll_at <= now() returning *)
+       where workspace_id = $1 and trigger_id = $2 and next_poll_at <= now()
+         and (enabled or registered or hook_generation > hook_confirmed) returning *)
      select t.workflow_id, t.service, t.trigger, t.args, t.credential_id, t.every_s, t.seen, t.store, t.epoch::text as epoch, t.registered, t.created_by,
        t.hook_generation > t.hook_confirmed as unconfirmed, t.hook_confirmed::text as confirmed, t.hook_exchanges,
        coalesce(t.expires_at <= now(), false) as expired, coalesce(t.renew_at <= now(), false) as renew_due,
-       v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required,
+       v.version_id, v.definition -> 'inputs' as inputs, w.settings, w.activation_required, t.enabled,
        coalesce(v.activated_by, v.created_by, w.owner_id) as principal_id
      from taken t join workflows w on w.workspace_id = t.workspace_id and w.workflow_id = t.workflow_id
      left join workflow_versions v on v.workspace_id = t.workspace_id and v.workflow_id = t.workflow_id and v.active`,

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { serviceCatalogue } from '#providers/services/catalogue'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { inputsOf, makeTriggered, readTrigger } from '#test/harness/triggers'
@@ -109,6 +110,29 @@ describe('a trigger that looks', () => {
     await service.sql('update service_triggers set epoch = epoch + 5')
     await look(workflowId, trigger_id)
     expect(await inputs(workflowId)).toEqual(['one'])
+  })
+
+  test('switched off it is not looked at; switched on it begins anew', async () => {
+    const workflowId = await workflow()
+    const { trigger_id } = (await add(workflowId, rss())).body
+    await firstLook(workflowId, trigger_id)
+    const path = `/api/workflows/${workflowId}/triggers/${trigger_id}`
+    const off = await world.owner.call('PATCH', path, { body: { enabled: false } })
+    expect([off.status, off.body.enabled], off.text).toEqual([200, false])
+    items = ['one']
+    // Another one is looked at while this one would be due.
+    const other = await workflow()
+    await firstLook(other, (await add(other, rss())).body.trigger_id)
+    expect(await inputs(workflowId)).toEqual([])
+    expect((await world.owner.call('PATCH', path, { body: {} })).status).toBe(422)
+    await service.sql('update service_triggers set last_polled_at = null where trigger_id = $1', [
+      fromWire('trg', trigger_id),
+    ])
+    expect((await world.owner.call('PATCH', path, { body: { enabled: true } })).body.enabled).toBe(true)
+    await firstLook(workflowId, trigger_id)
+    items = ['two', 'one']
+    await look(workflowId, trigger_id)
+    expect(await inputs(workflowId)).toEqual(['two'])
   })
 
   test('uses the credential of the person who activated the version', async () => {

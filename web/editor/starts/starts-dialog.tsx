@@ -150,7 +150,7 @@ function ServiceStart({
   const trigger = useApi('getTrigger', { workflow_id, trigger_id })
   return (
     <Loaded of={trigger} what="the trigger">
-      {(found) => <OneTrigger trigger={found} mayDelete={mayChange(role)} onDeleted={onClose} />}
+      {(found) => <OneTrigger trigger={found} mayChange={mayChange(role)} onDeleted={onClose} />}
     </Loaded>
   )
 }

@@ -8,6 +8,7 @@ import { Card, Facts, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
+import { said } from '#web/words/said.ts'
 import { useTriggerNames } from '../services/use-trigger-names.ts'
 import { TriggerDialog } from './trigger-dialog.tsx'
 
@@ -45,22 +46,27 @@ export function ServiceTriggers({ workflow }: { workflow: Workflow }) {
   )
 }
 
-/** How a trigger is doing, and its removal. */
+/** How a trigger is doing, its switch and its removal. */
 export function OneTrigger({
   trigger,
-  mayDelete = true,
+  mayChange = true,
   onDeleted,
 }: {
   trigger: ServiceTrigger
-  mayDelete?: boolean
+  mayChange?: boolean
   onDeleted?: () => void
 }) {
-  const { workflow_id, trigger_id, last_execution_id } = trigger
+  const { workflow_id, trigger_id, last_execution_id, enabled } = trigger
   const [asking, setAsking] = useState(false)
   const remove = useChange('deleteTrigger', {
     stale: ['listTriggers', 'listWorkflows'],
     done: 'Trigger deleted',
     onDone: () => onDeleted?.(),
+  })
+  const change = useChange('updateTrigger', {
+    stale: ['listTriggers', 'getTrigger', 'listWorkflows'],
+    done: enabled ? 'Trigger switched off' : 'Trigger switched on',
+    failed: 'Could not change the trigger',
   })
   return (
     <div className="flex flex-col gap-3">
@@ -72,8 +78,14 @@ export function OneTrigger({
           </Link>
         </p>
       )}
-      {mayDelete && (
-        <div>
+      {mayChange && (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            pending={change.isPending}
+            onClick={() => change.mutate({ workflow_id, trigger_id, enabled: !enabled })}
+          >
+            {enabled ? 'Switch off' : 'Switch on'}
+          </Button>
           <Button look="quiet" onClick={() => setAsking(true)}>
             Delete trigger
           </Button>
@@ -92,15 +104,16 @@ export function OneTrigger({
 }
 
 const factsOf = (trigger: ServiceTrigger): [string, ReactNode][] => [
+  ['State', trigger.enabled ? 'On' : 'Off: it starts nothing'],
   ...(trigger.kind === 'polling'
     ? ([
         ['Checks every', formatDuration(trigger.every_s * 1000)],
-        ['Next check', <RelativeTime key="next" at={trigger.next_poll_at} />],
+        ['Next check', trigger.enabled ? <RelativeTime key="next" at={trigger.next_poll_at} /> : '–'],
         ['Last answer', <RelativeTime key="last" at={trigger.last_polled_at} />],
       ] as [string, ReactNode][])
     : ([
         ['Registered with the service', trigger.registered ? 'yes' : 'no'],
         ['Last event', <RelativeTime key="last" at={trigger.last_polled_at} />],
       ] as [string, ReactNode][])),
-  ['Last problem', trigger.last_error ?? 'none'],
+  ['Last problem', trigger.last_error === null ? 'none' : said(trigger.last_error)],
 ]

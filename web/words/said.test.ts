@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { makeSaid } from './said.ts'
+import { checkTexts, expressionTexts, problemTexts, runTexts } from './service-texts.ts'
+
+const put = (text: string, values: readonly unknown[] = []): string =>
+  text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
+const english = makeSaid(put)
+const de = JSON.parse(readFileSync(join(import.meta.dirname, 'de.json'), 'utf8')) as Record<string, string>
+const german = makeSaid((text, values) => put(de[text] ?? text, values))
+
+describe('what the service says', () => {
+  test('is about runs, not executions', () => {
+    expect(english('The execution has already ended.')).toBe('The run has already ended.')
+    expect(english('an execution has at most 50 open gates, questions and awaited events')).toMatch(
+      /^a run has at most 50/,
+    )
+    expect(english('must be a list')).toBe('must be a list')
+  })
+
+  test('is German in the German console, with its values, its place and its suggestion', () => {
+    expect(german('there is no node "sett"; did you mean "set"?')).toBe(
+      'es gibt keinen Knoten „sett“; meinten Sie "set"?',
+    )
+    expect(german('unknown name "inptu" (at character 4)')).toBe('unbekannter Name „inptu“ (an Stelle 4)')
+    expect(german('must be at least 3')).toBe('muss mindestens 3 sein')
+    expect(german('line 2: "fetch" is not defined; code has no network, files, timers or packages')).toMatch(
+      /^Zeile 2: „fetch“ ist nicht definiert/,
+    )
+    expect(german('Expected ")" before end of expression')).toBe('vor dem Ende des Ausdrucks wird ")" erwartet')
+  })
+
+  test('is left alone where it is not ours', () => {
+    expect(german('GitLab answered 500: down')).toBe('GitLab answered 500: down')
+    expect(english('The execution of Charles I')).toBe('The execution of Charles I')
+    expect(german(`there is no node "${'x'.repeat(1_000)}"`)).toMatch(/^there is no node/)
+  })
+
+  test('is what the sources say: a text that was changed there is changed here', () => {
+    const root = join(import.meta.dirname, '../..')
+    const sources = globSync('{server,model}/**/*.ts', { cwd: root })
+      .filter((file) => !file.endsWith('.test.ts'))
+      .map((file) => readFileSync(join(root, file), 'utf8'))
+      .join('\n')
+    const missing = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts].filter((text) =>
+      text
+        .split(/\{\d\}|; /)
+        .map((part) => part.replace(/(?:s|\.)$/, ''))
+        .some((part) => part.length > 2 && !sources.includes(part)),
+    )
+    expect(missing).toEqual([])
+  })
+})
