@@ -61,6 +61,34 @@ describe.skipIf(noBrowser)('the canvas', () => {
     expect(items[0].definition.layout.notes).toMatchObject([{ text: 'Ask the shop first' }])
   })
 
+  it('a graph too wide to be read in full opens at its beginning, and is seen in full by one click', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const ids = Array.from({ length: 16 }, (_, index) => `n${index}`)
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Wide',
+      definition: {
+        nodes: ids.map((id) => ({ id, type: 'set', args: { values: {} } })),
+        edges: ids.slice(1).map((id, index) => ({ from: { node: ids[index] }, to: id })),
+      },
+    })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    const first = page.locator('[data-node="n0"]')
+    await first.waitFor()
+    const canvas = (await page.locator('[data-canvas]').boundingBox())!
+    const place = (await first.boundingBox())!
+    expect(place.x).toBeGreaterThan(canvas.x)
+    expect(place.width).toBeGreaterThan(160)
+    const start = (await page.getByRole('button', { name: /^By hand/ }).boundingBox())!
+    expect(start.x).toBeGreaterThanOrEqual(canvas.x)
+    await page.getByRole('button', { name: 'Fit to screen (F)' }).click()
+    await eventually(async () => {
+      const last = (await page.locator('[data-node="n15"]').boundingBox())!
+      return last.x + last.width < canvas.x + canvas.width
+    }).toBe(true)
+  })
+
   it('a node is dragged by the pointer, and its place is saved', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

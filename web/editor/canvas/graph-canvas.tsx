@@ -8,10 +8,9 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react'
 import { type MouseEvent as ReactMouseEvent, type ReactNode, useMemo, useRef, useState } from 'react'
-import { showBeginning } from '#web/ui/graph-sight.ts'
+import { READABLE, showBeginning } from '#web/ui/graph-sight.ts'
 import type { Point } from '../document/document.ts'
 import './canvas.css'
-import { isNarrow } from '../narrow.ts'
 import { isLead, type Lead } from '../starts/lead.ts'
 import { StartCard } from '../starts/start-card.tsx'
 import { Far, WatchView } from './detail.tsx'
@@ -48,7 +47,7 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
     /** A connection drawn into the void. */
     onDangling(from: { node: string; port: string }, at: Point): void
   }
-  /** One of several things on a page: the wheel moves the page, and a wide graph is seen from its beginning. */
+  /** One of several things on a page: the wheel moves the page. */
   embedded?: boolean
   /** What stands before the first steps and is no part of the graph. */
   lead?: Lead | undefined
@@ -61,7 +60,10 @@ const wayOf = (connection: Pick<Connection, 'source' | 'sourceHandle'>) => ({
 })
 
 /** Made once: a new function for each drawing would have xyflow draw all 500 nodes again. They read what is current. */
-function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setMoving: (moving: Moving) => void) {
+function makeHandlers(
+  current: { props: GraphCanvasProps; moving: Moving; box: HTMLDivElement | null },
+  setMoving: (moving: Moving) => void,
+) {
   let flow: Flow | null = null
   const pick = (kind: 'selected' | 'selectedEdges', changes: readonly (NodeChange | EdgeChange)[]): void => {
     const next = new Set(current.props[kind])
@@ -86,10 +88,12 @@ function makeHandlers(current: { props: GraphCanvasProps; moving: Moving }, setM
     current.props.onMenu({ ...what, screen, at: flow.screenToFlowPosition(screen) })
   }
   return {
+    onBox(box: HTMLDivElement | null): void {
+      current.box = box
+    },
     onInit(instance: Flow): void {
       flow = instance
-      // A phone shows too little of the middle of a graph to know where one is.
-      if (isNarrow() || current.props.embedded) showBeginning(instance)
+      showBeginning(instance, current.box?.clientHeight ?? 0)
       current.props.onReady?.(instance)
     },
     onNodesChange(changes: NodeChange<FlowNode>[]): void {
@@ -139,7 +143,9 @@ type Moving = Record<string, Point> | null
 const NO_EDGES: FlowEdge[] = []
 const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
-const FIRST_SIGHT = { maxZoom: 1, minZoom: 0.45, padding: 0.1 }
+const FIRST_SIGHT = { maxZoom: 1, minZoom: READABLE, padding: 0.1 }
+/** A picture shows the form of a graph, not its words. */
+const PICTURE = { ...FIRST_SIGHT, minZoom: 0.45 }
 /** Nodes that come into the page while the view moves cost every second frame; all of them cost half a second at the start. */
 const KEPT_IN_PAGE = 600
 /** A graph of a few nodes is its own map. */
@@ -152,7 +158,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const [moving, setMoving] = useState<Moving>(null)
   const [far, setFar] = useState(false)
   const items = useMemo(makeFlowItems, [])
-  const current = useRef({ props, moving })
+  const current = useRef({ props, moving, box: null as HTMLDivElement | null })
   current.current.props = props
   current.current.moving = moving
   const handlers = useMemo(() => makeHandlers(current.current, setMoving), [])
@@ -164,6 +170,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   return (
     <Far value={far}>
       <ReactFlow<FlowNode, FlowEdge>
+        ref={handlers.onBox}
         aria-label={label}
         nodes={allNodes}
         edges={far ? NO_EDGES : allEdges}
@@ -201,7 +208,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
         maxZoom={2}
         proOptions={PLAIN}
         fitView
-        fitViewOptions={FIRST_SIGHT}
+        fitViewOptions={props.still ? PICTURE : FIRST_SIGHT}
       >
         {!far && <Dots />}
         <WatchView onFar={setFar} />

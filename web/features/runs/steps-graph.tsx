@@ -11,6 +11,7 @@ import { openDoc } from '#web/editor/document/open.ts'
 import { type Kinds, readKinds } from '#web/editor/kinds.ts'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
+import { showNode } from '#web/ui/graph-sight.ts'
 import { Skeleton } from '#web/ui/states.tsx'
 
 // A workflow to look at, drawn as the editor draws it: its nodes and edges, and how far a run has come.
@@ -40,6 +41,12 @@ const KEYS: Record<string, Direction> = {
   ArrowUp: 'up',
   ArrowDown: 'down',
 }
+
+/** Where a run needs somebody to look: what failed, else what waits or is at work. */
+const firstOf = ({ nodes }: DocGraph, runs: StepsGraphProps['runs']): string | undefined =>
+  (['failed', 'waiting', 'running'] as const)
+    .map((status) => nodes.find(({ id }) => runs?.get(id)?.status === status)?.id)
+    .find((id) => id !== undefined)
 
 /** Null while the kinds of nodes are not known: their size follows from their outputs. */
 function useDrawn(definition: StepsGraphProps['definition']): { doc: Doc; kinds: Kinds } | null {
@@ -75,6 +82,9 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
   const flow = useRef<Flow | null>(null)
   const box = useRef<HTMLDivElement>(null)
   const chosen = useMemo(() => (selected === null ? NOTHING : new Set([selected])), [selected])
+  useEffect(() => {
+    if (selected !== null && flow.current && box.current) showNode(flow.current, box.current, selected)
+  }, [selected])
   const placeOf = (id: string) => doc.layout.positions[positionKey(path, id)] ?? { x: 0, y: 0 }
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -84,7 +94,7 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
     const next = direction && neighbour(graph, placeOf, id, direction)
     if (next !== undefined) {
       onSelect(next)
-      box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(next)}"]`)?.focus()
+      box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(next)}"]`)?.focus({ preventScroll: true })
     } else if (event.key === 'Enter' || event.key === ' ') {
       if (id === selected) onOpen?.(id)
       else onSelect(id)
@@ -113,6 +123,8 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
         {...(onOpen && { onOpen })}
         onReady={(instance) => {
           flow.current = instance
+          const first = selected ?? firstOf(graph, props.runs)
+          if (first !== undefined && box.current) showNode(instance, box.current, first)
         }}
       >
         <Panel position="bottom-left">
