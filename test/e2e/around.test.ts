@@ -1,5 +1,6 @@
 import type { WebSocketRoute } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { checkPage } from '#test/harness/axe'
 import { eventually, noBrowser, useSite } from '#test/harness/site'
 
 const definition = {
@@ -41,6 +42,40 @@ describe.skipIf(noBrowser)('around the work', () => {
     await eventually(() => entry.textContent()).not.toMatch(/1/)
     await page.getByRole('link', { name: 'Your decisions' }).click()
     await page.getByRole('row', { name: /Pay it\?/ }).waitFor()
+  })
+
+  it('the navigation counts questions beside approvals, and leads to them', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const definition = {
+      nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which colour?', schema: { type: 'string' } } }],
+      edges: [],
+    }
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Dye', definition })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run`, {})
+    await eventually(async () => (await site().call(ada, 'GET', '/api/clarifications/inbox')).items.length).toBe(1)
+    await page.goto('/approvals')
+    const entry = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Questions/ })
+    await eventually(() => entry.textContent()).toMatch(/1/)
+    await entry.click()
+    await page.getByRole('row', { name: /Which colour\?.*Dye/ }).waitFor()
+    expect(await checkPage(page)).toEqual([])
+    await page.getByRole('link', { name: 'Which colour?' }).click()
+    await page.waitForURL(`**/runs/${execution_id}`)
+    await site().call(ada, 'POST', `/api/workflows/executions/${execution_id}/respond`, { response: 'red' })
+    await eventually(() => entry.textContent()).not.toMatch(/1/)
+  })
+
+  it('the audit log names what was changed, and leads there', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
+    await page.goto('/audit')
+    await page
+      .getByRole('row', { name: /team\.created.*Dyers/ })
+      .getByRole('link', { name: 'Dyers' })
+      .click()
+    await page.waitForURL(`**/teams/${team_id}`)
   })
 
   it('speaks German on every kind of page, and English again', async () => {

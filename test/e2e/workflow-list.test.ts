@@ -118,4 +118,34 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     await eventually(() => kinds.getByRole('link', { name: 'Runs of jobs' }).getAttribute('aria-current')).toBe('page')
     expect(ada.page.url()).toContain('trigger=job')
   })
+
+  it('runs are searched, and their filters are kept as a view', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Echo',
+      definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
+    })
+    const run = (word: string) =>
+      site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: { word } })
+    await run('pumpernickel')
+    await run('baguette')
+    await page.goto('/')
+    await follow(page, '/runs')
+    const rows = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /Echo/ })
+    await eventually(() => rows.count()).toBe(2)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('pumpernickel')
+    await eventually(() => rows.count()).toBe(1)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('')
+    await page.getByLabel('State').selectOption('failed,timed_out')
+    await page.getByText('No matching runs').waitFor()
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Broken')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click()
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await eventually(() => rows.count()).toBe(2)
+    await page.getByRole('list', { name: 'Saved views' }).getByRole('button', { name: 'Broken', exact: true }).click()
+    await page.getByText('No matching runs').waitFor()
+    expect(new URL(page.url()).searchParams.get('status')).toBe('failed,timed_out')
+  })
 })

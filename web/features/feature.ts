@@ -21,7 +21,7 @@ export type NavEntry = {
   to: string
   icon: LucideIcon
   /** What is counted beside it (`shell/counts.ts`). */
-  count?: 'approvals' | 'conversations'
+  count?: 'approvals' | 'questions' | 'conversations'
   /** Whether it is offered to this person; by default to all but guests. */
   shownTo?: (person: Person) => boolean
 }

@@ -19,6 +19,7 @@ import { knowledge } from './knowledge/feature.ts'
 import { notifications } from './notifications/feature.ts'
 import { operators } from './operators/feature.ts'
 import { people } from './people/feature.ts'
+import { questions } from './questions/feature.ts'
 import { replays } from './replays/feature.ts'
 import { runs } from './runs/feature.ts'
 import { serviceAccounts } from './service-accounts/feature.ts'
@@ -38,6 +39,7 @@ export const features: Feature[] = [
   insights,
   alerts,
   approvals,
+  questions,
   notifications,
   datasets,
   knowledge,

@@ -7,13 +7,18 @@ const MAX_COUNTED = 100
 /** What waits for this person, for the navigation. The feed of notifications makes it fresh; the interval is for what it misses. */
 export function useCounts(): Record<NonNullable<NavEntry['count']>, number> {
   const gates = useList('listInbox', { limit: MAX_COUNTED }, { refetchInterval: 60_000, staleTime: 30_000 })
+  const questions = useList('listQuestionInbox', { limit: MAX_COUNTED }, { refetchInterval: 60_000, staleTime: 30_000 })
   const { isGuest } = useRole()
   const waiting = useList(
     'listConversations',
     { limit: MAX_COUNTED, waiting: 'true', state: 'open' },
     { refetchInterval: 60_000, staleTime: 30_000, enabled: !isGuest },
   )
-  return { approvals: gates.data?.length ?? 0, conversations: waiting.data?.length ?? 0 }
+  return {
+    approvals: gates.data?.length ?? 0,
+    questions: questions.data?.length ?? 0,
+    conversations: waiting.data?.length ?? 0,
+  }
 }
 
 export const shownCount = (count: number): string => (count >= MAX_COUNTED ? `${MAX_COUNTED - 1}+` : String(count))

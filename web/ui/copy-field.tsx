@@ -35,7 +35,7 @@ export function CopyField({ label, text, secret = false }: { label: string; text
 }
 
 /** The clipboard exists only on https and loopback; elsewhere the old way still works. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text

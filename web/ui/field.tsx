@@ -5,6 +5,7 @@ import { Switch as BaseSwitch } from '@base-ui/react/switch'
 import { Check } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { HeddleProblem } from '#sdk/problems'
+import { said } from '#web/words/said.ts'
 import { Button, type ButtonLook } from './button.tsx'
 import { cx } from './cx.ts'
 
@@ -77,13 +78,14 @@ function refusalOf(
   }
   const errors: Record<string, string> = {}
   const elsewhere: string[] = []
-  for (const { path, message } of error.errors) {
+  for (const { path, message: given } of error.errors) {
+    const message = said(given)
     const name = path.split('/')[1] ?? ''
     if (name in values) errors[name] ??= message.charAt(0).toUpperCase() + message.slice(1)
     else elsewhere.push(path === '' ? message : `${path.slice(1)}: ${message}`)
   }
   const placed = Object.keys(errors).length > 0 && elsewhere.length === 0
-  return { errors, message: placed ? null : elsewhere.join('; ') || error.message }
+  return { errors, message: placed ? null : elsewhere.join('; ') || said(error.message) }
 }
 
 export type FieldProps = {

@@ -4,6 +4,7 @@ import { type CSSProperties, memo, use } from 'react'
 import { cx } from '#web/ui/cx.ts'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
+import { said } from '#web/words/said.ts'
 import type { Mark } from '../document/compare.ts'
 import { titleOf } from '../document/document.ts'
 import { summaryOf } from '../document/summary.ts'
@@ -104,7 +105,7 @@ function subtitle({ node, kind, run }: NodeData): string {
     const took = formatDuration(Date.parse(run.finished_at) - Date.parse(run.started_at))
     return `${kind?.title ?? node.type} · ${took}${again(run)}`
   }
-  if (run?.error) return run.error.message
+  if (run?.error) return said(run.error.message)
   if (node.disabled) return t('Disabled')
   if (!kind) return run ? node.type : `${node.type} is not available here`
   return summaryOf(node) ?? (titleOf(node) === kind.title ? node.id : kind.title)

@@ -5,6 +5,7 @@ import { ExpressionFailure, resolveValue, type Scope } from '#model/expressions'
 import { validateDefinition } from '#model/graph'
 import type { Issue } from '#model/issue'
 import { t } from '#web/words/language.ts'
+import { said } from '#web/words/said.ts'
 import type { Doc } from '../document/document.ts'
 import type { KindTable } from '../kinds.ts'
 import { unseenFields } from './unseen.ts'
@@ -34,6 +35,6 @@ export function preview(value: Json, scope: Scope): Preview {
     return { ok: true, value: resolveValue(value, { ...scope, moment: momentOf(Date.now(), 'preview') }) }
   } catch (error) {
     if (!(error instanceof ExpressionFailure)) throw error
-    return { ok: false, message: error.message }
+    return { ok: false, message: said(error.message) }
   }
 }

@@ -3,13 +3,14 @@ import type { Fault } from './code-props.ts'
 /** Where a problem is, as far as its message says: at a character, or at a name that it quotes; else all of it. */
 export function faultFor(text: string, message: string, level: Fault['level'] = 'error'): Fault {
   const end = Math.max(text.length, 0)
-  const at = /\(at character (\d+)\)/.exec(message)?.[1]
+  // In whatever language the message is: "(at character 4)".
+  const at = /\([^\d()]+ (\d+)\)/.exec(message)?.[1]
   if (at !== undefined) {
     const from = Math.min(Number(at) - 1, Math.max(0, end - 1))
     const word = /^[\w$]+/.exec(text.slice(from))?.[0] ?? ''
     return { from, to: Math.min(end, from + Math.max(1, word.length)), message, level }
   }
-  for (const [, name] of message.matchAll(/"([^"]+)"/g)) {
+  for (const [, name] of message.matchAll(/["„]([^"“]+)["“]/g)) {
     const from = text.search(new RegExp(`(?<![\\w$])${name!.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w$])`))
     if (from !== -1) return { from, to: from + name!.length, message, level }
   }

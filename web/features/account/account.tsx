@@ -110,7 +110,7 @@ function Providers() {
               </Button>
             ) : (
               <Button size="small" onClick={() => void link(provider)}>
-                Link
+                Link account
               </Button>
             )}
           </div>

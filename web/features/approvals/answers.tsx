@@ -46,7 +46,7 @@ export function KeptAnswersPage() {
                 ),
               },
               {
-                header: 'Answer',
+                header: 'Response',
                 width: '12rem',
                 cell: ({ answer }) => (typeof answer === 'string' ? answer : JSON.stringify(answer)),
               },

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Lock, ScrollText } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { AuditEntry } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
@@ -9,12 +9,14 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Facts, Page } from '#web/ui/page.tsx'
+import { ShortId } from '#web/ui/short-id.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
 import { PersonName } from '../people/names.tsx'
 import { type AuditFilter, AuditFilters, asQuery } from './filters.tsx'
+import { Subject } from './subject.tsx'
 
 export function AuditPage() {
   const { isOwner, operator } = useRole()
@@ -43,8 +45,8 @@ function Log() {
     ...new Set([...known, ...(log.data ?? []).map((entry) => entry.action), ...(action ? [action] : [])]),
   ].sort()
   const isFiltered = Object.keys(asQuery(filter)).length > 0
-  const tenant = (id: string | null): string =>
-    id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? id)
+  const tenant = (id: string | null): ReactNode =>
+    id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? <ShortId id={id} />)
   return (
     <Page
       title="Audit log"
@@ -87,7 +89,7 @@ function Log() {
               },
               {
                 header: 'Target',
-                cell: (row) => <code className="font-mono text-xs text-ink-2">{row.subject ?? '–'}</code>,
+                cell: (row) => <Subject subject={row.subject} isForeign={operator} />,
                 secondary: true,
               },
               ...(operator
@@ -126,9 +128,10 @@ function Log() {
               facts={[
                 ['When', exactTime(shown.at)],
                 ['Who', <Actor key="who" entry={shown} />],
+                ['Target', <Subject key="what" subject={shown.subject} isForeign={operator} />],
                 [
-                  'Target',
-                  <code key="what" className="font-mono text-xs">
+                  'Id of the target',
+                  <code key="target" className="font-mono text-xs">
                     {shown.subject ?? '–'}
                   </code>,
                 ],

@@ -54,7 +54,7 @@ export function Deliveries({ destinationId, isOn }: { destinationId: string; isO
                 width: '7rem',
               },
               {
-                header: 'Answer',
+                header: 'Response',
                 cell: (row) => <span className="break-words">{answerOf(row)}</span>,
                 secondary: true,
               },

@@ -5,6 +5,7 @@ import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { formatNumber } from '#web/ui/format.ts'
 import { Page, Section } from '#web/ui/page.tsx'
+import { ShortId } from '#web/ui/short-id.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -106,10 +107,10 @@ function Health({ health }: { health: EngineHealth }) {
             rows={health.unaccounted}
             rowKey={(row) => row.execution_id}
             columns={[
-              { header: 'Run id', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+              { header: 'Run id', cell: (row) => <ShortId id={row.execution_id} /> },
               {
                 header: 'Workspace',
-                cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
+                cell: (row) => <ShortId id={row.workspace_id} />,
                 secondary: true,
               },
               { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },

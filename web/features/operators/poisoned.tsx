@@ -4,6 +4,7 @@ import { useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Section } from '#web/ui/page.tsx'
+import { ShortId } from '#web/ui/short-id.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
@@ -25,10 +26,10 @@ export function Poisoned({ rows }: { rows: Poison[] }) {
           rows={rows}
           rowKey={(row) => row.execution_id}
           columns={[
-            { header: 'Run id', cell: (row) => <code className="font-mono text-xs">{row.execution_id}</code> },
+            { header: 'Run id', cell: (row) => <ShortId id={row.execution_id} /> },
             {
               header: 'Workspace',
-              cell: (row) => <code className="font-mono text-xs">{row.workspace_id}</code>,
+              cell: (row) => <ShortId id={row.workspace_id} />,
               secondary: true,
             },
             { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '9rem', secondary: true },

@@ -1,6 +1,7 @@
 import { useList } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { ShortId } from '#web/ui/short-id.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
@@ -26,8 +27,6 @@ export const TenantsPage = () => (
   </OperatorsOnly>
 )
 
-const Id = ({ id }: { id: string }) => <code className="font-mono text-xs text-ink-2">{id}</code>
-
 function Companies() {
   const companies = useList('listCompanies', { limit: 100 })
   return (
@@ -41,8 +40,8 @@ function Companies() {
           empty={<Empty title="No companies yet" />}
           columns={[
             { header: 'Company', cell: (row) => <span className="font-medium">{row.name}</span> },
-            { header: 'Id', cell: (row) => <Id id={row.company_id} />, secondary: true },
-            { header: 'Owner', cell: (row) => <Id id={row.owner_id} />, secondary: true },
+            { header: 'Id', cell: (row) => <ShortId id={row.company_id} />, secondary: true },
+            { header: 'Owner', cell: (row) => <ShortId id={row.owner_id} />, secondary: true },
             { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
           ]}
         />
@@ -64,7 +63,7 @@ function Teams() {
           empty={<Empty title="No teams yet" />}
           columns={[
             { header: 'Team', cell: (row) => <span className="font-medium">{row.name}</span> },
-            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
             { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
             { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
           ]}
@@ -87,7 +86,7 @@ function Subscriptions() {
           empty={<Empty title="No subscription records yet" />}
           columns={[
             { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
-            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
             { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
             { header: 'Quantity', cell: (row) => row.quantity, align: 'right', width: '6rem' },
             { header: 'Since', cell: (row) => <RelativeTime at={row.starts_at} />, width: '9rem', secondary: true },
@@ -110,8 +109,8 @@ function Present() {
           more={present.more}
           empty={<Empty title="No presence yet" />}
           columns={[
-            { header: 'Person', cell: (row) => <Id id={row.user_id} /> },
-            { header: 'Workspace', cell: (row) => <Id id={row.workspace_id} />, secondary: true },
+            { header: 'Person', cell: (row) => <ShortId id={row.user_id} /> },
+            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
             { header: 'State', cell: (row) => presenceWords[row.status], width: '6rem' },
             { header: 'Last seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '8rem' },
           ]}

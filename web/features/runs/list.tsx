@@ -5,14 +5,25 @@ import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { SavedViews } from '#web/ui/saved-views.tsx'
+import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { tabClass } from '#web/ui/tabs.tsx'
+import { useWorkspaceId } from '../people/names.tsx'
 import { BulkActions, CancelChosen, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
 
 type Search = { status?: string; workflow_id?: string; since?: string; trigger?: string }
+
+const filterNames = ['status', 'workflow_id', 'since', 'trigger'] as const
+
+const filtersIn = (kept: unknown): Search => {
+  const given = (kept ?? {}) as Record<string, unknown>
+  const filled = filterNames.filter((name) => typeof given[name] === 'string' && given[name] !== '')
+  return Object.fromEntries(filled.map((name) => [name, given[name]]))
+}
 
 const HOUR = 3_600_000
 const spans: Record<string, { label: string; ms: number }> = {
@@ -60,7 +71,9 @@ function Kinds({ search }: { search: Search }) {
 }
 
 export function RunsPage() {
-  const search = useSearch({ strict: false }) as Search
+  const search = filtersIn(useSearch({ strict: false }))
+  const text = useSearchText()
+  const workspaceId = useWorkspaceId()
   const navigate = useNavigate()
   const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
   const from = since(search.since)
@@ -68,6 +81,7 @@ export function RunsPage() {
     'searchExecutions',
     {
       limit: 100,
+      ...text.query,
       ...(search.status && { status: search.status }),
       ...(search.workflow_id && { workflow_id: search.workflow_id }),
       ...(from && { from }),
@@ -87,11 +101,19 @@ export function RunsPage() {
   const [bulkId, setBulkId] = useState<string | null>(null)
   const set = (more: Search): void =>
     void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
-  const filtered = Boolean(search.status || search.workflow_id || search.since || search.trigger)
+  const filtered = Object.keys(search).length > 0
   return (
     <Page title="Runs" description="All runs you can see, newest first.">
       <Kinds search={search} />
+      <SavedViews
+        place={`runs.${workspaceId}`}
+        filters={search}
+        readFilters={filtersIn}
+        maySave={filtered}
+        onOpen={(filters) => void navigate({ to: '/runs', search: filters as never, replace: true })}
+      />
       <div className="mb-4 flex flex-wrap gap-3">
+        <SearchField search={text} placeholder="Search input, results and errors" />
         <Field label="State" hideLabel className="w-44">
           <Select
             value={search.status ?? ''}
@@ -133,15 +155,18 @@ export function RunsPage() {
             Clear
           </Button>
         )}
-        <BulkActions
-          onStarted={setBulkId}
-          filter={{
-            ...(search.status && { status: search.status }),
-            ...(search.workflow_id && { workflow_id: search.workflow_id }),
-            ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
-            ...(from && { from }),
-          }}
-        />
+        {/* What is done with all of them goes by the filters alone. */}
+        {text.query.q === undefined && (
+          <BulkActions
+            onStarted={setBulkId}
+            filter={{
+              ...(search.status && { status: search.status }),
+              ...(search.workflow_id && { workflow_id: search.workflow_id }),
+              ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
+              ...(from && { from }),
+            }}
+          />
+        )}
         {bulkId !== null && <Progress bulkId={bulkId} />}
       </div>
       <Loaded of={runs} what="the runs">
@@ -154,14 +179,15 @@ export function RunsPage() {
               rows={rows}
               more={runs.more}
               selection={selection}
-              empty={
+              empty={emptyWith(
+                text,
                 <Empty
                   title={filtered ? 'No matching runs' : 'No runs yet'}
                   action={!filtered && <ButtonLink to="/workflows">Choose a workflow</ButtonLink>}
                 >
                   {filtered ? 'Change the filters and try again.' : 'Run a workflow to see its runs here.'}
-                </Empty>
-              }
+                </Empty>,
+              )}
             />
           </>
         )}

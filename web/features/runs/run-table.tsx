@@ -65,7 +65,7 @@ export function RunTable({
       columns={[
         ...(selection?.column ? [selection.column] : []),
         {
-          header: withoutWorkflow ? 'Run' : 'Workflow',
+          header: withoutWorkflow ? 'Run id' : 'Workflow',
           link: true,
           cell: (row) =>
             withoutWorkflow ? (

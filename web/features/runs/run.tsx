@@ -47,7 +47,7 @@ function Run({ execution_id }: { execution_id: string }) {
     { enabled: Boolean(found?.workflow_id) },
   )
   const definition = useDefinition(found, workflow.data)
-  const name = workflow.data?.name ?? 'Run'
+  const name = workflow.data?.name ?? 'A run'
   const { userId } = useRole()
   const mayAct = found !== undefined && maySteer(found, workflow.data ? roleIn(workflow.data, userId) : 'none', userId)
   const [retrying, setRetrying] = useState<string | null>(null)

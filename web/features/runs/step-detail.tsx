@@ -5,6 +5,7 @@ import { query } from '#web/api.ts'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { Loading } from '#web/ui/states.tsx'
 import { Duration } from '#web/ui/time.tsx'
+import { said } from '#web/words/said.ts'
 import { AgentTurns } from './agent-turns.tsx'
 import { ExecutionData } from './execution-data.tsx'
 import type { NodeRun } from './shown-runs.ts'
@@ -104,7 +105,7 @@ const Attempts = ({ detail }: { detail: ExecutionNodeDetail }) => (
           </div>
           {attempt.error && (
             <p className="mt-1 break-words text-danger">
-              <code className="font-mono text-xs">{attempt.error.code}</code> {attempt.error.message}
+              <code className="font-mono text-xs">{attempt.error.code}</code> {said(attempt.error.message)}
             </p>
           )}
           {isUsage(attempt.usage) && <p className="mt-1 text-xs text-ink-2">{usageText(attempt.usage)}</p>}

@@ -55,7 +55,7 @@ export function Comparison({ comparison, report }: { comparison: Compared; repor
               ),
             },
             {
-              header: 'Change',
+              header: 'Difference',
               cell: (row) => (
                 <span className="flex items-center gap-2">
                   <OutcomeBadge outcome={row.before} />

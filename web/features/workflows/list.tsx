@@ -8,23 +8,25 @@ import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Field, Select, withPresent } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { SavedViews } from '#web/ui/saved-views.tsx'
 import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
+import { useWorkspaceId } from '../people/names.tsx'
 import { ImportN8nButton } from './import-n8n.tsx'
 import { BulkActions } from './list/bulk.tsx'
 import { RowMenu } from './list/row-menu.tsx'
 import { type Filters, filtersIn, hasFilters, startsInWords, stateOf } from './list/state.ts'
-import { SavedViews } from './list/views.tsx'
 import { ImportButton } from './portable.tsx'
 import { mayUse, roleIn } from './role.ts'
 import { StarterCards } from './starter-cards.tsx'
 
 export function WorkflowsPage() {
   const { canWrite, userId } = useRole()
+  const workspaceId = useWorkspaceId()
   const filters = filtersIn(useSearch({ strict: false }))
   const navigate = useNavigate()
   const search = useSearchText()
@@ -60,7 +62,13 @@ export function WorkflowsPage() {
         )
       }
     >
-      <SavedViews filters={filters} onOpen={set} />
+      <SavedViews
+        place={`workflows.${workspaceId}`}
+        filters={filters}
+        readFilters={filtersIn}
+        maySave={hasFilters(filters)}
+        onOpen={set}
+      />
       <div className="mb-4 flex flex-wrap gap-3">
         <SearchField search={search} placeholder="Search by name" />
         <FilterFields filters={filters} onChange={set} />

@@ -8,6 +8,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
+import { said } from '#web/words/said.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { scheduleInWords } from './schedule-words.ts'
 
@@ -55,7 +56,7 @@ export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedu
           t('. Switched off.')
         )}
       </p>
-      {schedule.last_error && <p className="mt-1 text-danger">The last start failed: {schedule.last_error}</p>}
+      {schedule.last_error && <p className="mt-1 text-danger">The last start failed: {said(schedule.last_error)}</p>}
       {next_runs.length > 0 && (
         <ul className="mt-2 text-sm text-ink-2" aria-label="Next times">
           {next_runs.map((at) => (

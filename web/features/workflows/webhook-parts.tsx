@@ -84,7 +84,7 @@ export function Deliveries({ token: { workflow_id, token_id, auth } }: { token: 
             columns={[
               { header: 'When', width: '8rem', cell: (row) => <RelativeTime at={row.received_at} /> },
               {
-                header: 'Answer',
+                header: 'Response',
                 width: '6rem',
                 cell: (row) => <Badge tone={row.code === null ? 'success' : 'danger'}>{row.status}</Badge>,
               },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { filtersIn, hasFilters, sameFilters, startsInWords, stateOf, tagsIn } from './state.ts'
+import { filtersIn, hasFilters, startsInWords, stateOf, tagsIn } from './state.ts'
 
 describe('filters of the list of workflows', () => {
   test('are read from an address, without what is none', () => {
@@ -15,11 +15,9 @@ describe('filters of the list of workflows', () => {
     expect(filtersIn(undefined)).toEqual({})
   })
 
-  test('whose list is shown is no filter; two are the same whatever their order', () => {
+  test('whose list is shown is no filter', () => {
     expect(hasFilters({ scope: 'workspace' })).toBe(false)
     expect(hasFilters({ tag: 'a' })).toBe(true)
-    expect(sameFilters({ tag: 'a', state: 'live' }, { state: 'live', tag: 'a' })).toBe(true)
-    expect(sameFilters({ tag: 'a' }, {})).toBe(false)
   })
 })
 

@@ -25,9 +25,6 @@ export function filtersIn(search: unknown): Filters {
 
 export const hasFilters = ({ scope: _scope, ...only }: Filters): boolean => Object.keys(only).length > 0
 
-export const sameFilters = (a: Filters, b: Filters): boolean =>
-  (['scope', 'state', 'tag', 'owner_id'] as const).every((name) => (a[name] ?? '') === (b[name] ?? ''))
-
 export const stateOf = ({
   active_version_id,
   paused_at,

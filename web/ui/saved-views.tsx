@@ -1,21 +1,34 @@
 import { Bookmark, X } from 'lucide-react'
 import { useState } from 'react'
-import { useMe } from '#web/session.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
-import { cx } from '#web/ui/cx.ts'
-import { Dialog } from '#web/ui/dialog.tsx'
-import { Field, Form, Input } from '#web/ui/field.tsx'
-import { type Filters, filtersIn, hasFilters, sameFilters } from './state.ts'
+import { Button, IconButton } from './button.tsx'
+import { cx } from './cx.ts'
+import { Dialog } from './dialog.tsx'
+import { Field, Form, Input } from './field.tsx'
 
-type View = { name: string; filters: Filters }
+type View<F> = { name: string; filters: F }
 
 const MAX_VIEWS = 20
 
-/** Filters that this person has named; kept in this browser, for each workspace. */
-function useViews(): [View[], (views: View[]) => void] {
-  const { workspace } = useMe()
-  const key = `heddle.views.workflows.${workspace?.workspace_id ?? ''}`
-  const [views, setViews] = useState(() => read(key))
+type Filters = { [name: string]: string | undefined }
+
+export type SavedViewsProps<F extends Filters> = {
+  /** Names the list and the workspace: each has views of its own. */
+  place: string
+  filters: F
+  /** Reads what was kept, which an earlier release may have written. */
+  readFilters(kept: unknown): F
+  /** Whether the filters are worth a name. */
+  maySave: boolean
+  onOpen(filters: F): void
+}
+
+/** Filters that this person has named; kept in this browser. */
+function useViews<F extends Filters>({
+  place,
+  readFilters,
+}: SavedViewsProps<F>): [View<F>[], (views: View<F>[]) => void] {
+  const key = `heddle.views.${place}`
+  const [views, setViews] = useState(() => read(key, readFilters))
   return [
     views,
     (next) => {
@@ -25,24 +38,28 @@ function useViews(): [View[], (views: View[]) => void] {
   ]
 }
 
-function read(key: string): View[] {
+function read<F>(key: string, readFilters: (kept: unknown) => F): View<F>[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
     if (!Array.isArray(kept)) return []
     return kept.flatMap((one: unknown) => {
       const { name, filters } = (one ?? {}) as { name?: unknown; filters?: unknown }
-      return typeof name === 'string' ? [{ name, filters: filtersIn(filters) }] : []
+      return typeof name === 'string' ? [{ name, filters: readFilters(filters) }] : []
     })
   } catch {
     return []
   }
 }
 
-export function SavedViews({ filters, onOpen }: { filters: Filters; onOpen(filters: Filters): void }) {
-  const [views, setViews] = useViews()
+const isSame = (a: Filters, b: Filters): boolean =>
+  [...Object.keys(a), ...Object.keys(b)].every((name) => (a[name] ?? '') === (b[name] ?? ''))
+
+export function SavedViews<F extends Filters>(props: SavedViewsProps<F>) {
+  const { filters, onOpen } = props
+  const [views, setViews] = useViews(props)
   const [naming, setNaming] = useState(false)
-  const isSaved = views.some((view) => sameFilters(view.filters, filters))
-  const maySave = hasFilters(filters) && !isSaved && views.length < MAX_VIEWS
+  const isSaved = views.some((view) => isSame(view.filters, filters))
+  const maySave = props.maySave && !isSaved && views.length < MAX_VIEWS
   if (views.length === 0 && !maySave) return null
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
@@ -53,12 +70,12 @@ export function SavedViews({ filters, onOpen }: { filters: Filters; onOpen(filte
               key={view.name}
               className={cx(
                 'flex items-center rounded-md border bg-surface',
-                sameFilters(view.filters, filters) ? 'border-accent' : 'border-line',
+                isSame(view.filters, filters) ? 'border-accent' : 'border-line',
               )}
             >
               <button
                 type="button"
-                aria-pressed={sameFilters(view.filters, filters)}
+                aria-pressed={isSame(view.filters, filters)}
                 onClick={() => onOpen(view.filters)}
                 className="max-w-52 truncate rounded-md py-1 pl-2.5 text-sm hover:underline"
               >

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api } from '#web/api.ts'
+import { ShortId } from '#web/ui/short-id.tsx'
+import { t } from '#web/words/language.ts'
+import { PersonName } from '../people/names.tsx'
+
+// What an entry is about, by the name that the reader finds it under elsewhere. The log has ids alone: a thing that is gone, or that the
+// reader may not see, is told by its kind.
+
+type Kind = {
+  shown: string
+  /** Where it has a page. */
+  page?: string
+  names?: () => Promise<ReadonlyMap<string, string>>
+}
+
+const MOST = 200
+
+const namesBy = <K extends string>(
+  items: readonly (Record<K, string> & { name: string })[],
+  key: K,
+): ReadonlyMap<string, string> => new Map(items.map((item) => [item[key], item.name]))
+
+const kinds: Readonly<Record<string, Kind>> = {
+  wf: {
+    shown: t('Workflow'),
+    page: '/workflows',
+    names: async () => namesBy((await api.listWorkflows({ scope: 'workspace', limit: MOST })).items, 'workflow_id'),
+  },
+  team: {
+    shown: t('Team'),
+    page: '/teams',
+    names: async () => namesBy((await api.listTeams({ limit: MOST })).items, 'team_id'),
+  },
+  cred: {
+    shown: t('Credential'),
+    page: '/credentials',
+    names: async () => namesBy((await api.listCredentials({ limit: MOST })).items, 'credential_id'),
+  },
+  conn: {
+    shown: t('Connection'),
+    page: '/connections',
+    names: async () => namesBy((await api.listConnections({})).items, 'connection_id'),
+  },
+  ds: {
+    shown: t('Dataset'),
+    page: '/datasets',
+    names: async () => namesBy((await api.listDatasets({ limit: MOST })).items, 'dataset_id'),
+  },
+  job: {
+    shown: t('Job'),
+    page: '/jobs',
+    names: async () => namesBy((await api.listJobs({ limit: MOST })).items, 'job_id'),
+  },
+  tmpl: {
+    shown: t('Template'),
+    page: '/templates',
+    names: async () => namesBy((await api.listTemplates({ limit: MOST })).items, 'template_id'),
+  },
+  kb: {
+    shown: t('Knowledge base'),
+    page: '/knowledge',
+    names: async () => namesBy((await api.listKnowledge({ limit: MOST })).items, 'knowledge_id'),
+  },
+  co: {
+    shown: t('Company'),
+    page: '/companies',
+    names: async () => namesBy((await api.listCompanies({ limit: MOST })).items, 'company_id'),
+  },
+  ws: {
+    shown: t('Workspace'),
+    page: '/workspaces',
+    names: async () => namesBy((await api.listWorkspaces({ limit: MOST })).items, 'workspace_id'),
+  },
+  dest: { shown: t('Destination'), page: '/destinations' },
+  exe: { shown: t('A run'), page: '/runs' },
+  apr: { shown: t('Approval'), page: '/approvals' },
+  thr: { shown: t('Thread'), page: '/threads' },
+  suite: { shown: t('Suite'), page: '/suites' },
+  chan: { shown: t('Channel'), page: '/channels' },
+  wfv: { shown: t('Version') },
+  key: { shown: t('API key') },
+  ses: { shown: t('Session') },
+  trg: { shown: t('Trigger') },
+  sch: { shown: t('Schedule') },
+  whk: { shown: t('Webhook') },
+  ivt: { shown: t('Invitation') },
+  ntf: { shown: t('Notification') },
+  alr: { shown: t('Alert rule') },
+  file: { shown: t('File') },
+}
+
+const prefixOf = (subject: string): string => /^([a-z]+)_[0-9a-z]{26}$/.exec(subject)?.[1] ?? ''
+
+export function Subject({ subject, isForeign }: { subject: string | null; isForeign: boolean }) {
+  const prefix = prefixOf(subject ?? '')
+  const kind = kinds[prefix]
+  const { data } = useQuery({
+    queryKey: ['names', prefix],
+    queryFn: () => kind!.names!(),
+    enabled: kind?.names !== undefined && !isForeign,
+    staleTime: 60_000,
+  })
+  if (subject === null) return '–'
+  if (prefix === 'usr' && !isForeign) return <PersonName id={subject} />
+  if (prefix === '') return subject
+  if (!kind || isForeign) return <ShortId id={subject} />
+  const name = data?.get(subject)
+  const hasPage = kind.page !== undefined && (name !== undefined || kind.names === undefined)
+  return (
+    <span className="flex min-w-0 items-center gap-2" title={subject}>
+      {hasPage ? (
+        <Link to={`${kind.page}/${subject}`} className="truncate text-accent hover:underline">
+          {name ?? kind.shown}
+        </Link>
+      ) : (
+        <span className="truncate text-ink-2">{kind.shown}</span>
+      )}
+      {name === undefined && <ShortId id={subject} />}
+    </span>
+  )
+}
