@@ -89,10 +89,11 @@ export async function write(drive: Drive): Promise<void> {
     const mark = taken === 0 ? drive.claimed : taken === drive.ahead.length ? drive.planned : drive.ahead[taken]!
     const moved = movedBy(ended, refused)
     const usage = sumUsage(ended.map(({ usage }) => usage))
+    // The job before its run, as those who cancel it: otherwise each could wait for the other.
+    const told = await tellProgress(drive, tx, moved)
     const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: attempts.running(), usage, ...moved })
     const retried = drive.again.count > 0 || ended.some(({ status }) => status === 'pending')
     const later = retried ? await records.readWaiting(tx, run) : { waiting: 0, in_ms: null }
-    const told = await tellProgress(drive, tx, moved)
     return { ended, claims, taken, mark, moved, watched, later, told }
   })
   drive.ahead = drive.ahead.slice(outcome.taken)

@@ -10,6 +10,7 @@ import { targetOf } from './begin.ts'
 import { driveRecords } from './drive.ts'
 import type { DriveOptions } from './drive-state.ts'
 import { datasetChanged } from './errors.ts'
+import { lockJobOf, parkRun, releaseRun } from './parking.ts'
 import { countsOf } from './progress.ts'
 import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
@@ -72,15 +73,15 @@ export async function carryOut(
     if (!run) return
     if (run.status === 'starting') {
       const outcome = await begin(run)
-      if (outcome === 'stopped') return void (await within((tx) => runs.releaseRun(tx, run!, lease)))
-      if (outcome === 'parked') return void (await within((tx) => runs.parkRun(tx, run!, lease)))
+      if (outcome === 'stopped') return void (await within((tx) => releaseRun(tx, run!, lease)))
+      if (outcome === 'parked') return void (await within((tx) => parkRun(tx, run!, lease)))
       if (outcome !== 'read') return finish(run, outcome)
       run = (await within((tx) => runs.readRun(tx, workspaceId, taken.run_id)))!
     }
     if (run.status === 'running') {
       const outcome = await driveRecords(options, run, lease, await targetOf(db, run), either)
-      if (outcome === 'stopped') return void (await within((tx) => runs.releaseRun(tx, run!, lease)))
-      if (outcome === 'parked') return void (await within((tx) => runs.parkRun(tx, run!, lease)))
+      if (outcome === 'stopped') return void (await within((tx) => releaseRun(tx, run!, lease)))
+      if (outcome === 'parked') return void (await within((tx) => parkRun(tx, run!, lease)))
       if (outcome.status !== 'ready') return finish(run, { ...outcome, output: null })
       const { error } = outcome
       await within((tx) => runs.moveRun(tx, run!, lease, { status: 'writing', error }))
@@ -186,6 +187,7 @@ function reasonOf(error: unknown, code: string): RunError {
 async function endRun(tx: Tx, datasets: DatasetUse, run: runs.Run, lease: runs.Lease, end: End): Promise<void> {
   const { workspace_id: workspaceId, job_id } = run
   const { status, error, output } = end
+  await lockJobOf(tx, run)
   if (status !== 'succeeded') await runs.unclaim(tx, run)
   const ended = await runs.endRun(tx, run, lease, { status, error: error as Json, output_dataset_id: output })
   if (ended.captured_version_id !== null) await datasets.releaseVersion(tx, workspaceId, ended.captured_version_id)

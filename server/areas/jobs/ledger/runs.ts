@@ -277,23 +277,6 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
   return row
 }
 
-/** Lays the run aside until the job is resumed. */
-export const parkRun = (tx: Tx, run: Run, lease: Lease): Promise<number> =>
-  tx.count(
-    `update ledger_runs set runner_id = null, lease_until = case when exists (select from enrichment_jobs j
-         where j.workspace_id = $1 and j.job_id = $5 and j.status = 'paused') then 'infinity'::timestamptz else now() end
-     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
-    [run.workspace_id, run.run_id, lease.runnerId, lease.epoch, run.job_id],
-  )
-
-/** Gives it back at once, for a process that stops. */
-export const releaseRun = (tx: Tx, run: Run, lease: Lease): Promise<number> =>
-  tx.count(
-    `update ledger_runs set runner_id = null, lease_until = now()
-     where workspace_id = $1 and run_id = $2 and runner_id = $3 and epoch = $4 and finished_at is null`,
-    [run.workspace_id, run.run_id, lease.runnerId, lease.epoch],
-  )
-
 /** Records that were begun and are not over go back to pending: the run ends without them. */
 export const unclaim = (tx: Tx, run: Run): Promise<number> =>
   tx.count(

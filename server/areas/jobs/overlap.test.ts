@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
+import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
+import { getJob, makeDataset, makeJob, numbered, recipe, untilRan } from '#test/harness/jobs'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
+import { useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
+import { makeWorld, type World } from '#test/harness/world'
+
+// What people do with a job in the moment in which its run is let go: the other transaction holds the moment.
+
+const silent = await startSilentPostgres('after sign-in')
+afterAll(silent.stop)
+const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${silent.port}` } })
+let world: World
+let source: string
+beforeAll(async () => {
+  world = await makeWorld(service())
+  const config = { host: '127.0.0.1', port: silent.port, database: 'd', user: 'u' }
+  const connection = await world.member.call('POST', '/api/connections', {
+    body: { name: 'Silent', kind: 'postgres', config, secrets: { password: 'p' } },
+  })
+  expect(connection.status, connection.text).toBe(201)
+  const path = `/api/connections/${connection.body.connection_id}/sources`
+  source = (await world.member.call('POST', path, { body: { name: 'Rows', table: 'rows' } })).body.source_id
+})
+
+const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
+
+describe('a job that is resumed or cancelled in the moment', () => {
+  async function pausedWhileReading(): Promise<{ job: string; id: string }> {
+    const { member } = world
+    const job = await makeJob(member, { definition: recipe, source_id: source })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await untilReading()
+    await member.call('POST', `/api/enrichment-jobs/${job}/pause`)
+    return { job, id: fromWire('job', job)! }
+  }
+
+  const untilHeldUp = (id: string) =>
+    until(async () => {
+      const isHeld = await waitsForLock(service(), '%enrichment_jobs%')
+      const sql = `select from ledger_runs where job_id = $1 and (finished_at is not null or lease_until = 'infinity')`
+      return isHeld || (await service().sql(sql, [id])).length > 0
+    }, 'the run to be let go')
+
+  test('in which its run is laid aside goes on reading', async () => {
+    const { job, id } = await pausedWhileReading()
+    await inOtherTransaction(service(), async (resuming) => {
+      await resuming.sql(`update enrichment_jobs set status = 'running', paused_reason = null where job_id = $1`, [id])
+      await resuming.sql(
+        `update ledger_runs set lease_until = now() where job_id = $1 and finished_at is null and lease_until = 'infinity'`,
+        [id],
+      )
+      await untilHeldUp(id)
+      await until(async () => silent.open() === 0, 'the connection to be let go')
+      await resuming.commit()
+    })
+    await untilReading()
+    await world.member.call('POST', `/api/enrichment-jobs/${job}/cancel`)
+    expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
+  })
+
+  test('in which its run is laid aside ends that run', async () => {
+    const { job, id } = await pausedWhileReading()
+    await inOtherTransaction(service(), async (cancelling) => {
+      await cancelling.sql('select from enrichment_jobs where job_id = $1 for update', [id])
+      await untilHeldUp(id)
+      await cancelling.sql(
+        `update ledger_runs set cancelling = true, lease_until = case when lease_until = 'infinity' then now() else lease_until end
+         where job_id = $1 and finished_at is null`,
+        [id],
+      )
+      await cancelling.commit()
+    })
+    expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
+  })
+
+  test('in which its run ends is at rest afterwards', async () => {
+    const { job, id } = await pausedWhileReading()
+    await inOtherTransaction(service(), async (resuming) => {
+      await resuming.sql(`update enrichment_jobs set status = 'running', paused_reason = null where job_id = $1`, [id])
+      await service().sql(
+        `update ledger_runs set cancelling = true, lease_until = case when lease_until = 'infinity' then now() else lease_until end
+         where job_id = $1`,
+        [id],
+      )
+      await until(() => waitsForLock(service(), '%enrichment_jobs%'), 'the end of the run')
+      await resuming.commit()
+    })
+    const ended = async () => (await getJob(world.member, job)).last_run.finished_at !== null
+    await until(ended, 'the end of the run')
+    expect((await getJob(world.member, job)).status).toBe('idle')
+  })
+
+  test('in which its progress is written down is cancelled without waiting in a circle', async () => {
+    const { member } = world
+    const definition = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 3600 } }], edges: [], output: null }
+    const job = await makeJob(member, { definition, dataset_id: await makeDataset(member, numbered(1)) })
+    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
+    await until(async () => (await getJob(member, job)).last_run?.counts.running === 1, 'the record')
+    const id = fromWire('job', job)
+    await inOtherTransaction(service(), async (cancelling) => {
+      await cancelling.sql('select from enrichment_jobs where job_id = $1 for update', [id])
+      await until(() => waitsForLock(service(), 'update enrichment_jobs set event_seq%'), 'the progress')
+      await cancelling.sql('update ledger_runs set cancelling = true where job_id = $1 and finished_at is null', [id])
+      await cancelling.commit()
+    })
+    expect((await untilRan(member, job)).last_run.status).toBe('cancelled')
+  })
+})
