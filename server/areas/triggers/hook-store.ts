@@ -170,10 +170,14 @@ export type Settled = {
   lasts: Lasts | null | undefined
   inS: number
   error: string | null
+  /** The look got nowhere: what came waits for the next one. */
+  failed: boolean
+  /** Whether it was to be registered when the look began. */
+  wanted: boolean
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
-  const { epoch, enabled, registered, confirmed, store, lasts, inS, error } = settled
+  const { epoch, enabled, registered, confirmed, store, lasts, inS, error, failed, wanted } = settled
   // A look comes at the latest when the registration is to be renewed, and at once where the trigger was switched off meanwhile.
   const count = await tx.count(
     `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
@@ -201,12 +205,15 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
       enabled,
     ],
   )
-  // A statement of its own sees what was kept while the row was being waited for.
-  if (count > 0 && error === null) {
+  // A statement of its own sees what was kept, and what was activated, while the row was being waited for.
+  if (count > 0) {
     const woken = await tx.count(
-      `update service_triggers set next_poll_at = now() where workspace_id = $1 and trigger_id = $2 and registered and exists (
-         select from service_trigger_events e where e.workspace_id = $1 and e.trigger_id = $2 and e.done_at is null)`,
-      [workspaceId, triggerId],
+      `update service_triggers t set next_poll_at = now() where t.workspace_id = $1 and t.trigger_id = $2 and (
+         ($3 and t.registered and exists (
+           select from service_trigger_events e where e.workspace_id = $1 and e.trigger_id = $2 and e.done_at is null))
+         or $4 <> (t.enabled and exists (select from workflow_versions v join workflows w on w.workspace_id = v.workspace_id and w.workflow_id = v.workflow_id
+           where v.workspace_id = $1 and v.workflow_id = t.workflow_id and v.active and not w.activation_required)))`,
+      [workspaceId, triggerId, !failed, wanted],
     )
     if (woken > 0) tx.hint(TRIGGER_HINTS, '')
   }

@@ -43,12 +43,14 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
         lasts: undefined,
         inS: row.every_s,
         error: null,
+        failed: false,
+        wanted: isWanted(row),
         ...settled,
       }),
     )
+  const fail = (settled: Partial<hooks.Settled>): Promise<number> => settle({ ...settled, failed: true })
   const called = await findCalled(parts, within, due.workspace_id, row)
-  if (!called)
-    return void (await settle({ error: `There is no trigger "${row.trigger}" of "${row.service}" any more.` }))
+  if (!called) return void (await fail({ error: `There is no trigger "${row.trigger}" of "${row.service}" any more.` }))
   const look = { parts, due, row, within, called }
   try {
     const settled = await lookAt(look)
@@ -57,29 +59,31 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
   } catch (error) {
     // Where it was switched off meanwhile, it is still ours to settle.
     if (error instanceof Overtaken) await settle({})
-    else if (error instanceof CredentialRefused || error instanceof Later) await settle({ error: error.message })
+    else if (error instanceof CredentialRefused || error instanceof Later) await fail({ error: error.message })
     else if (error instanceof NodeFailure)
-      await settle({ error: error.message.slice(0, 1_000), inS: Math.max(NOT_NOW_S, error.retryAfterS ?? 0) })
+      await fail({ error: error.message.slice(0, 1_000), inS: Math.max(NOT_NOW_S, error.retryAfterS ?? 0) })
     else {
       const why = 'The vendor could not be asked because of a problem on our side.'
-      await settle({ error: why, inS: NOT_NOW_S }).catch(() => {})
+      await fail({ error: why, inS: NOT_NOW_S }).catch(() => {})
       throw error
     }
   }
 }
 
+const isWanted = ({ enabled, version_id, activation_required }: store.Claimed): boolean =>
+  enabled && version_id !== null && !activation_required
+
 async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const { row } = look
-  const isWanted = row.enabled && row.version_id !== null && !row.activation_required
   // One that is off is not looked at again, unless it was switched on meanwhile: then at once.
   const then = row.enabled ? {} : { inS: 0 }
   const isRegistered = row.registered && !row.expired
   // A process died while it registered: whether the vendor was told is not known.
   if (!row.registered && row.unconfirmed) {
     await takeBackLeft(look)
-    if (!isWanted) return { confirmed: true, ...then }
+    if (!isWanted(row)) return { confirmed: true, ...then }
   }
-  if (!isWanted) {
+  if (!isWanted(row)) {
     if (!row.registered) return {}
     if (isRegistered) await unregister(look.parts, look.called, registrationOf(look), '')
     return { registered: false, store: {}, lasts: null, ...then }

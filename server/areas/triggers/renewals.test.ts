@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sealSecrets } from '#areas/credentials/box'
 import type { JsonObject } from '#model/definition'
 import { fromWire } from '#platform/ids'
 import { serviceCatalogue } from '#providers/services/catalogue'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { makeTestDatabase } from '#test/harness/postgres'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -23,7 +23,7 @@ let world: World
 let registered: Registered[] = []
 let renewals = 0
 let isDown = false
-/** Settled when the vendor may answer a registration. */
+/** Settled when the vendor may answer that a registration was made or taken back. */
 let answered: Promise<void> = Promise.resolve()
 let last = 0
 
@@ -60,6 +60,7 @@ async function answerOf(method: string, path: string, body: Record<string, strin
   if (!known) return [404, { error: { message: 'The object was not found.' } }]
   if (method === 'DELETE') {
     registered = registered.filter((one) => one !== known)
+    await answered
     return [204]
   }
   renewals += 1
@@ -140,8 +141,9 @@ async function credential(preset: string): Promise<string> {
 
 type Made = { workflowId: string; triggerId: string }
 
-async function trigger(name: 'outlook' | 'google_calendar'): Promise<Made> {
+async function trigger(name: 'outlook' | 'google_calendar', inputs: JsonObject = { type: 'object' }): Promise<Made> {
   const definition = {
+    inputs,
     nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
     edges: [],
   }
@@ -322,32 +324,85 @@ describe('a registration that ends by itself', () => {
   })
 })
 
-test('an event that comes while a look at its trigger ends is served at once', async () => {
-  const made = await trigger('outlook')
-  await isRegistered(made)
-  const [sub] = registered as [Registered]
-  const id = fromWire('trg', made.triggerId)
-  await service.sql(
-    `update service_triggers set busy_until = now() + interval '1 day', next_poll_at = now() + interval '1 day' where trigger_id = $1`,
-    [id],
-  )
-  const look = new pg.Client({ connectionString: database.superuserUrl })
-  await look.connect()
-  try {
-    await look.query('begin')
-    await look.query('update service_triggers set busy_until = null where trigger_id = $1', [id])
-    let isAnswered = false
-    const answer = send(sub, mail(sub.secret, '1')).finally(() => {
-      isAnswered = true
+describe('while a look at a trigger ends', () => {
+  /** No look takes it up. */
+  const keepBusy = (id: string) =>
+    service.sql(
+      `update service_triggers set busy_until = now() + interval '1 day', next_poll_at = now() + interval '1 day' where trigger_id = $1`,
+      [id],
+    )
+  const idOf = ({ triggerId }: Made): string => fromWire('trg', triggerId)!
+  const requireActivation = ({ workflowId }: Made, isRequired: boolean) =>
+    service.sql('update workflows set activation_required = $2 where workflow_id = $1', [
+      fromWire('wf', workflowId),
+      isRequired,
+    ])
+  /** Done in the moment in which a look gives the trigger back. */
+  const whenGivenBack = (made: Made, work: () => Promise<unknown>) =>
+    inOtherTransaction(service, async (look) => {
+      await look.sql('update service_triggers set busy_until = null where trigger_id = $1', [idOf(made)])
+      let isDone = false
+      const doing = work().finally(() => {
+        isDone = true
+      })
+      await until(async () => isDone || waitsForLock(service, 'update %'), 'what is done meanwhile')
+      await look.commit()
+      await doing
     })
-    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'update service_triggers%'`
-    await until(async () => isAnswered || (await service.sql(waits)).length > 0, 'the event to be stored')
-    await look.query('commit')
-    expect((await answer).status).toBe(200)
-  } finally {
-    await look.end()
-  }
-  await until(async () => (await started(made)).length === 1, 'the run')
+
+  test('an event is served at once', async () => {
+    const made = await trigger('outlook')
+    await isRegistered(made)
+    const [sub] = registered as [Registered]
+    await keepBusy(idOf(made))
+    await whenGivenBack(made, async () => expect((await send(sub, mail(sub.secret, '1'))).status).toBe(200))
+    await until(async () => (await started(made)).length === 1, 'the run')
+  })
+
+  test('an event is served at once, also where the one before it started nothing', async () => {
+    const id = { enum: ['fits'] }
+    const item = { type: 'object', properties: { resourceData: { type: 'object', properties: { id } } } }
+    const made = await trigger('outlook', { type: 'object', properties: { item } })
+    await isRegistered(made)
+    const [sub] = registered as [Registered]
+    await keepBusy(idOf(made))
+    expect((await send(sub, mail(sub.secret, 'does not fit'))).status).toBe(200)
+    await inOtherTransaction(service, async (other) => {
+      await other.sql('select from service_trigger_events where trigger_id = $1 for update', [idOf(made)])
+      await service.sql('update service_triggers set busy_until = null, next_poll_at = now() where trigger_id = $1', [
+        idOf(made),
+      ])
+      await until(() => waitsForLock(service, 'update service_trigger_events%'), 'the end of the first event')
+      expect((await send(sub, mail(sub.secret, 'fits'))).status).toBe(200)
+      await other.commit()
+    })
+    await until(async () => (await started(made)).length === 1, 'the run of the second event')
+  })
+
+  test('an activation is seen at once', async () => {
+    const made = await trigger('outlook')
+    await isRegistered(made)
+    await requireActivation(made, true)
+    await until(async () => !(await one(made)).registered, 'the registration to be taken back')
+    expect(registered).toEqual([])
+    await keepBusy(idOf(made))
+    await whenGivenBack(made, () => requireActivation(made, false))
+    await until(async () => registered.length === 1, 'another registration')
+  })
+
+  test('an activation is seen at once, also where the registration is just being taken back', async () => {
+    const made = await trigger('outlook')
+    await isRegistered(made)
+    let answer = (): void => {}
+    answered = new Promise((resolve) => {
+      answer = resolve
+    })
+    await requireActivation(made, true)
+    await until(async () => registered.length === 0, 'the vendor to be told')
+    await requireActivation(made, false)
+    answer()
+    await until(async () => registered.length === 1, 'another registration')
+  })
 })
 
 test('a trigger that is deleted while the vendor is told leaves nothing there', async () => {
