@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -158,6 +159,22 @@ describe('a paused workflow', () => {
     await becomes(body.execution_id, 'waiting slot paused')
     await world.owner.call('POST', `/api/workflows/${id}/resume`)
     await becomes(body.execution_id, 'succeeded')
+  })
+
+  test('starts what waited also where it is resumed while its rules are looked at', async () => {
+    const id = await make()
+    await world.owner.call('POST', `/api/workflows/${id}/pause`)
+    const waiting = await run(id)
+    await becomes(waiting, 'waiting slot paused')
+    const workflow = fromWire('wf', id)!
+    await inOtherTransaction(service(), async (resuming) => {
+      await resuming.sql('lock table flow_dirty in share mode')
+      service().db.hint('flows', `${world.workspace.uuid} ${workflow}`)
+      await until(() => waitsForLock(service(), '%flow_decide%'), 'the look at the rules')
+      await resuming.sql(`update workflows set settings = settings - 'paused_at' where workflow_id = $1`, [workflow])
+      await resuming.commit()
+    })
+    await becomes(waiting, 'succeeded')
   })
 
   test('system workflows cannot be paused', async () => {
