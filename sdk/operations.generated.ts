@@ -498,7 +498,7 @@ export type Operations = {
   createSchedule: { input: { workflow_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
   /** One schedule, with its next five times */
   getOneSchedule: { input: { workflow_id: string; schedule_id: string }; answer: WorkflowSchedule; required: true }
-  /** Change a schedule; its next time is computed anew from now */
+  /** Change a schedule; with another plan, its next time is computed anew from now */
   updateSchedule: { input: { workflow_id: string; schedule_id: string } & { cron?: string | null; every_s?: number | null; at?: string | null; input?: Record<string, unknown> | null; timezone?: string; overlap?: "allow" | "skip" | "queue" | "cancel"; catch_up?: "none" | "last" | "all"; enabled?: boolean }; answer: WorkflowSchedule; required: true }
   /** Delete a schedule */
   removeSchedule: { input: { workflow_id: string; schedule_id: string }; answer: undefined; required: true }

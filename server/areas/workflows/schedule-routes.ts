@@ -82,7 +82,7 @@ export const scheduleRoutes = (scheduling: schedules.ScheduleParts & BackfillPar
         run: schedules.getOneSchedule,
       },
       updateSchedule: {
-        summary: 'Change a schedule; its next time is computed anew from now',
+        summary: 'Change a schedule; with another plan, its next time is computed anew from now',
         body: SchedulePatch,
         answer: WorkflowSchedule,
         extension: true,

@@ -51,6 +51,18 @@ export const findSchedule = (
     [workspaceId, workflowId, scheduleId],
   )
 
+/** Held to the end of the transaction: neither is it changed by others meanwhile, nor does it fire. */
+export const lockSchedule = (
+  tx: Tx,
+  workspaceId: string,
+  workflowId: string,
+  scheduleId: string,
+): Promise<ScheduleRow | undefined> =>
+  tx.maybe<ScheduleRow>(
+    `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2 and schedule_id = $3 for update`,
+    [workspaceId, workflowId, scheduleId],
+  )
+
 /** The first schedule by a pattern: the one that `/schedule` means. */
 export const findFirst = (
   tx: Tx,
@@ -95,18 +107,20 @@ export const insertSchedule = (
     [workspaceId, workflowId, scheduleId, ...values(fields)],
   )
 
-/** The person who changes it is responsible for what it starts. */
+/** The person who changes it is responsible for what it starts. `isSamePlan`: its next time stays, also one that is due at this moment. */
 export const updateSchedule = (
   tx: Tx,
   workspaceId: string,
   scheduleId: string,
   fields: ScheduleFields,
+  isSamePlan: boolean,
 ): Promise<number> =>
   tx.count(
     `update schedules set cron = $3, every_s = $4, at = $5, timezone = $6, input = $7, overlap = $8, catch_up = $9, enabled = $10,
-       next_run_at = $11, planned_at = $11, created_by = $12, updated_at = now(), last_error = null
+       next_run_at = case when $13 then next_run_at else $11 end, planned_at = case when $13 then planned_at else $11 end,
+       created_by = $12, updated_at = now(), last_error = null
      where workspace_id = $1 and schedule_id = $2`,
-    [workspaceId, scheduleId, ...values(fields)],
+    [workspaceId, scheduleId, ...values(fields), isSamePlan],
   )
 
 export const deleteSchedule = (tx: Tx, workspaceId: string, workflowId: string, scheduleId: string): Promise<number> =>

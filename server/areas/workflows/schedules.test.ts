@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -113,6 +114,22 @@ describe('the schedules of a workflow', () => {
     const refused = await world.owner.call('POST', `${workflow}/schedules`, { body })
     expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
     expect((await read(`${workflow}/schedules`)).items).toEqual([])
+  })
+
+  test('a change of the input leaves a time that has just come', async () => {
+    const workflow = await make()
+    const { schedule_id } = await add(workflow, hourly)
+    await inOtherTransaction(service(), async (passing) => {
+      await passing.sql('update schedules set next_run_at = now(), planned_at = now() where schedule_id = $1', [
+        fromWire('sch', schedule_id),
+      ])
+      const body = { input: { region: 'eu' } }
+      const change = world.owner.call('PATCH', `${workflow}/schedules/${schedule_id}`, { body })
+      await until(() => waitsForLock(service(), '%schedules%'), 'the change')
+      await passing.commit()
+      expect((await change).body).toMatchObject({ input: { region: 'eu' }, enabled: true })
+    })
+    await until(async () => (await runsOf(workflow)).length === 1, 'the run')
   })
 
   test('a schedule of another workflow is not found', async () => {

@@ -37,7 +37,9 @@ function checkCron(cron: string, timezone: string, path: string): void {
   }
 }
 
-const databaseNow = async (tx: Tx): Promise<Date> => (await tx.row<{ now: Date }>('select now()')).now
+/** Not that of the beginning of the transaction, which may have waited since. */
+const databaseNow = async (tx: Tx): Promise<Date> =>
+  (await tx.row<{ now: Date }>('select clock_timestamp() as now')).now
 
 /** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
 export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
@@ -135,18 +137,29 @@ function merged(present: store.ScheduleRow, patch: SchedulePatch): Omit<store.Sc
   }
 }
 
+type Planned = Pick<store.ScheduleRow, 'cron' | 'every_s' | 'at' | 'timezone' | 'enabled'>
+
+const isSamePlan = (before: Planned, after: Planned): boolean =>
+  before.cron === after.cron &&
+  before.every_s === after.every_s &&
+  before.at?.getTime() === after.at?.getTime() &&
+  before.timezone === after.timezone &&
+  before.enabled === after.enabled
+
 export async function updateSchedule(
   parts: ScheduleParts,
   ctx: Context,
   { workflow_id, schedule_id, ...patch }: OneOf & SchedulePatch,
 ): Promise<WorkflowSchedule> {
   const { workspace_id } = ctx.workspace
-  const present = await store.findSchedule(ctx.tx, workspace_id, workflow_id, schedule_id)
+  const present = await store.lockSchedule(ctx.tx, workspace_id, workflow_id, schedule_id)
   if (!present) throw problem('not_found')
   const fields = merged(present, patch)
-  const next = await plan(ctx.tx, fields, present.created_at)
+  const isSame = isSamePlan(present, fields)
+  const next = isSame ? null : await plan(ctx.tx, fields, present.created_at)
   if (patch.input !== undefined) await checkInput(ctx.tx, workspace_id, workflow_id, fields.input)
-  await store.updateSchedule(ctx.tx, workspace_id, schedule_id, { ...fields, next, userId: ctx.person.user_id })
+  const changed = { ...fields, next, userId: ctx.person.user_id }
+  await store.updateSchedule(ctx.tx, workspace_id, schedule_id, changed, isSame)
   ctx.afterCommit(parts.onChanged)
   return getOneSchedule(ctx, { workflow_id, schedule_id })
 }
@@ -181,7 +194,7 @@ export async function putSchedule(
   // Two that set it at once make one schedule.
   await lockWorkflow(ctx.tx, workspace_id, workflow_id)
   const first = await store.findFirst(ctx.tx, workspace_id, workflow_id)
-  const present = first && (await store.findSchedule(ctx.tx, workspace_id, workflow_id, first.schedule_id))
+  const present = first && (await store.lockSchedule(ctx.tx, workspace_id, workflow_id, first.schedule_id))
   const { overlap = 'allow', catch_up = 'last' } = present ?? {}
   const fields = {
     cron,
@@ -195,7 +208,8 @@ export async function putSchedule(
     next,
     userId: ctx.person.user_id,
   }
-  if (present) await store.updateSchedule(ctx.tx, workspace_id, present.schedule_id, fields)
+  if (present)
+    await store.updateSchedule(ctx.tx, workspace_id, present.schedule_id, fields, isSamePlan(present, fields))
   else await store.insertSchedule(ctx.tx, workspace_id, { workflowId: workflow_id, scheduleId: newId() }, fields)
   ctx.afterCommit(parts.onChanged)
   return getSchedule(ctx, { workflow_id })
