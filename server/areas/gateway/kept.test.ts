@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { fromWebhook, startReceiver, WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
 import type { FakeVendor, Plan } from '#test/fakes/channels/server'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -99,12 +100,12 @@ describe('a message of a channel', () => {
     expect(await statesOf(configId)).toEqual([])
   })
 
-  test('is answered once the channel is on again, where it was switched off meanwhile', async () => {
+  /** A channel that is off, with an answer to `sender` that waits for it to be on again. */
+  async function switchedOff(sender: string): Promise<string> {
     const configId = await makeChannel('webhook')
     const reply = Promise.withResolvers<Plan>()
     receiver.next(reply.promise)
-    await write(configId, { sender_id: 'patient', text: 'hello' })
-    const theirs = () => receiver.sent.filter(({ to }) => to === 'patient')
+    await write(configId, { sender_id: sender, text: 'hello' })
     const sends = (where: string) =>
       service.sql(`select from channel_sends where config_id = $1 and ${where}`, [fromWire('chan', configId)])
     await until(async () => (await sends('attempts = 1')).length > 0, 'the first attempt')
@@ -115,9 +116,37 @@ describe('a message of a channel', () => {
       async () => (await sends("problem is not null and not_before > now() + interval '5 minutes'")).length > 0,
       'it to be looked at and left',
     )
-    expect(theirs()).toEqual([])
+    return configId
+  }
+  const sentTo = (sender: string) => receiver.sent.filter(({ to }) => to === sender)
+
+  test('is answered once the channel is on again, where it was switched off meanwhile', async () => {
+    const configId = await switchedOff('patient')
+    expect(sentTo('patient')).toEqual([])
     expect((await patch(configId, { enabled: true })).body.enabled).toBe(true)
-    await until(async () => theirs().length > 0, 'the answer')
+    await until(async () => sentTo('patient').length > 0, 'the answer')
+  })
+
+  test('is answered also where another answer finds the channel off while it is switched on', async () => {
+    const id = fromWire('chan', await switchedOff('early'))
+    const waiting = await service.sql(`select from channel_sends where config_id = $1 and state = 'waiting'`, [id])
+    await inOtherTransaction(service, async (switching) => {
+      await switching.sql('update gateway_channels set enabled = true where config_id = $1', [id])
+      await switching.sql(`update channel_sends set not_before = now() where config_id = $1 and state = 'waiting'`, [
+        id,
+      ])
+      await service.sql(
+        `insert into channel_sends (workspace_id, send_id, config_id, lane, dedupe_key, address, text)
+         select workspace_id, gen_random_uuid(), config_id, 'another', 'another', address, text from channel_sends where config_id = $1 limit 1`,
+        [id],
+      )
+      await until(
+        async () => (await waitsForLock(service, '%gateway_channels%')) || waitsForLock(service, '%channel_sends%'),
+        'the other answer to be looked at',
+      )
+      await switching.commit()
+    })
+    await until(async () => sentTo('early').length === waiting.length + 1, 'all answers')
   })
 })
 

@@ -83,10 +83,14 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         await store.noteProblem(tx, workspace_id, config.config_id, reason)
       })
     }
-    // Somebody may switch it on again; what waits is sent then.
+    // Somebody may switch it on again; what waits is sent then. They may do so at this moment.
     if (!config.enabled) {
       if (send.old) await park('the channel is disabled')
-      else await inScope((tx) => outboxStore.slowDown(tx, workspace_id, send, LOOKS_AGAIN_S))
+      else
+        await inScope(async (tx) => {
+          const isOn = (await store.holdUsable(tx, workspace_id, config.config_id))?.enabled === true
+          await outboxStore.slowDown(tx, workspace_id, send, isOn ? 0 : LOOKS_AGAIN_S)
+        })
       return true
     }
     try {

@@ -63,6 +63,13 @@ export const findUsable = (tx: Tx, workspaceId: string, configId: string): Promi
     configId,
   ])
 
+/** Held to the end of the transaction: nobody switches the channel on or off meanwhile. */
+export const holdUsable = (tx: Tx, workspaceId: string, configId: string): Promise<StoredConfig | undefined> =>
+  tx.maybe<StoredConfig>(
+    `select ${usable} from gateway_channels where workspace_id = $1 and config_id = $2 for share`,
+    [workspaceId, configId],
+  )
+
 export type ConfigChange = {
   external_id: string
   template_id: string | null
