@@ -29,13 +29,16 @@ export const hasDelivery = async (
   ])) !== undefined
 
 /** Counted as pending again. One that waits already is sent at once. */
-export const redeliver = (
+export async function redeliver(
   tx: Tx,
   workspaceId: string,
   destinationId: string,
   deliveryId: string,
-): Promise<Delivery | undefined> =>
-  tx.maybe<Delivery>(
+): Promise<Delivery | undefined> {
+  const at = { workspace_id: workspaceId, destination_id: destinationId, delivery_id: deliveryId }
+  // It may be ending at this moment, or somebody else may ask for the same.
+  await lockDestination(tx, at)
+  return tx.maybe<Delivery>(
     `with before as (select status from event_deliveries where workspace_id = $1 and destination_id = $2 and delivery_id = $3),
      counted as (update event_destinations set pending = pending + 1, blocked_until = null
        where workspace_id = $1 and destination_id = $2 and exists (select from before where status <> 'pending'))
@@ -44,6 +47,7 @@ export const redeliver = (
      where workspace_id = $1 and destination_id = $2 and delivery_id = $3 returning ${columns}`,
     [workspaceId, destinationId, deliveryId],
   )
+}
 
 export type Claimed = { workspace_id: string; destination_id: string; delivery_id: string }
 
