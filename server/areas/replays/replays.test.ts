@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
+import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -81,7 +82,7 @@ const addVersion = async (workflow: string, definition: object): Promise<string>
   return made.body.version_id
 }
 const run = async (workflow: string, input: object): Promise<Answer['body']> =>
-  (await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, { body: { input } })).body
+  (await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, { body: { input } })).body
 const start = (workflow: string, version: string, body: object = {}): Promise<Answer> =>
   world.owner.call('POST', `/api/workflows/${workflow}/versions/${version}/replay`, { body })
 const report = async (replayId: string, query = ''): Promise<Answer['body']> =>
@@ -134,6 +135,36 @@ describe('a replay', () => {
     expect(page.items).toHaveLength(2)
     expect((await report(second.replay_id, `?limit=2&cursor=${page.next_cursor}`)).items).toHaveLength(1)
     expect(vendor.seen).toEqual([])
+  })
+
+  test('is refused while five others are not finished, also where two are asked for in the same moment', async () => {
+    const workflow = await create(order())
+    await run(workflow, { amount: 50 })
+    const version = await addVersion(workflow, order({ limit: 200 }))
+    const place = [world.workspace.uuid, fromWire('wf', workflow)]
+    // Nobody takes them up.
+    await service.sql(
+      `insert into replays (workspace_id, workflow_id, replay_id, version_id, wanted, execution_ids, lease_until)
+       select $1, $2, gen_random_uuid(), $3, 1, '{}', 'infinity' from generate_series(1, 4)`,
+      [...place, fromWire('wfv', version)],
+    )
+    let answers: Promise<Answer>[] = []
+    await inOtherTransaction(service, async (holding) => {
+      await holding.sql('lock table replays in share mode')
+      answers = [start(workflow, version), start(workflow, version)]
+      const inserts = (count: number) => waitsForLock(service, 'insert into replays%', count)
+      const takesTurns = () => waitsForLock(service, 'select pg_advisory_xact_lock%replays%')
+      await until(
+        async () => (await inserts(2)) || ((await inserts(1)) && (await takesTurns())),
+        'both to be asked for',
+      )
+      await holding.commit()
+    })
+    expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([202, 409])
+    await service.sql(
+      `delete from replays where workspace_id = $1 and workflow_id = $2 and lease_until = 'infinity'`,
+      place,
+    )
   })
 
   test('does what docs/replay.md shows', async () => {

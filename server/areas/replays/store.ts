@@ -18,13 +18,16 @@ export const listReplays = (tx: Tx, workspaceId: string, workflowId: string, ask
     values: [workspaceId, workflowId],
   })
 
-export const countLive = async (tx: Tx, workspaceId: string): Promise<number> =>
-  (
+/** Two that count those of a workspace take turns. */
+export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
+  await tx.rows(`select pg_advisory_xact_lock(hashtextextended('replays ' || $1, 0))`, [workspaceId])
+  return (
     await tx.row<{ count: number }>(
       'select count(*)::integer as count from replays where workspace_id = $1 and finished_at is null',
       [workspaceId],
     )
   ).count
+}
 
 /** `$3`: the ids that are asked for, or null. Ended, no trial, no run of a suite. */
 const CHOSEN = `select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = $2

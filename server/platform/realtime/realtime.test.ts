@@ -112,7 +112,8 @@ const opened = async (resource: string, query = ''): Promise<TestSocket> => {
 
 describe('sockets', () => {
   test('a hint wakes all sockets of the feed with one read; an idle one costs none', async () => {
-    await start()
+    // Nothing is looked at without a hint.
+    await start({ timing: { pingEvery: 600_000, pollEvery: 600_000 } })
     const resources = Array.from({ length: 20 }, () => newId())
     const lives = await Promise.all(resources.map((resource) => opened(resource)))
     await expect.poll(() => journal.reads.flat().length).toBe(20)
@@ -291,6 +292,22 @@ describe('sockets', () => {
     await start({ mostPerPerson: 3 })
     for (let n = 0; n < 3; n++) await opened(newId())
     expect(await (await connect(newId())).closed).toBe(1013)
+  })
+
+  test('one person opens no more of them by opening them at once', async () => {
+    await start({ mostPerPerson: 1 })
+    const { snapshot } = journal
+    const bothAsked = Promise.withResolvers<void>()
+    let asked = 0
+    journal.snapshot = async (viewer) => {
+      asked += 1
+      if (asked === 2) bothAsked.resolve()
+      await bothAsked.promise
+      return snapshot(viewer)
+    }
+    const sockets = [await connect(newId()), await connect(newId())]
+    expect(await Promise.race(sockets.map(({ closed }) => closed))).toBe(1013)
+    expect(realtime.open()).toBe(1)
   })
 
   test('what a client sends is ignored, and too much of it closes the socket', async () => {

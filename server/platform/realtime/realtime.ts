@@ -159,6 +159,8 @@ export function makeRealtime(options: RealtimeOptions) {
     channelOf(holder).add(connection)
   }
 
+  const hasEnough = ({ user_id }: Holder): boolean => (byPerson.get(user_id)?.size ?? 0) >= mostPerPerson
+
   /** Answers why the socket must be closed again, or undefined once it is open and fed. */
   async function admit(socket: WebSocket, request: IncomingMessage): Promise<Closing | undefined> {
     const asked = readUpgrade(request, channels, options.baseUrl?.())
@@ -170,7 +172,7 @@ export function makeRealtime(options: RealtimeOptions) {
     if (!holder || holder.kind !== kind || holder.resource !== named) return 'bad_ticket'
     const [closing] = await judge(db, channels, [holder])
     if (closing) return closing
-    if ((byPerson.get(holder.user_id)?.size ?? 0) >= mostPerPerson) return 'later'
+    if (hasEnough(holder)) return 'later'
     await hints.ensureListening()
     let cursor = after
     // Nothing stands at the position: it is of a journal that no longer exists, and what follows could have any number.
@@ -184,6 +186,8 @@ export function makeRealtime(options: RealtimeOptions) {
       socket.send(toMessage(first).text)
     }
     if (stopping) return 'stopping'
+    // Others of the same person may have been let in meanwhile.
+    if (hasEnough(holder)) return 'later'
     if (socket.readyState === WebSocket.OPEN) add(socket, holder, cursor)
     return undefined
   }
