@@ -103,6 +103,10 @@ const rowsOf = async ({ executionId }: Made): Promise<number[]> => {
 const ALL = [1, 3, 1, 1, 1, 1]
 const NONE = [0, 0, 0, 0, 0, 0]
 
+const WAITING = `select from pg_locks where mode = 'AccessExclusiveLock' and not granted
+  and database = (select oid from pg_database where datname = current_database())`
+const untilItWaits = () => until(async () => (await owner.query(WAITING)).rowCount! > 0, 'the drop to wait')
+
 const tablesNamed = async (name: string): Promise<number> =>
   (await owner.query('select from pg_class where relname = $1', [name])).rowCount ?? 0
 
@@ -211,15 +215,31 @@ describe('with sixty weeks', () => {
     await reader.query('select count(*) from executions')
     const forgetting = forget()
     // Others are served all the while: whatever waits for the table does so for a tenth of a second.
-    await until(
-      async () =>
-        (await owner.query(`select from pg_locks where mode = 'AccessExclusiveLock' and not granted`)).rowCount,
-      'the drop to wait',
-    )
+    await untilItWaits()
     expect((await owner.query('select from executions where execution_id = $1', [gone.executionId])).rowCount).toBe(1)
     await reader.query('commit')
     await forgetting
     await forget()
+    expect(await rowsOf(gone)).toEqual(NONE)
+  })
+
+  test('what is started in an old week in the moment in which that is dropped is kept', async () => {
+    const gone = await add(RETENTION + 36, 'succeeded')
+    // Of the same week.
+    const executionId = gone.executionId.slice(0, 13) + newId().slice(13)
+    const starting = await database.superuser()
+    await starting.query('begin')
+    await starting.query(
+      `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for)
+       values ($1, $2, 'adhoc:x', 'waiting', 'job', '[{"kind": "timer"}]')`,
+      [executionId, newId()],
+    )
+    const forgetting = forget()
+    await untilItWaits()
+    await starting.query('commit')
+    await forgetting
+    await forget()
+    expect((await owner.query('select from executions where execution_id = $1', [executionId])).rowCount).toBe(1)
     expect(await rowsOf(gone)).toEqual(NONE)
   })
 
@@ -256,7 +276,7 @@ describe('with sixty weeks', () => {
       try {
         const executionId = idAt(Date.now() - (role === 'all' ? 250 : 260) * DAY)
         await starter.run(ref, { value: 7 }, { executionId })
-        expect(await worker.engine.waitFor(starter.workspaceId, executionId, 20_000)).toMatchObject({
+        expect(await worker.engine.waitFor(starter.workspaceId, executionId, 60_000)).toMatchObject({
           status: 'succeeded',
         })
         expect(await isSealed()).toBe(false)
