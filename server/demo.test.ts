@@ -13,7 +13,7 @@ test('the demo workflows run offline, with a question and an approval', async ()
   const { items } = (await person.call('GET', '/api/workflows?limit=200')).body
   const idOf = (name: string): string => items.find((workflow: { name: string }) => workflow.name === name).workflow_id
   const run = async (name: string, input: unknown) =>
-    (await person.call('POST', `/api/workflows/${idOf(name)}/run?wait_s=20`, { body: { input } })).body
+    (await person.call('POST', `/api/workflows/${idOf(name)}/run?wait_s=60`, { body: { input } })).body
   expect((await run('Welcome', { name: 'Ada' })).results).toBe('Hello Ada')
   expect(
     (

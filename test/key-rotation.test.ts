@@ -104,7 +104,7 @@ async function makeCaller({ at }: Site, base: string): Promise<string> {
 }
 
 const runOnce = async ({ at }: Site, base: string, workflow: string): Promise<unknown> => {
-  const ran = await at(base, 'POST', `/api/workflows/${workflow}/run?wait_s=30`, { input: {} })
+  const ran = await at(base, 'POST', `/api/workflows/${workflow}/run?wait_s=60`, { input: {} })
   return ran.body.results ?? ran.text
 }
 

@@ -132,7 +132,7 @@ test('a secret that its service repeats in every spelling is found nowhere', asy
       const made = await call('POST', '/api/workflows', { name: `W${path}`, definition })
       expect(made.status, made.text).toBe(201)
       const { workflow_id } = made.body
-      const ran = await call('POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: {} })
+      const ran = await call('POST', `/api/workflows/${workflow_id}/run?wait_s=60`, { input: {} })
       const { execution_id } = ran.body
       const ended = await end(execution_id)
       expect([path, ended.status]).toEqual([path, path === '/ok' || path === '/redirect' ? 'succeeded' : 'failed'])

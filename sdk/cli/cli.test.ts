@@ -41,7 +41,7 @@ beforeAll(async () => {
     (await world.owner.call('POST', '/api/workflows', { body: { name, definition: of } })).body.workflow_id
   workflow = await make('Mirror', set)
   await make('Fails', definition({ type: 'fail', args: { message: 'No' } }))
-  const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=30`, { body: {} })
+  const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, { body: {} })
   execution = ran.body.execution_id
   receipt = join(folder.path, 'signed.json')
   const signed = await world.owner.call('GET', `/api/workflows/executions/${execution}/receipt`)
@@ -176,7 +176,7 @@ describe('import n8n', () => {
       expect.objectContaining({ node: 'Start', outcome: 'converted' }),
       expect.objectContaining({ node: 'Greet', outcome: 'converted' }),
     ])
-    const ran = await world.owner.call('POST', `/api/workflows/${made.workflow_id}/run?wait_s=30`, {
+    const ran = await world.owner.call('POST', `/api/workflows/${made.workflow_id}/run?wait_s=60`, {
       body: { input: { who: 'Ann' } },
     })
     expect(ran.body).toMatchObject({ status: 'succeeded' })

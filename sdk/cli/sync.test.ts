@@ -293,7 +293,7 @@ test('workflows in code are pushed, and pull leaves their files alone', async ()
   const [{ workflow_id }] = (await call(staging, 'GET', '/api/workflows')).items.filter(
     ({ name }: Answer['body']) => name === 'Greeting',
   )
-  const ran = await call(staging, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+  const ran = await call(staging, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, {})
   expect(ran.results).toBe('hello')
   await call(staging, 'POST', `/api/workflows/${workflow_id}/versions`, { definition: set(1) }).then(({ version_id }) =>
     call(staging, 'POST', `/api/workflows/${workflow_id}/versions/${version_id}/activate`, {}),

@@ -54,7 +54,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
   })
 
   const ended = async (executionId: string): Promise<ExecutionView> =>
-    (await bench.engine.waitFor(bench.workspaceId, executionId, 20 * SECOND)) as ExecutionView
+    (await bench.engine.waitFor(bench.workspaceId, executionId, 60 * SECOND)) as ExecutionView
 
   const until = async (executionId: string, status: string): Promise<ExecutionView> => {
     for (;;) {

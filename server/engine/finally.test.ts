@@ -56,7 +56,7 @@ afterAll(async () => {
 })
 
 const ended = async (executionId: string): Promise<ExecutionView> =>
-  (await bench.engine.waitFor(bench.workspaceId, executionId, 20 * SECOND)) as ExecutionView
+  (await bench.engine.waitFor(bench.workspaceId, executionId, 60 * SECOND)) as ExecutionView
 
 const read = async (executionId: string): Promise<ExecutionView> =>
   (await bench.engine.readExecution(bench.workspaceId, executionId)) as ExecutionView

@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 const ended = async (id: string, workspaceId = bench.workspaceId): Promise<ExecutionView> =>
-  (await bench.engine.waitFor(workspaceId, id, 20 * SECOND)) as ExecutionView
+  (await bench.engine.waitFor(workspaceId, id, 60 * SECOND)) as ExecutionView
 
 const list = '[0,1,2,3,4,5,6,7,8,9]'
 const HEAVY = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0))))`

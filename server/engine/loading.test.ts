@@ -99,7 +99,7 @@ test('an answered execution whose blob cannot be read for a while goes on by its
   }
   expect(pauses[6]).toBeGreaterThan(pauses[0] as number)
   expect(Math.max(...pauses)).toBeLessThanOrEqual(60)
-  expect(await engine.waitFor(workspaceId, executionId, 20 * SECOND)).toMatchObject({
+  expect(await engine.waitFor(workspaceId, executionId, 60 * SECOND)).toMatchObject({
     status: 'succeeded',
     results: 100_000,
   })
@@ -137,10 +137,10 @@ test('a blob store that does not answer holds up the execution that it has parts
   await answer(ids[0])
   await expect.poll(async () => (await engine.readExecution(workspaceId, ids[0]))?.status).toBe('running')
   await answer(ids[1])
-  expect(await engine.waitFor(workspaceId, ids[1], 20 * SECOND)).toMatchObject({ status: 'succeeded' })
+  expect(await engine.waitFor(workspaceId, ids[1], 60 * SECOND)).toMatchObject({ status: 'succeeded' })
   resolve()
   hanging = undefined
-  expect(await engine.waitFor(workspaceId, ids[0], 20 * SECOND)).toMatchObject({
+  expect(await engine.waitFor(workspaceId, ids[0], 60 * SECOND)).toMatchObject({
     status: 'succeeded',
     results: 100_000,
   })

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const ended = async (executionId: string): Promise<ExecutionView> =>
-  (await bench.engine.waitFor(bench.workspaceId, executionId, 20 * SECOND)) as ExecutionView
+  (await bench.engine.waitFor(bench.workspaceId, executionId, 60 * SECOND)) as ExecutionView
 
 const until = (executionId: string, status: string) =>
   expect

@@ -105,7 +105,7 @@ afterAll(async () => {
 })
 
 const ended = async (id: string): Promise<ExecutionView> =>
-  (await bench.engine.waitFor(bench.workspaceId, id, 30 * SECOND)) as ExecutionView
+  (await bench.engine.waitFor(bench.workspaceId, id, 60 * SECOND)) as ExecutionView
 const times = (place: string): number => calls.filter((call) => call === place).length
 const shown = async (id: string) => (await bench.engine.readExecution(bench.workspaceId, id))?.waiting_for
 

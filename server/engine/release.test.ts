@@ -41,7 +41,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const end = async (bench: Bench, id: string) => (await bench.engine.waitFor(workspaceId, id, 20 * SECOND))!
+const end = async (bench: Bench, id: string) => (await bench.engine.waitFor(workspaceId, id, 60 * SECOND))!
 /** Each node was begun and ended once, no matter who did it. */
 const steps = async (bench: Bench, id: string): Promise<string[]> =>
   (await bench.engine.readEvents(workspaceId, id, 0, 100)).map(({ type, data }) => `${type} ${data.node_id ?? ''}`)
@@ -75,12 +75,12 @@ test('alone, an unknown type of node fails; beside a newer release what is unkno
   }
 
   // What the newer one journalled in words of its own stays with it, too.
-  const id = await old.run({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 1 } }], edges: [] })
+  const id = await old.run({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] })
   await until(async () => (await old.engine.readExecution(workspaceId, id))?.status === 'waiting', 'it to wait')
   await fresh.stop()
   started.splice(started.indexOf(fresh), 1)
   await old.db.enginePool.query(
-    `with moved as (update executions set snapshot = null, snapshot_seq = 0 where execution_id = $1 returning workspace_id)
+    `with moved as (update executions set snapshot = null, snapshot_seq = 0, due_at = now() where execution_id = $1 returning workspace_id)
      insert into events (workspace_id, execution_id, seq, type, at, data)
      select workspace_id, $1, 100, 'node.dreamt', now(), '{}' from moved`,
     [id],

@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 const ended = async (executionId: string): Promise<ExecutionView> =>
-  (await bench.engine.waitFor(bench.workspaceId, executionId, 20 * SECOND)) as ExecutionView
+  (await bench.engine.waitFor(bench.workspaceId, executionId, 60 * SECOND)) as ExecutionView
 
 const typesOf = async (executionId: string): Promise<string[]> =>
   (await bench.engine.readEvents(bench.workspaceId, executionId, 0, 100)).map(({ type }) => type)

@@ -46,7 +46,7 @@ const fillDisk = async (): Promise<void> => {
 }
 
 const succeeded = async (id: string): Promise<void> =>
-  expect(await bench.engine.waitFor(bench.workspaceId, id, 20 * SECOND)).toMatchObject({ status: 'succeeded' })
+  expect(await bench.engine.waitFor(bench.workspaceId, id, 60 * SECOND)).toMatchObject({ status: 'succeeded' })
 
 test('on a full disk a start is refused as such, what is under way waits, and both go on when there is room', async () => {
   const underWay = await bench.run({ nodes: [{ id: 'h', type: 'held' }], edges: [] })

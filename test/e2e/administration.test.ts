@@ -111,7 +111,7 @@ describe.skipIf(noBrowser)('administration', () => {
       .click()
     const token = await ada.page.getByTestId('copy-text').first().textContent()
     expect(token).toMatch(/^whs_/)
-    const started = await site().service.call('POST', `/api/webhooks/workflow/${workflow_id}/trigger?wait_s=20`, {
+    const started = await site().service.call('POST', `/api/webhooks/workflow/${workflow_id}/trigger?wait_s=60`, {
       token: token!,
       body: { order: 7 },
     })

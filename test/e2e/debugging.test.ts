@@ -30,7 +30,7 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Salutation', definition })
-    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, {
       input: { name: 'Ada' },
     })
     await page.goto('/')

@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)('details of the console', () => {
         edges: [],
       },
     })
-    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: { items: [7, 8] } })
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, { input: { items: [7, 8] } })
     await page.goto(`/workflows/${workflow_id}/editor`)
     await page.getByRole('button', { name: '1 warning' }).waitFor()
     await page.locator('[data-node="each"]').click()

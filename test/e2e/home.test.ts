@@ -11,7 +11,7 @@ describe.skipIf(noBrowser)('home', { timeout: 120_000 }, () => {
   const site = useSite()
   const make = async (by: Visitor, name: string, definition: object): Promise<string> =>
     (await site().call(by, 'POST', '/api/workflows', { name, definition })).workflow_id
-  const run = (by: Visitor, id: string) => site().call(by, 'POST', `/api/workflows/${id}/run?wait_s=20`, {})
+  const run = (by: Visitor, id: string) => site().call(by, 'POST', `/api/workflows/${id}/run?wait_s=60`, {})
 
   slow('shows what failed since yesterday, the last weeks in a plot, and so does the page of a workflow', async () => {
     const ada = await site().signUp('Ada')

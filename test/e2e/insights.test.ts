@@ -12,7 +12,7 @@ describe.skipIf(noBrowser)('what runs do and cost', () => {
     const made = (await site().call(ada, 'POST', '/api/workflows', { name: 'Orders', definition })) as {
       workflow_id: string
     }
-    await site().call(ada, 'POST', `/api/workflows/${made.workflow_id}/run?wait_s=20`, { input: {} })
+    await site().call(ada, 'POST', `/api/workflows/${made.workflow_id}/run?wait_s=60`, { input: {} })
 
     await page.goto('/insights')
     await page.getByRole('heading', { name: 'Runs over time' }).waitFor()

@@ -16,7 +16,7 @@ describe.skipIf(noBrowser)('replays', { timeout: 60_000 }, () => {
     const { page } = ada
     const call = (path: string, body: object) => site().call(ada, 'POST', path, body)
     const { workflow_id } = await call('/api/workflows', { name: 'Prices', definition: priced(100) })
-    for (const amount of [50, 150]) await call(`/api/workflows/${workflow_id}/run?wait_s=20`, { input: { amount } })
+    for (const amount of [50, 150]) await call(`/api/workflows/${workflow_id}/run?wait_s=60`, { input: { amount } })
     await call(`/api/workflows/${workflow_id}/versions`, { definition: priced(200) })
 
     await page.goto(`/workflows/${workflow_id}/versions`)

@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Ways', definition })
-    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, {})
     await page.goto(`/runs/${execution_id}`)
     const taken = (from: string, to: string) => page.getByRole('img', { name: `${from} to ${to}, taken` })
     const left = (from: string, to: string) => page.getByRole('img', { name: `${from} to ${to}, not taken` })

@@ -106,7 +106,7 @@ describe.skipIf(noBrowser)('when runs of a workflow start', () => {
       name: 'Broken',
       definition: { nodes: [{ id: 'f', type: 'fail', args: { code: 'broken', message: 'on purpose' } }], edges: [] },
     })
-    for (let n = 0; n < 2; n += 1) await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, {})
+    for (let n = 0; n < 2; n += 1) await site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=60`, {})
     await page.goto('/runs?status=failed,timed_out')
     await page.getByRole('button', { name: 'Retry all' }).click()
     await page.getByRole('button', { name: 'Retry runs' }).click()

@@ -16,7 +16,7 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     const ada = await site().signUp('Ada')
     const { page } = ada
     const id = await make(ada, 'Orders', { tags: ['shop'] })
-    await site().call(ada, 'POST', `/api/workflows/${id}/run?wait_s=20`, {})
+    await site().call(ada, 'POST', `/api/workflows/${id}/run?wait_s=60`, {})
     await site().call(ada, 'POST', `/api/workflows/${id}/schedules`, { cron: '0 9 * * *', timezone: 'UTC' })
     await page.goto('/')
     await follow(page, '/workflows')

@@ -174,7 +174,7 @@ describe('a rule', () => {
       fromWire('alr', quiet.rule_id),
     ])
     expect(await looked(quiet.rule_id)).toMatchObject({ state: 'firing' })
-    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input: {} } })
+    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input: {} } })
     expect(await looked(quiet.rule_id)).toMatchObject({ state: 'ok' })
     expect(await of({ kind: 'queue_age', threshold: 60 })).toMatchObject({ state: 'ok', value: 0 })
     expect(await of({ kind: 'budget', threshold: 0.5 })).toMatchObject({ state: 'ok', value: null })

@@ -127,7 +127,7 @@ describe('what a node asked is void once the node has ended otherwise', () => {
     )
     const gates = await until(async () => {
       const found = await gatesOf(execution)
-      return found.some(({ status }: { status: string }) => status === 'cancelled') && found
+      return found.length === 2 && found.some(({ status }: { status: string }) => status === 'cancelled') && found
     }, 'the end of an item')
     expect(gates.map(({ status }: { status: string }) => status).sort()).toEqual(['cancelled', 'open'])
   })

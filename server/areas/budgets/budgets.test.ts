@@ -49,7 +49,7 @@ async function made(person: TestPerson = world.owner): Promise<string> {
   return body.workflow_id
 }
 async function run(workflowId: string, person: TestPerson = world.owner): Promise<Answer['body']> {
-  const { body } = await person.call('POST', `/api/workflows/${workflowId}/run?wait_s=20`, { body: { input: {} } })
+  const { body } = await person.call('POST', `/api/workflows/${workflowId}/run?wait_s=60`, { body: { input: {} } })
   return body
 }
 const dollars = (n: number) => say('Hi', { input: n * 1000, output: 0 })

@@ -52,7 +52,7 @@ async function request(args: object): Promise<Answer['body']> {
     },
   })
   expect(made.status, made.text).toBe(201)
-  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     body: { input: {} },
   })
   return (await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body

@@ -49,7 +49,7 @@ const one = (args: object) => ({
 const save = (definition: unknown, person: TestPerson = world.member): Promise<Answer> =>
   person.call('POST', '/api/workflows', { body: { name: 'Calls', definition } })
 async function runSaved(workflow: string, person: TestPerson = world.member): Promise<Answer['body']> {
-  const ran = await person.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, { body: { input: {} } })
+  const ran = await person.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, { body: { input: {} } })
   return (await person.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body
 }
 async function run(args: object, person: TestPerson = world.member): Promise<Answer['body']> {

@@ -62,7 +62,7 @@ async function run(type: string, args: object, person: TestPerson = world.owner)
   const definition = { nodes: [{ id: 'n', type, args }], edges: [], output: { $ref: 'nodes.n.output' } }
   const made = await person.call('POST', '/api/workflows', { body: { name: 'M', definition } })
   expect(made.status, made.text).toBe(201)
-  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     body: { input: {} },
   })
   return (await person.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body

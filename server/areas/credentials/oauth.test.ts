@@ -280,7 +280,7 @@ describe('a token', () => {
     )
     const asPerson = browser as unknown as TestPerson
     expect(await getJob(asPerson, job.body.job_id)).toMatchObject({ paused_reason: 'credential_unusable' })
-    const run = await browser.call('POST', `/api/workflows/${workflow.workflow_id}/run?wait_s=20`, {
+    const run = await browser.call('POST', `/api/workflows/${workflow.workflow_id}/run?wait_s=60`, {
       body: { input: {} },
     })
     const ended = await browser.call('GET', `/api/workflows/executions/${run.body.execution_id}`)

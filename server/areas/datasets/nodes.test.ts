@@ -18,7 +18,7 @@ const makeDataset = async (records: Json[], person: TestPerson = world.owner): P
 const save = (nodes: Json[], edges: Json[] = [], output: Json = { $ref: 'nodes.n.output' }): Promise<Answer> =>
   world.owner.call('POST', '/api/workflows', { body: { name: 'Data', definition: { nodes, edges, output } } })
 const run = async (workflowId: string, input: Json = {}): Promise<Answer> =>
-  world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=30`, { body: { input } })
+  world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=60`, { body: { input } })
 const runNode = async (type: string, args: Json, input: Json = {}): Promise<Answer['body']> => {
   const saved = await save([{ id: 'n', type, args }])
   expect(saved.status, saved.text).toBe(201)

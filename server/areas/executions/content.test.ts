@@ -22,7 +22,7 @@ async function workflow(person: TestPerson): Promise<string> {
   return made.body.workflow_id
 }
 async function run(input: object, more: object = {}, person: TestPerson = world.owner, id = workflowId) {
-  const ran = await person.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input, ...more } })
+  const ran = await person.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input, ...more } })
   expect(ran.status, ran.text).toBe(200)
   return ran.body.execution_id as string
 }

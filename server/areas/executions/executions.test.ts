@@ -30,7 +30,7 @@ describe('running a workflow', () => {
     const accepted = await world.owner.call('POST', `/api/workflows/${id}/run`, { body: { input: { name: 'Ada' } } })
     expect(accepted.status, accepted.text).toBe(202)
     expect(accepted.body).toEqual({ execution_id: expect.stringMatching(/^exe_/), status: 'queued' })
-    const done = await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, {
+    const done = await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, {
       body: { input: { name: 'Bob' } },
     })
     expect(done.status, done.text).toBe(200)
@@ -78,14 +78,14 @@ describe('one execution', () => {
     const quick = await makeWorkflow()
     const answers = []
     for (let n = 0; n < 2; n++)
-      answers.push(await run(quick, '?wait_s=20', { 'idempotency-key': quick }, { name: 'Ada' }))
+      answers.push(await run(quick, '?wait_s=60', { 'idempotency-key': quick }, { name: 'Ada' }))
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     expect(answers[1]!.text).toBe(answers[0]!.text)
   })
 
   test('a retry on the active version is refused where the input does not fit that', async () => {
     const id = await makeWorkflow({ nodes: [], edges: [] })
-    const { body } = await run(id, '?wait_s=20')
+    const { body } = await run(id, '?wait_s=60')
     const made = await world.owner.call('POST', `/api/workflows/${id}/versions`, {
       body: { definition: greet, activate: true },
     })
@@ -98,7 +98,7 @@ describe('one execution', () => {
   })
 
   test('events are read after any position, and after none that cannot be one', async () => {
-    const { body } = await run(await makeWorkflow(), '?wait_s=20', {}, { name: 'Ada' })
+    const { body } = await run(await makeWorkflow(), '?wait_s=60', {}, { name: 'Ada' })
     const events = (after: number) =>
       world.owner.call('GET', `/api/workflows/executions/${body.execution_id}/events?after=${after}`)
     expect((await events(2 ** 31 - 1)).body.items).toEqual([])
@@ -114,7 +114,7 @@ describe('one execution', () => {
       ],
       edges: [{ from: { node: 'w' }, to: 'f' }],
     })
-    const outcome = async (input: unknown) => (await run(id, '?wait_s=20', {}, input)).body.error
+    const outcome = async (input: unknown) => (await run(id, '?wait_s=60', {}, input)).body.error
     const wrong = (node_id: string) => expect.objectContaining({ code: 'args_invalid', node_id })
     expect(await outcome({ for_s: 1e12, code: 'mine' })).toEqual(wrong('w'))
     expect(await outcome({ for_s: '5', code: 'mine' })).toEqual(wrong('w'))
@@ -170,7 +170,7 @@ describe('one execution', () => {
 
   test('those of a deleted workflow are gone from the search as they are by id', async () => {
     const id = await makeWorkflow(greet, { members: [{ user_id: world.member.id, role: 'member' }] })
-    const ran = await world.member.call('POST', `/api/workflows/${id}/run?wait_s=20`, {
+    const ran = await world.member.call('POST', `/api/workflows/${id}/run?wait_s=60`, {
       body: { input: { name: 'Ada' } },
     })
     const found = async (as: TestPerson) =>

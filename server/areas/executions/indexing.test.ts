@@ -125,7 +125,7 @@ describe('the index of runs', () => {
     const [old] = await seed([{ note: 'ancient plum' }], [], HOUR_AGO - 3_600_000)
     const [indexed] = await seed([{ note: 'plum' }], [[0]])
     await coverFrom(firstIdAt(HOUR_AGO - 1_000))
-    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, {
+    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, {
       body: { input: { note: 'fresh plum' } },
     })
     const expected = [ran.body.execution_id, indexed, old]
@@ -140,7 +140,7 @@ describe('the index of runs', () => {
   })
 
   test('is written when runs end, and made of larger blocks', async () => {
-    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, {
+    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, {
       body: { input: { a: 1 } },
     })
     await until(async () => (await indexedIds()).length > 0, 'the index')

@@ -26,7 +26,7 @@ async function save(definition: unknown): Promise<string> {
 }
 
 async function run(definition: unknown, input: Json = {}) {
-  const path = `/api/workflows/${await save(definition)}/run?wait_s=30`
+  const path = `/api/workflows/${await save(definition)}/run?wait_s=60`
   const answer = await world.owner.call('POST', path, { body: { input } })
   expect(answer.status, answer.text.slice(0, 300)).toBe(200)
   return answer
@@ -81,7 +81,7 @@ test('results over 1 MiB are an address for webhook tokens too, and for the toke
       async () => (await world.owner.call('POST', `/api/workflows/${workflow}/tokens`, { body: {} })).body.token,
     ),
   )
-  const answer = await service().call('POST', `/api/webhooks/workflow/${workflow}/trigger?wait_s=30`, {
+  const answer = await service().call('POST', `/api/webhooks/workflow/${workflow}/trigger?wait_s=60`, {
     token: tokens[0],
     body: { text: filler(400_000) },
   })

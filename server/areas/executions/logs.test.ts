@@ -33,7 +33,7 @@ async function run(nodes: object[], settings: object = {}): Promise<string> {
     body: { name: 'Logs', definition: { nodes, edges: [] }, settings },
   })
   expect(made.status, made.text).toBe(201)
-  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=30`, { body: {} })
+  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, { body: {} })
   expect(ran.status, ran.text).toBe(200)
   return ran.body.execution_id
 }

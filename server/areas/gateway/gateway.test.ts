@@ -630,7 +630,7 @@ describe('channel.send', () => {
       },
     })
     if (!body.workflow_id) throw new Error(text)
-    return world.member.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=20`, { body: {} })
+    return world.member.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=60`, { body: {} })
   }
 
   test('sends to whom the workflow names', async () => {

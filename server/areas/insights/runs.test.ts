@@ -131,7 +131,7 @@ describe('figures of runs', () => {
 
   test('leave out trials', async () => {
     const id = await made([set])
-    const tried = await world.owner.call('POST', `/api/workflows/${id}/try?wait_s=20`, {
+    const tried = await world.owner.call('POST', `/api/workflows/${id}/try?wait_s=60`, {
       body: { definition: { nodes: [set], edges: [] }, input: {} },
     })
     expect(tried.status, tried.text).toBeLessThan(300)

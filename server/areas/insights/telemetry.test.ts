@@ -113,7 +113,7 @@ async function run(nodes: object[]): Promise<string> {
   const made = await world.owner.call('POST', '/api/workflows', {
     body: { name: 'Traced', definition: { nodes, edges: [] } },
   })
-  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+  const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     body: { input: { secret: 'plum' } },
   })
   return ran.body.execution_id
@@ -186,7 +186,7 @@ describe('a run', () => {
 
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
-    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=20`, { body: {}, headers })
+    const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, { body: {}, headers })
     expect(ran.body.status, ran.text).toBe('succeeded')
     const spans = await traceOf(traceId, 6)
     const roots = spans.filter(({ name }) => name === 'execution')
@@ -205,7 +205,7 @@ describe('a run', () => {
     const token = await world.owner.call('POST', `/api/workflows/${child}/tokens`, { body: { name: 'Hook' } })
     expect(token.status, token.text).toBe(201)
     const hook = async (traceparent: string) =>
-      service.call('POST', `/api/webhooks/workflow/${child}/trigger?wait_s=20`, {
+      service.call('POST', `/api/webhooks/workflow/${child}/trigger?wait_s=60`, {
         body: {},
         headers: { authorization: `Bearer ${token.body.token}`, traceparent },
       })
@@ -220,7 +220,7 @@ describe('a run', () => {
 
     // Without one, or with one that means nothing, the run is a trace of its own.
     vendor.seen.length = 0
-    const own = await world.owner.call('POST', `/api/workflows/${child}/run?wait_s=20`, {
+    const own = await world.owner.call('POST', `/api/workflows/${child}/run?wait_s=60`, {
       body: {},
       headers: { traceparent: '00-zzz' },
     })

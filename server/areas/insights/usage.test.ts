@@ -43,7 +43,7 @@ async function run(node: object, person: TestPerson = world.owner): Promise<Answ
   const definition = { nodes: [{ id: 'n', ...node }], edges: [] }
   const made = await person.call('POST', '/api/workflows', { body: { name: 'Asks', definition } })
   expect(made.status, made.text).toBe(201)
-  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     body: { input: {} },
   })
   return (await person.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body

@@ -218,7 +218,7 @@ describe('a document', () => {
     const args = { dataset_id: dataset.body.dataset_id, records: [{ thing: 'Lamp', price: 12 }] }
     const definition = { nodes: [{ id: 'add', type: 'dataset.write', args }], edges: [] }
     const adding = await world.owner.call('POST', '/api/workflows', { body: { name: 'Adds', definition } })
-    const run = `/api/workflows/${adding.body.workflow_id}/run?wait_s=20`
+    const run = `/api/workflows/${adding.body.workflow_id}/run?wait_s=60`
     expect((await world.owner.call('POST', run, { body: {} })).body).toMatchObject({ status: 'succeeded' })
     expect((await search(base, 'lamp')).passages).toEqual([])
     expect((await world.owner.call('POST', `${path}/reindex`)).body.status).toBe('pending')
@@ -362,7 +362,7 @@ describe('embeddings', () => {
     const made = await world.owner.call('POST', '/api/workflows', {
       body: { name: 'Asks', definition: { nodes: [node], edges: [] } },
     })
-    const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+    const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
       body: { input: {} },
     })
     const run = (await world.owner.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body
@@ -427,7 +427,7 @@ describe('rights', () => {
     expect([refused.status, refused.body.code]).toEqual([422, 'unknown_reference'])
     const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
     const run = (): Promise<Answer> =>
-      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, { body: { input: {} } })
+      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, { body: { input: {} } })
     const { body } = await run()
     expect(body.results, JSON.stringify(body)).toMatchObject({
       ranked_by: 'full_text',
@@ -446,7 +446,7 @@ describe('rights', () => {
     const definition = { nodes: [node], edges: [], output: { $ref: 'nodes.add.output' } }
     const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'W', definition } })
     const run = (text: string): Promise<Answer> =>
-      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, { body: { input: { text } } })
+      world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, { body: { input: { text } } })
     const { body } = await run('# Taxis\n\nA taxi is paid for after ten.')
     expect(body.results, JSON.stringify(body)).toMatchObject({ name: 'Taxis' })
     const path = `/api/knowledge/${mine}/documents/${body.results.document_id}`
@@ -526,7 +526,7 @@ describe('an agent whose model does whatever it reads', () => {
     }
     const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'A', definition } })
     expect(made.status, made.text).toBe(201)
-    const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+    const ran = await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
       body: { input: {} },
     })
     const calls = ran.body.results.steps.flatMap((step: { calls: object[] }) => step.calls)

@@ -49,7 +49,7 @@ async function ask(person: TestPerson, tokens: number): Promise<string> {
   const definition = { nodes: [{ id: 'ask', type: 'llm.generate', args: { prompt: 'Hello' } }], edges: [] }
   const made = await person.call('POST', '/api/workflows', { body: { name: 'Asks', definition } })
   expect(made.status, made.text).toBe(201)
-  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, {
+  const ran = await person.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     body: { input: {} },
   })
   expect(ran.body.status, ran.text).toBe('succeeded')
@@ -165,7 +165,7 @@ describe('the built-in ledger', () => {
     const made = await own.call('POST', '/api/workflows', {
       body: { name: 'Own', definition: { nodes: [{ id: 'ask', type: 'llm.generate', args }], edges: [] } },
     })
-    const ran = await own.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=20`, { body: { input: {} } })
+    const ran = await own.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, { body: { input: {} } })
     expect(ran.body.status, ran.text).toBe('succeeded')
     expect(await chargesOf(own)).toEqual([])
   })

@@ -35,7 +35,7 @@ async function runNodes({ owner, workspace }: Home, nodes: { id: string; type: s
     body: { name: 'W', definition: { nodes: nodes.map((node) => ({ ...node, on_error: 'continue' })), edges: [] } },
   })
   expect(made.status, made.text).toBe(201)
-  const { body } = await owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=30`, {
+  const { body } = await owner.call('POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, {
     workspace: workspace.id,
     body: {},
   })

@@ -223,7 +223,7 @@ describe('in executions and approvals', () => {
     const { version_id } = version.body
     const path = `/api/workflows/${made.body.workflow_id}/versions/${version_id}/activate`
     expect((await call(account, 'POST', path)).status).toBe(200)
-    const started = await call(account, 'POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=30`, { body: {} })
+    const started = await call(account, 'POST', `/api/workflows/${made.body.workflow_id}/run?wait_s=60`, { body: {} })
     expect(started.body).toMatchObject({
       status: 'succeeded',
       version_id,

@@ -19,7 +19,7 @@ async function workflow(definition: object): Promise<string> {
   return made.body.workflow_id
 }
 async function run(workflowId: string, input: object = {}): Promise<Answer['body']> {
-  const ran = await world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=30`, { body: { input } })
+  const ran = await world.owner.call('POST', `/api/workflows/${workflowId}/run?wait_s=60`, { body: { input } })
   expect(ran.status, ran.text).toBe(200)
   return ran.body
 }

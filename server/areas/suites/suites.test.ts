@@ -142,7 +142,7 @@ describe('the system workflow dataset-profile', () => {
       { n: 4, city: 'Delft' },
       { n: null, city: 'Assen' },
     ])
-    const ran = await member.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=30', {
+    const ran = await member.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=60', {
       body: { input: { dataset_id: dataset } },
     })
     expect(ran.body.results).toMatchObject({ dataset_id: dataset, record_count: 3 })
@@ -175,7 +175,7 @@ describe('the system workflow dataset-profile', () => {
         ],
       },
     ])
-    const foreign = await stranger.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=30', {
+    const foreign = await stranger.call('POST', '/api/workflows/system/dataset-profile/run?wait_s=60', {
       body: { input: { dataset_id: dataset } },
     })
     expect(foreign.body).toMatchObject({ status: 'failed', error: { code: 'unknown_reference' } })

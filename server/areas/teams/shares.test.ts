@@ -73,7 +73,7 @@ test('an editor through a team who activates a version is its principal; the hig
   const path = `/api/workflows/${workflow_id}`
   const version = await colleague.call('POST', `${path}/versions`, { body: { definition, activate: true } })
   expect(version.body.activated_by).toBe(colleague.id)
-  const run = await world.owner.call('POST', `${path}/run?wait_s=20`, { body: {} })
+  const run = await world.owner.call('POST', `${path}/run?wait_s=60`, { body: {} })
   expect(run.body.principal_id).toBe(colleague.id)
   // Without the team the colleague is a viewer again, and what they activated acts for them as before.
   await world.owner.call('DELETE', `/api/teams/${shared}/members/${colleague.id}`)
@@ -95,7 +95,7 @@ test.each(['leaves the team', 'the team is deleted', 'leaves the workspace', 'th
     const teams = [{ team_id: shared, role: 'member' }]
     const { workflow_id } = await make('/api/workflows', { definition, teams })
     const { job_id } = await make('/api/enrichment-jobs', { definition, teams })
-    const run = await world.owner.call('POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { body: {} })
+    const run = await world.owner.call('POST', `/api/workflows/${workflow_id}/run?wait_s=60`, { body: {} })
     const execution = `/api/workflows/executions/${run.body.execution_id}`
     const asked: [string, string, unknown?][] = [
       ['POST', `/api/workflows/${workflow_id}/run`, {}],

@@ -45,7 +45,7 @@ const calling = () => ({
 })
 
 const attempt = (body: object, person: TestPerson = world.owner, id = workflow): Promise<Answer> =>
-  person.call('POST', `/api/workflows/${id}/try?wait_s=20`, { body: { input: { name: 'Ada' }, ...body } })
+  person.call('POST', `/api/workflows/${id}/try?wait_s=60`, { body: { input: { name: 'Ada' }, ...body } })
 
 describe('a draft that is tried', () => {
   test('acts when it is to act, makes no version, and leaves no trace', async () => {
@@ -79,7 +79,7 @@ describe('a draft that is tried', () => {
 
     // Whatever comes after it in the outbox has been sent: the events of the trial were not.
     const ordinary = await save({ name: 'Ordinary', definition: { nodes: [], edges: [] } })
-    await world.owner.call('POST', `/api/workflows/${ordinary}/run?wait_s=20`, { body: {} })
+    await world.owner.call('POST', `/api/workflows/${ordinary}/run?wait_s=60`, { body: {} })
     await until(
       async () => vendor.seen.some(({ path, body }) => path === '/events' && body.includes('succeeded')),
       'it',
@@ -133,7 +133,7 @@ describe('a draft that is tried', () => {
     const id = await save({ name: 'Recorded', definition: calling() })
     vendor.answer = (_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"recorded":7}')
-    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input: { name: 'Ada' } } })
+    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input: { name: 'Ada' } } })
     expect(posted()).toHaveLength(1)
     const tried = await attempt({ definition: calling() }, world.owner, id)
     expect(tried.body).toMatchObject({
@@ -205,7 +205,7 @@ describe('a draft that is tried', () => {
 
   test('a repeated request with the same key is the same trial', async () => {
     const send = () =>
-      world.owner.call('POST', `/api/workflows/${workflow}/try?wait_s=20`, {
+      world.owner.call('POST', `/api/workflows/${workflow}/try?wait_s=60`, {
         body: { definition: calling(), input: { name: 'Ada' } },
         headers: { 'idempotency-key': 'once' },
       })

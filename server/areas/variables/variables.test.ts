@@ -116,7 +116,7 @@ describe('a variable', () => {
       output: { $ref: 'nodes.a.output.got' },
     }
     const { body } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Literal', definition } })
-    const run = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=30`, {
+    const run = await world.owner.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=60`, {
       body: { input: { secret: 'hush' } },
     })
     expect(run.body.results).toEqual(value)

@@ -73,7 +73,7 @@ test('a repetition gets its answer although the active version takes other input
 test('a start that is refused is not counted; retries are, once per key', async () => {
   const { owner } = await makeOwner()
   const hook = await makeHook(owner, failing)
-  const run = await owner.call('POST', `/api/workflows/${hook.workflow}/run?wait_s=20`, { body: {} })
+  const run = await owner.call('POST', `/api/workflows/${hook.workflow}/run?wait_s=60`, { body: {} })
   const retry = () =>
     owner.call('POST', `/api/workflows/executions/${run.body.execution_id}/retry`, {
       body: { from: 'start' },

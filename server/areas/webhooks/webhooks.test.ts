@@ -52,21 +52,21 @@ describe('webhooks', () => {
 
   test('with wait_s the answer is the result; other content arrives as body and content_type', async () => {
     const hook = await makeHook()
-    expect((await trigger(hook, { body: { a: 1 } }, '?wait_s=20')).body.results).toEqual({ a: 1 })
+    expect((await trigger(hook, { body: { a: 1 } }, '?wait_s=60')).body.results).toEqual({ a: 1 })
     const text = await trigger(
       hook,
       { raw: 'a=1&b=2', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-      '?wait_s=20',
+      '?wait_s=60',
     )
     expect(text.body.results).toEqual({ body: 'a=1&b=2', content_type: 'application/x-www-form-urlencoded' })
     const parts = '--Limit\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--Limit--\r\n'
     const form = { 'content-type': 'multipart/form-data; boundary=Limit' }
-    expect((await trigger(hook, { raw: parts, headers: form }, '?wait_s=20')).body.results).toEqual({
+    expect((await trigger(hook, { raw: parts, headers: form }, '?wait_s=60')).body.results).toEqual({
       body: parts,
       content_type: 'multipart/form-data; boundary=Limit',
     })
-    expect((await trigger(hook, {}, '?wait_s=20')).body.results).toEqual({})
-    expect((await trigger(hook, { body: [1, 2] }, '?wait_s=20')).body.results).toEqual({
+    expect((await trigger(hook, {}, '?wait_s=60')).body.results).toEqual({})
+    expect((await trigger(hook, { body: [1, 2] }, '?wait_s=60')).body.results).toEqual({
       body: [1, 2],
       content_type: 'application/json',
     })
@@ -167,12 +167,12 @@ describe('webhooks', () => {
     const hook = await makeHook()
     const bad = trigger(hook, { raw: '{"a":"\\u0000"}', headers: { 'content-type': 'application/json' } })
     const half = trigger(hook, { raw: '{"a":"\\ud800"}', headers: { 'content-type': 'application/json' } })
-    const good = trigger(hook, { body: { a: 'fine' } }, '?wait_s=20')
+    const good = trigger(hook, { body: { a: 'fine' } }, '?wait_s=60')
     expect((await bad).status).toBe(422)
     expect((await half).status).toBe(422)
     expect((await good).body.results).toEqual({ a: 'fine' })
     const text = (raw: string | Buffer) =>
-      trigger(hook, { raw, headers: { 'content-type': 'text/plain; charset=utf-8' } }, '?wait_s=20')
+      trigger(hook, { raw, headers: { 'content-type': 'text/plain; charset=utf-8' } }, '?wait_s=60')
     expect((await text(Buffer.from([0x61, 0xff]))).status).toBe(422)
     expect((await text('a\u0000')).status).toBe(422)
     expect((await text('a\ufffd')).body.results).toEqual({ body: 'a\ufffd', content_type: 'text/plain' })

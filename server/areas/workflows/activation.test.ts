@@ -39,7 +39,7 @@ describe('activation', () => {
     expect((await call('PATCH', `/api/workflows/${workflow}`, { settings })).body.settings).toMatchObject(settings)
     // Nothing has run yet, so nothing could be different.
     expect((await activate(workflow, await addVersion(workflow, 1))).status).toBe(200)
-    await call('POST', `/api/workflows/${workflow}/run?wait_s=20`, {})
+    await call('POST', `/api/workflows/${workflow}/run?wait_s=60`, {})
     const [same, other] = [await addVersion(workflow, 1), await addVersion(workflow, 2)]
 
     const missing = await activate(workflow, same)

@@ -30,7 +30,7 @@ describe('the activity of workflows', () => {
   test('is the last run, the next time and what starts each, where it is asked for', async () => {
     const id = await make({ settings: { on_event: ['order.paid'] } })
     const idle = await make()
-    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input: {} } })
+    await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input: {} } })
     await world.owner.call('POST', `/api/workflows/${id}/schedules`, { body: { cron: '0 9 * * *', timezone: 'UTC' } })
     await world.owner.call('POST', `/api/workflows/${id}/tokens`, { body: {} })
     const off = await world.owner.call('POST', `/api/workflows/${idle}/tokens`, { body: {} })

@@ -36,7 +36,7 @@ async function make(as: TestPerson, definition: unknown, more: Record<string, un
   return body.workflow_id
 }
 const run = (as: TestPerson, id: string, input: unknown = {}) =>
-  as.call('POST', `/api/workflows/${id}/run?wait_s=20`, { body: { input } })
+  as.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input } })
 const share = (id: string, members: { user_id: string; role: string }[]) =>
   world.owner.call('PATCH', `/api/workflows/${id}`, { body: { members } })
 const runsOf = async (id: string): Promise<unknown[]> =>

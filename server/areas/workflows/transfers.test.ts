@@ -23,7 +23,7 @@ const running = (workflow_id: string) => ({
 const path = (id: string) => `/api/workflows/${id}`
 const offer = (from: TestPerson, id: string, to: TestPerson) =>
   from.call('POST', `${path(id)}/transfer`, { body: { user_id: to.id } })
-const run = (as: TestPerson, id: string) => as.call('POST', `${path(id)}/run?wait_s=20`, { body: {} })
+const run = (as: TestPerson, id: string) => as.call('POST', `${path(id)}/run?wait_s=60`, { body: {} })
 const told = async (who: TestPerson, kind: string, workflow: string) =>
   (await who.call('GET', '/api/notifications?limit=200')).body.items.find(
     (item: { kind: string; data: { workflow_id?: string } }) =>

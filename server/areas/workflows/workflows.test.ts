@@ -29,7 +29,7 @@ async function make(
   return body.workflow_id
 }
 const get = async (path: string, as: TestPerson = world.owner) => (await as.call('GET', path)).body
-const run = (id: string, body: unknown = {}, query = '?wait_s=20', as: TestPerson = world.owner) =>
+const run = (id: string, body: unknown = {}, query = '?wait_s=60', as: TestPerson = world.owner) =>
   as.call('POST', `/api/workflows/${id}/run${query}`, { body })
 
 describe('workflows', () => {
@@ -469,7 +469,7 @@ describe('system workflows', () => {
   })
 
   test('any member runs them, and sees only their own history', async () => {
-    const ran = await world.member.call('POST', '/api/workflows/system/echo/run?wait_s=20', {
+    const ran = await world.member.call('POST', '/api/workflows/system/echo/run?wait_s=60', {
       body: { input: { hi: 5 } },
     })
     expect(ran.body).toMatchObject({
@@ -491,7 +491,7 @@ describe('system workflows', () => {
   })
 
   test('without a key the odds digest fails with a clear code', async () => {
-    const ran = await world.member.call('POST', '/api/workflows/system/nhl-odds-digest/run?wait_s=30', {
+    const ran = await world.member.call('POST', '/api/workflows/system/nhl-odds-digest/run?wait_s=60', {
       body: { input: { date: '2026-01-31' } },
     })
     expect(ran.body.error?.code).toBe('provider_not_configured')

@@ -63,7 +63,7 @@ async function fill(on: Service, owner: TestPerson, member: TestPerson, workspac
   if (free) await call('POST', '/api/payments/subscriptions', { plan_id: free.plan_id })
   const executions: string[] = []
   for (const id of [waiting, gated]) executions.push((await call('POST', `/api/workflows/${id}/run`, {})).execution_id)
-  executions.push((await call('POST', `/api/workflows/${large}/run?wait_s=20`, {})).execution_id)
+  executions.push((await call('POST', `/api/workflows/${large}/run?wait_s=60`, {})).execution_id)
   await until(
     async () =>
       (await on.sql(`select from executions where workspace_id = $1 and status = 'waiting'`, [workspace.uuid]))

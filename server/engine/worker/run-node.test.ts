@@ -18,7 +18,7 @@ afterAll(async () => {
 
 test('what a node logs names its workspace, its execution and itself', async () => {
   const id = await bench.run(chain(1, 'says'), { value: 1 })
-  const ended = await bench.engine.waitFor(bench.workspaceId, id, 20_000)
+  const ended = await bench.engine.waitFor(bench.workspaceId, id, 60_000)
   expect(ended?.nodes[0]?.output).toMatchObject({
     workspace_id: toWire('ws', bench.workspaceId),
     execution_id: toWire('exe', id),
