@@ -102,6 +102,9 @@ describe('a message of a channel', () => {
 
   /** A channel that is off, with an answer to `sender` that waits for it to be on again. */
   async function switchedOff(sender: string): Promise<string> {
+    // Otherwise an answer of an earlier test could get the reply that is meant for this one.
+    const isQuiet = async () => (await service.sql(`select from channel_sends where state = 'waiting'`)).length === 0
+    await until(isQuiet, 'earlier answers to be sent')
     const configId = await makeChannel('webhook')
     const reply = Promise.withResolvers<Plan>()
     receiver.next(reply.promise)
