@@ -11,6 +11,7 @@ export const eventTypes = {
   'execution.cancelled': 'An execution was cancelled.',
   'execution.timed_out': 'An execution took longer than it may.',
   'approval.opened': 'An execution asks for an approval.',
+  'approval.edited': 'Somebody edited the arguments of a call that an approval is about.',
   'approval.voted': 'Somebody voted on an approval.',
   'approval.resolved': 'An approval was given or refused.',
   'clarification.asked': 'An execution asks a question.',

@@ -10,7 +10,7 @@ export type GapFrame = Of<'gap', { from: number; to: number }>
 export type ExecutionEventType =
   | `execution.${'started' | 'waiting' | 'resumed' | 'ending' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
   | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
-  | `approval.${'opened' | 'voted' | 'resolved'}`
+  | `approval.${'opened' | 'edited' | 'voted' | 'resolved'}`
   | `clarification.${'asked' | 'answered'}`
   | `event.${'awaited' | 'received'}`
 

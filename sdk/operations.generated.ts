@@ -580,6 +580,8 @@ export type Operations = {
   getApproval: { input: { request_id: string }; answer: Approval; required: true }
   /** Vote on a gate, bound to the payload that was seen */
   castVote: { input: { request_id: string } & { decision: "approve" | "reject" | "abstain"; comment?: string | null; payload_sha256: string }; answer: ApprovalVote; required: true }
+  /** Edit the arguments of a tool call before it is approved; the answer is the new gate about them */
+  editArguments: { input: { request_id: string } & { arguments: Record<string, unknown>; comment?: string | null; payload_sha256: string }; answer: Approval; required: true }
   /** Hand one's vote to a colleague */
   delegateVote: { input: { request_id: string } & { user_id: string }; answer: Approval; required: true }
   /** All gates opened on an execution, with who can still vote */
@@ -775,11 +777,11 @@ export type Operations = {
   /** Chat templates of the workspace */
   listTemplates: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string }; answer: { items: Array<Template>; next_cursor: string | null }; required: false }
   /** Create a chat template */
-  createTemplate: { input: { name: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; mode?: "menu" | "agent"; knowledge_ids?: Array<string>; tools?: Array<TemplateTool>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
+  createTemplate: { input: { name: string; greeting?: string | null; locale?: string | null; instructions?: string | null; workflow_ids?: Array<string>; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown>; features?: { speech?: boolean; transcribe?: boolean; names?: boolean }; allowed_origins?: Array<string>; mode?: "menu" | "agent"; knowledge_ids?: Array<string>; tools?: Array<TemplateTool>; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> }; answer: Template; required: true }
   /** One chat template */
   getTemplate: { input: { template_id: string }; answer: Template; required: true }
   /** Change a chat template */
-  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; mode?: "menu" | "agent"; knowledge_ids?: Array<string> | null; tools?: Array<TemplateTool> | null; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> | null }; answer: Template; required: true }
+  updateTemplate: { input: { template_id: string } & { name?: string; greeting?: string | null; locale?: string | null; instructions?: string | null; workflow_ids?: Array<string> | null; model?: string | null; llm?: { credential_id: string; fallback_credential_id?: string } | null; voice?: string | null; theme?: Record<string, unknown> | null; features?: { speech?: boolean; transcribe?: boolean; names?: boolean } | null; allowed_origins?: Array<string> | null; mode?: "menu" | "agent"; knowledge_ids?: Array<string> | null; tools?: Array<TemplateTool> | null; retention_days?: number | null; teams?: Array<{ team_id: string; role?: "editor" }> | null }; answer: Template; required: true }
   /** Delete a chat template and its embed tokens */
   deleteTemplate: { input: { template_id: string }; answer: undefined; required: true }
   /** Embed tokens of a template */
@@ -831,7 +833,7 @@ export type Operations = {
   /** Threads of the selected workspace that the caller is in, newest first */
   listThreads: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "title" | "-title"; created_after?: string; created_before?: string; kind?: string; template_id?: string; with?: "colleagues" | "outside" }; answer: { items: Array<ChatThread>; next_cursor: string | null }; required: false }
   /** Open a thread; with a template the assistant answers in it */
-  createThread: { input: { title: string; template_id?: string | null }; answer: ChatThread; required: true }
+  createThread: { input: { title: string; template_id?: string | null; locale?: string }; answer: ChatThread; required: true }
   /** One thread, with what language models counted for it */
   getThread: { input: { thread_id: string }; answer: ChatThreadWithUsage; required: true }
   /** What was said in the thread, oldest first, and the form that stands open */
@@ -1035,11 +1037,11 @@ export type Operations = {
   /** The knowledge bases that you own, that are shared with you, and for owners of the workspace all of them */
   listKnowledge: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; owner_id?: string }; answer: { items: Array<Knowledge>; next_cursor: string | null }; required: false }
   /** Create a knowledge base */
-  createKnowledge: { input: { name: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id: string; model: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }> }; answer: Knowledge; required: true }
+  createKnowledge: { input: { name: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id?: string | null; model?: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }> }; answer: Knowledge; required: true }
   /** One knowledge base */
   getKnowledge: { input: { knowledge_id: string }; answer: Knowledge; required: true }
   /** Change a knowledge base */
-  updateKnowledge: { input: { knowledge_id: string } & { name?: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id: string; model: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; owner_id?: string }; answer: Knowledge; required: true }
+  updateKnowledge: { input: { knowledge_id: string } & { name?: string; description?: string | null; language?: "german" | "english" | "french" | "spanish" | "norwegian" | "simple"; embeddings?: { credential_id?: string | null; model?: string } | null; shared?: Array<{ kind: "user"; id: string; role: "use" | "edit" } | { kind: "team"; id: string; role: "use" | "edit" } | { kind: "workspace"; role: "use" | "edit" }>; owner_id?: string }; answer: Knowledge; required: true }
   /** Delete a knowledge base with all its documents */
   deleteKnowledge: { input: { knowledge_id: string }; answer: undefined; required: true }
   /** The passages that fit a question, best first, with the place of each */
@@ -1281,6 +1283,7 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   listDecided: ["GET", "/api/approvals/decided", ["limit","cursor","q","sort","created_after","created_before","workflow_id","status"]],
   getApproval: ["GET", "/api/approvals/{request_id}"],
   castVote: ["POST", "/api/approvals/{request_id}/votes"],
+  editArguments: ["POST", "/api/approvals/{request_id}/arguments"],
   delegateVote: ["POST", "/api/approvals/{request_id}/delegate"],
   listExecutionApprovals: ["GET", "/api/workflows/executions/{execution_id}/approvals", ["limit","cursor","q","sort","created_after","created_before","status"]],
   respondToExecution: ["POST", "/api/workflows/executions/{execution_id}/respond"],

@@ -1,6 +1,7 @@
 import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { Effect, NodeDescriptor } from '#model/node'
 import type { Logger } from '#platform/log'
+import type { CallBounds } from './agents/call-bounds.ts'
 
 export type LogLine = { level: 'debug' | 'info' | 'warn' | 'error'; message: string }
 
@@ -41,8 +42,11 @@ export type NodeCall = {
    * journalled result instead of doing it again. `name` is unique within the attempt and the same on every attempt.
    */
   step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
-  /** Opens a gate of this node, or finds the one with the same payload. Throws `Suspended` while it is open. */
-  openGate?(gate: JsonObject): Promise<{ outcome: string; output: Json }>
+  /**
+   * Opens a gate of this node, or finds the one with the same payload. Throws `Suspended` while it is open. With `editable` the payload
+   * is a call, whose arguments people may edit within it.
+   */
+  openGate?(gate: JsonObject, editable?: CallBounds): Promise<{ outcome: string; output: Json }>
   /** What a workflow that the node names takes, for whom the execution acts. */
   describeWorkflow?(workflowId: string): Promise<WorkflowDescription>
   /**

@@ -1,6 +1,7 @@
 import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
+import type { CallBounds } from './agents/call-bounds.ts'
 import type { BlobRef } from './blob-ref.ts'
 import type { FinishedRun } from './finished-run.ts'
 import type { Flow } from './flow/rules.ts'
@@ -163,7 +164,7 @@ export type ExecutionView = {
 export type ExecutionEventType =
   | `execution.${'started' | 'waiting' | 'resumed' | 'ending' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
   | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
-  | `approval.${'opened' | 'voted' | 'resolved'}`
+  | `approval.${'opened' | 'edited' | 'voted' | 'resolved'}`
   | `clarification.${'asked' | 'answered'}`
   | `event.${'awaited' | 'received'}`
 
@@ -175,6 +176,8 @@ export type ExecutionEvent = { seq: number; type: ExecutionEventType; at: Date; 
  */
 export type Signal =
   | { type: 'approval.voted'; nodePath: string; data: JsonObject }
+  /** Somebody edited the call that the gate asks about: another gate stands in its place. */
+  | { type: 'approval.edited'; nodePath: string; data: JsonObject }
   | { type: 'approval.resolved'; nodePath: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { type: 'clarification.answered'; nodePath: string; answer: Json; data: JsonObject }
   /** An event came, or nobody waits for it any longer and the node goes on without one. */
@@ -292,6 +295,8 @@ export type PeopleWait = {
   nodeId: string
   /** The node's arguments, resolved. */
   args: JsonObject
+  /** The payload is a call of a tool: within what people who vote may edit its arguments. */
+  editable?: CallBounds
   startedBy: string | null
   /** Who and what led to the execution, nearest first. */
   initiatedBy: Initiator[]

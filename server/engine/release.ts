@@ -39,6 +39,7 @@ const events: Record<ExecutionEventType, true> = {
   'node.retrying': true,
   'node.skipped': true,
   'approval.opened': true,
+  'approval.edited': true,
   'approval.voted': true,
   'approval.resolved': true,
   'clarification.asked': true,

@@ -1,3 +1,4 @@
+import { fromWire } from '#platform/ids'
 import { until } from '#test/harness/until'
 import { waiting } from './executions.ts'
 import { type Cases, type Cast, type Expected, kinds, type Prepared, rows, withChanges } from './matrix.ts'
@@ -27,6 +28,18 @@ async function gate(cast: Cast): Promise<Prepared> {
     params: { request_id: request.request_id },
     body: { decision: 'approve', payload_sha256: request.payload_sha256 },
   }
+}
+
+/** As a gate about a tool call of an agent is. */
+async function callGate(cast: Cast): Promise<Prepared> {
+  const { params, body } = await gate(cast)
+  const editable = { schema: {}, full: {}, fixed: {} }
+  await cast.service.sql('update approval_requests set editable = $2 where request_id = $1', [
+    fromWire('apr', params!.request_id!),
+    JSON.stringify(editable),
+  ])
+  const { payload_sha256 } = body as { payload_sha256: string }
+  return { params: params!, body: { arguments: { amount: 6 }, payload_sha256 } }
 }
 
 /** An answer that later questions may use. */
@@ -77,6 +90,7 @@ export const approvalCases: Cases = {
   // Anyone who sees the execution sees its gates; only those the policy names may vote.
   getApproval: { expect: rows.hiddenAnyMember, prepare: async (cast) => ({ params: (await gate(cast)).params! }) },
   castVote: { expect: rows.hiddenOwnerOnly, prepare: gate },
+  editArguments: { expect: rows.hiddenOwnerOnly, prepare: callGate },
   listKeptAnswers: { expect: rows.selectedRead },
   withdrawAnswer: {
     // The author answered; owners of the workspace may withdraw it, too.

@@ -74,6 +74,42 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     expect([await decided(0), await decided(1), await decided(2)]).toEqual(['approve', 'approve', 'reject'])
   })
 
+  it('the arguments of a tool call are edited, and voted on as another gate', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const execution_id = await run(site(), ada, {
+      nodes: [
+        {
+          ...gateOf('Pay?').nodes[0],
+          args: { ...gateOf('Pay?').nodes[0]!.args, payload: { arguments: { amount: 5 } } },
+        },
+      ],
+      edges: [],
+    })
+    await eventually(async () => (await site().call(ada, 'GET', '/api/approvals/inbox')).items.length).toBe(1)
+    const schema = {
+      type: 'object',
+      properties: { amount: { type: 'integer', title: 'Amount' } },
+      additionalProperties: false,
+    }
+    // As a gate is that an agent opens.
+    await site().service.sql('update approval_requests set editable = $2 where execution_id = $1', [
+      fromWire('exe', execution_id),
+      JSON.stringify({ schema, full: schema, fixed: {} }),
+    ])
+    await page.goto('/approvals')
+    await page.getByRole('button', { name: 'Edit arguments…' }).click()
+    await page.getByRole('spinbutton', { name: 'Amount' }).fill('7')
+    await page.getByRole('button', { name: 'Ask for approval' }).click()
+    await page.getByText('Ada edited the arguments.').waitFor()
+    const [gate] = (await site().call(ada, 'GET', '/api/approvals/inbox')).items
+    expect(gate.payload).toEqual({ arguments: { amount: 7 } })
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('You have voted').waitFor()
+    await page.goto(`/approvals/${gate.replaces}`)
+    await page.getByRole('link', { name: 'See the edited call' }).waitFor()
+  })
+
   it('anyone who is asked can answer, however many questions are due before', async () => {
     const ada = await site().signUp('Ada')
     const execution_id = await run(site(), ada, question)

@@ -2,11 +2,11 @@ import { personInitiator } from '#engine/initiators'
 import type { Initiator } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
-import type { Gate } from './store.ts'
+import type { Gate, GateInitiator } from './store.ts'
 
 // Who does not vote because they led to the execution. `allow_self: false` means that somebody else looks at it.
 
-const REASONS: Record<Initiator['kind'], string> = {
+const REASONS: Record<GateInitiator['kind'], string> = {
   person: 'started the execution',
   webhook_token: 'created the webhook token that started it',
   embed_token: 'created the embed token that started it',
@@ -19,11 +19,12 @@ const REASONS: Record<Initiator['kind'], string> = {
   error_workflow: 'activated the workflow whose failure started it',
   retry: 'retried the execution',
   event: 'sent the event that started it',
+  editor: 'edited the arguments',
   service_account: 'made the service account that led to it, or one of its keys',
 }
 
 /** A gate that an older release opened knows only who started the execution. */
-const initiatorsOfGate = ({ initiators, started_by }: Pick<Gate, 'initiators' | 'started_by'>): Initiator[] => {
+const initiatorsOfGate = ({ initiators, started_by }: Pick<Gate, 'initiators' | 'started_by'>): GateInitiator[] => {
   const known = initiators ?? []
   return started_by === null || known.some(({ user_id }) => user_id === started_by)
     ? known

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
-import { outcomeInWords } from './outcome-words.ts'
+import { whyNotVote } from './may-vote.ts'
+import { editInWords, outcomeInWords } from './outcome-words.ts'
 import { findAsked } from './question-store.ts'
-import { whyNotVote } from './service.ts'
 import { readStanding } from './standings.ts'
 import * as store from './store.ts'
+import type { VoteRow } from './voting-store.ts'
 
 // A gate or question as one person sees it who comes from a message, not from the console.
 
@@ -48,11 +49,17 @@ export async function readGateFor(
     sha256: gate.payload_sha256,
     executionId: gate.execution_id,
     status: gate.status,
-    outcome: gate.status === 'open' ? null : outcomeInWords(gate, standing.votes),
+    outcome: gate.status === 'open' ? null : await outcomeFor(tx, gate, standing.votes),
     own: vote?.decision ?? null,
     refusal: vote ? null : whyNotVote(standing, userId),
     dueAt: gate.due_at,
   }
+}
+
+async function outcomeFor(tx: Tx, gate: store.Gate, votes: VoteRow[]): Promise<string> {
+  if (gate.replaced_by === null) return outcomeInWords(gate, votes)
+  const next = await store.findGate(tx, gate.workspace_id, gate.replaced_by)
+  return editInWords(next?.edited_by_name ?? 'Somebody')
 }
 
 export async function readQuestionFor(

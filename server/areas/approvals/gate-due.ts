@@ -27,7 +27,7 @@ export async function gateDue(
     const { on_due, escalate_to, due_in_s } = gate.policy
     if (on_due === 'escalate' && !gate.escalated && escalate_to.length > 0) {
       const escalated = await tx.row<store.Gate>(
-        `update approval_requests set escalated = true, reminded = true, due_at = date_trunc('milliseconds', now() + make_interval(secs => $3)) where workspace_id = $1 and request_id = $2 returning *`,
+        `update approval_requests set escalated = true, reminded = true, due_at = date_trunc('milliseconds', now() + make_interval(secs => $3)) where workspace_id = $1 and request_id = $2 returning ${store.columns}`,
         [gate.workspace_id, gate.request_id, due_in_s],
       )
       await addApprovers(tx, escalated, escalate_to)

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto'
 import { NodeFailure } from '#engine/node'
 import { approval } from '#engine/nodes/approval'
 import { checkArgs } from '#engine/nodes/kind'
 import type { Opened, PeopleWait } from '#engine/ports'
-import { canonicalText } from '#model/canonical'
-import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { newId, toWire } from '#platform/ids'
 import { reasonToExclude, withHolders } from './excluded.ts'
 import { type GateDependencies, inWorkspace } from './gate-dependencies.ts'
+import { payloadSha256 } from './gate-editing.ts'
 import { NO_LONGER_ASKED, reportIfStuck, settleNotices, tellVoters } from './gate-notices.ts'
 import { outcomeOf } from './gate-resolving.ts'
 import { openedOnce } from './opened-once.ts'
@@ -22,8 +20,6 @@ import * as voting from './voting-store.ts'
 
 /** A reminder goes out when this share of the time to the due moment has passed. */
 const REMIND_AT = 0.5
-
-const payloadSha256 = (payload: Json): string => createHash('sha256').update(canonicalText(payload)).digest('hex')
 
 const remindAt = (gate: store.Gate): Date | null =>
   gate.due_at === null || gate.reminded
@@ -50,7 +46,12 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
     deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
       const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
       // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
-      if (present && present.payload_sha256 === sha256 && present.version_id === wait.versionId)
+      // Or people have edited the call that the node asked about: then it is the gate about theirs.
+      if (
+        present &&
+        (present.asked_sha256 ?? present.payload_sha256) === sha256 &&
+        present.version_id === wait.versionId
+      )
         return present.outcome === null
           ? opened(present)
           : { ...opened(present), settled: await outcomeOf(tx, present) }
@@ -72,6 +73,7 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
         policy,
         started_by: wait.startedBy,
         initiators: await withHolders(tx, wait.initiatedBy, wait.startedBy),
+        editable: wait.editable ?? null,
       })
       await addApprovers(tx, inserted, policy.approvers)
       const gate = await escalateIfExcluded(tx, inserted)

@@ -50,7 +50,7 @@ export const outcomeOf = async (tx: Tx, gate: store.Gate): Promise<Settled> =>
   outcomeWith(gate, await voting.listVotes(tx, gate.workspace_id, [gate.request_id]))
 
 function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
-  const { status, payload_sha256 } = gate
+  const { status, payload_sha256, edited_by, edited_by_name } = gate
   const outcome = gate.outcome!
   const request_id = toWire('apr', gate.request_id)
   const votes = cast.map(voteJson)
@@ -58,7 +58,17 @@ function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
     type: 'approval.resolved',
     nodePath: gate.node_path,
     outcome,
-    output: { status, outcome, request_id, payload_sha256, votes },
+    output: {
+      status,
+      outcome,
+      request_id,
+      payload_sha256,
+      votes,
+      ...(edited_by !== null && {
+        payload: gate.payload,
+        edited_by: { id: toWire('usr', edited_by), name: edited_by_name },
+      }),
+    },
     data: { node_id: gate.node_id, request_id, status, outcome, resolved_at: gate.resolved_at!.toISOString() },
   }
 }

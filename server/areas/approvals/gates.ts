@@ -2,6 +2,7 @@ import type { PeopleWait } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
 import type { GateDependencies } from './gate-dependencies.ts'
 import { gateDue } from './gate-due.ts'
+import { type Edit, editCall } from './gate-editing.ts'
 import { tellVoters } from './gate-notices.ts'
 import { openGate } from './gate-opening.ts'
 import { cancelOpen, recheckWorkspace, settle } from './gate-resolving.ts'
@@ -13,6 +14,7 @@ import type { Gate } from './store.ts'
 export const makeGates = (deps: GateDependencies) => ({
   openGate: (wait: PeopleWait) => openGate(deps, wait),
   gateDue: (wait: Parameters<typeof gateDue>[1]) => gateDue(deps, wait),
+  editCall: (tx: Tx, gate: Gate, edit: Edit) => editCall(deps, tx, gate, edit),
   settle: (tx: Tx, gate: Gate) => settle(deps, tx, gate),
   recheckWorkspace: (workspaceId: string) => recheckWorkspace(deps, workspaceId),
   cancelOpen,

@@ -15,6 +15,10 @@ export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outco
   return names.length === 0 ? said : `${said} by ${listOf(names)}`
 }
 
+/** Why a gate was withdrawn whose call somebody edited. */
+export const editInWords = (editor: string): string =>
+  `${editor} edited the arguments: another approval asks about them`
+
 const MAX_NAMES = 3
 
 function listOf(names: string[]): string {

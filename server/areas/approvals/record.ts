@@ -25,6 +25,13 @@ export async function readGateRecords(tx: Tx, workspaceId: string, executionId: 
     outcome: gate.outcome,
     opened_at: gate.opened_at.toISOString(),
     resolved_at: gate.resolved_at?.toISOString() ?? null,
+    ...(gate.replaced_by !== null && { replaced_by: toWire('apr', gate.replaced_by) }),
+    ...(gate.replaces !== null &&
+      gate.edited_by !== null && {
+        replaces: toWire('apr', gate.replaces),
+        edited_by: { id: toWire('usr', gate.edited_by), name: gate.edited_by_name },
+        edit_comment: gate.edit_comment,
+      }),
     votes: votes.filter(({ request_id }) => request_id === gate.request_id).map(voteJson),
   }))
 }

@@ -49,6 +49,19 @@ export const Approval = z
     due_at: timestamp().nullable(),
     opened_at: timestamp(),
     resolved_at: timestamp().nullable(),
+    editable: z.boolean().describe('The payload is a call of a tool; people who may vote can edit its arguments'),
+    arguments_schema: jsonObject()
+      .optional()
+      .describe(
+        'What the arguments of the call may be, where they can be edited; fixed ones are not in it. Not in lists',
+      ),
+    edited_by: z
+      .object({ user_id: id('usr'), name: z.string() })
+      .nullable()
+      .describe('Who wrote the arguments; null where they are the agent’s'),
+    edit_comment: z.string().nullable().describe('What that person said about it'),
+    replaces: id('apr').nullable().describe('The gate about the call before it was edited'),
+    replaced_by: id('apr').nullable().describe('The gate about the call as it was edited'),
   })
   .meta({ id: 'Approval' })
 export type Approval = z.input<typeof Approval>
@@ -59,6 +72,12 @@ export const NewVote = z.strictObject({
   payload_sha256: z.string().max(100),
 })
 export type NewVote = z.output<typeof NewVote>
+export const EditedCall = z.strictObject({
+  arguments: jsonObject().describe('All arguments of the call. Fixed ones may be left out, and not changed'),
+  comment: z.string().trim().max(10_000).nullable().optional(),
+  payload_sha256: z.string().max(100),
+})
+export type EditedCall = z.output<typeof EditedCall>
 export const Delegation = z.strictObject({ user_id: reference('usr') })
 
 export const Agreement = z

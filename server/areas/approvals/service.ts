@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Engine } from '#engine/ports'
-import type { Json } from '#model/definition'
+import type { Json, JsonObject } from '#model/definition'
 import type { StandingIn } from '#platform/access/check'
 import { recordAudit } from '#platform/audit'
 import { isUniqueViolation, type Tx } from '#platform/db/pool'
@@ -13,16 +13,16 @@ import { fromWire, NOWHERE, newId, toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import { reasonToExclude } from './excluded.ts'
 import type { Gates } from './gates.ts'
-import type { AgreementQuery, Approval, Delegation, NewVote, Vote } from './schema.ts'
+import { hasVoted, lockGate, notAVoter, requireVote } from './may-vote.ts'
+import type { AgreementQuery, Approval, Delegation, EditedCall, NewVote, Vote } from './schema.ts'
 import { readStanding } from './standings.ts'
 import * as store from './store.ts'
-import type { Standing } from './tally.ts'
-import { gateView, gateViews, voteJson, voteView } from './view.ts'
+import { gateView, gateViews, viewWithBounds, voteJson, voteView } from './view.ts'
 import * as voting from './voting-store.ts'
 
 type ById = { request_id: string }
 
-/** A gate is seen by anyone who sees its execution, and by anyone who may vote or has voted. */
+/** A gate is seen by anyone who sees its execution, and by anyone who may vote, has voted, or wrote what it is about. */
 export const makeStandingInGate =
   (standingInExecution: StandingIn): StandingIn =>
   async (ctx, requestId) => {
@@ -31,6 +31,7 @@ export const makeStandingInGate =
     if (!gate) return undefined
     const inExecution = await standingInExecution(ctx, gate.execution_id)
     if (inExecution !== undefined && inExecution !== 'visible') return 'viewer'
+    if (gate.edited_by === ctx.person.user_id) return 'viewer'
     const voters = await voting.listVoters(ctx.tx, gate.workspace_id, [requestId])
     if (voters.some(({ user_id }) => user_id === ctx.person.user_id)) return 'viewer'
     const votes = await voting.listVotes(ctx.tx, gate.workspace_id, [requestId])
@@ -84,16 +85,6 @@ async function record(
   return row
 }
 
-async function lock(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
-  const gate = await store.lockGate(tx, workspaceId, requestId)
-  if (!gate) throw problem('not_found')
-  return gate
-}
-
-function requireOpen(gate: store.Gate): void {
-  if (gate.status !== 'open') throw problem('gate_closed', `The gate is ${gate.status} already.`)
-}
-
 export async function mayVote(ctx: Context, { request_id }: ById): Promise<void> {
   const gate = await readGate(ctx, request_id)
   const { votes, voters } = await readStanding(ctx.tx, gate)
@@ -103,7 +94,7 @@ export async function mayVote(ctx: Context, { request_id }: ById): Promise<void>
 }
 
 export const getApproval = async (ctx: Context, { request_id }: ById): Promise<Approval> =>
-  gateView(ctx.tx, await readGate(ctx, request_id))
+  viewWithBounds(ctx.tx, await readGate(ctx, request_id))
 
 export async function listApprovalsOfExecution(
   ctx: Context,
@@ -136,12 +127,8 @@ export async function castVoteOf(
   { user_id, name }: { user_id: string; name: string },
   { workspaceId, requestId, decision, comment, payload_sha256, evidence = null }: VoteOfPerson,
 ): Promise<Vote> {
-  const gate = await lock(tx, workspaceId, requestId)
-  const { votes, voters } = await readStanding(tx, gate)
-  if (hasVoted(votes, user_id)) throw problem('already_voted', 'A vote cannot be changed.')
-  const voter = voters.find((one) => one.user_id === user_id)
-  if (!voter) throw problem('forbidden', notAVoter(gate, user_id))
-  requireOpen(gate)
+  const gate = await lockGate(tx, workspaceId, requestId)
+  const { voter } = await requireVote(tx, gate, user_id, 'A vote cannot be changed.')
   if (payload_sha256 !== gate.payload_sha256)
     throw problem('payload_changed', 'Read the gate again and vote on what it says now.')
   try {
@@ -195,17 +182,39 @@ export async function castAgentVote(
   })
 }
 
+/** Writes other arguments for a call of a tool. It is another payload, and another gate about it, which the answer shows. */
+export async function editArguments(
+  { gates }: Deps,
+  ctx: Context,
+  { request_id, payload_sha256, comment, ...edit }: ById & EditedCall,
+): Promise<Approval> {
+  const gate = await lockGate(ctx.tx, ctx.workspace.workspace_id, request_id)
+  const { user_id, name } = ctx.person
+  await requireVote(ctx.tx, gate, user_id, 'You have voted on these arguments already.')
+  if (payload_sha256 !== gate.payload_sha256)
+    throw problem('payload_changed', 'Read the gate again and edit what it says now.')
+  const next = await gates.editCall(ctx.tx, gate, {
+    arguments: edit.arguments as JsonObject,
+    comment: comment || null,
+    editor: { user_id, name },
+  })
+  await recordAudit(ctx, ctx.tx, {
+    action: 'approval.edited',
+    subject: toWire('apr', request_id),
+    data: { replaced_by: toWire('apr', next.request_id), payload_sha256: next.payload_sha256 },
+  })
+  return viewWithBounds(ctx.tx, next)
+}
+
 /** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
 export async function delegateVote(
   ctx: Context,
   { request_id, user_id }: ById & z.output<typeof Delegation>,
 ): Promise<Approval> {
-  const gate = await lock(ctx.tx, ctx.workspace.workspace_id, request_id)
+  const gate = await lockGate(ctx.tx, ctx.workspace.workspace_id, request_id)
   const me = ctx.person.user_id
-  const { votes, voters } = await readStanding(ctx.tx, gate)
-  if (hasVoted(votes, me)) throw problem('already_voted', 'A vote that was cast cannot be handed on.')
-  if (!voters.some((voter) => voter.user_id === me)) throw problem('forbidden', notAVoter(gate, me))
-  requireOpen(gate)
+  const { standing } = await requireVote(ctx.tx, gate, me, 'A vote that was cast cannot be handed on.')
+  const { votes, voters } = standing
   const colleague = await ctx.tx.maybe<{ role: string; kind: string }>(
     `select m.role, u.kind from memberships m join users u using (user_id) where m.workspace_id = $1 and m.user_id = $2`,
     [gate.workspace_id, user_id],
@@ -253,6 +262,7 @@ const verbsOfApprovals = {
   castVote,
   castVoteOf,
   castAgentVote,
+  editArguments,
 }
 
 export function makeApprovals(dependencies: Deps) {
@@ -266,20 +276,6 @@ export function makeApprovals(dependencies: Deps) {
     delegateVote,
     listAgreement,
   }
-}
-
-/** Why this person has no vote at the gate; null where they have one. */
-export const whyNotVote = ({ gate, voters }: Pick<Standing, 'gate' | 'voters'>, userId: string): string | null =>
-  voters.some(({ user_id }) => user_id === userId) ? null : notAVoter(gate, userId)
-
-const hasVoted = (votes: voting.VoteRow[], userId: string): boolean =>
-  votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
-
-const notAVoter = (gate: store.Gate, userId: string): string => {
-  const reason = reasonToExclude(gate, userId)
-  return reason === null
-    ? 'The policy of this gate does not name you as an approver.'
-    : `Somebody else must approve this: you ${reason}.`
 }
 
 function decodeAgreementCursor(cursor: string | undefined): readonly [string, string, string] | null {

@@ -1,9 +1,13 @@
+import type { CallBounds } from '#engine/agents/call-bounds'
 import type { Initiator } from '#engine/ports'
 import type { Policy } from '#model/approval'
 import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { decidedList, gateList, inboxList } from './schema.ts'
+
+/** Besides who led to the execution, the person who edited the call that the gate is about. */
+export type GateInitiator = Omit<Initiator, 'kind'> & { kind: Initiator['kind'] | 'editor' }
 
 export type Gate = {
   workspace_id: string
@@ -21,17 +25,28 @@ export type Gate = {
   outcome: 'approved' | 'rejected' | null
   started_by: string | null
   /** Who and what led to the execution; null where an older release opened the gate. */
-  initiators: Initiator[] | null
+  initiators: GateInitiator[] | null
   escalated: boolean
   reminded: boolean
   unsatisfiable: boolean
   due_at: Date | null
   opened_at: Date
   resolved_at: Date | null
+  /** It is about a call of a tool, whose arguments may be edited. */
+  is_editable: boolean
+  /** What the node asked with, where the call was edited since. */
+  asked_sha256: string | null
+  edited_by: string | null
+  edited_by_name: string | null
+  edit_comment: string | null
+  edits: number
+  replaces: string | null
+  replaced_by: string | null
 }
 
-const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
-  outcome, started_by, initiators, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at`
+export const columns = `workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256, policy, status,
+  outcome, started_by, initiators, escalated, reminded, unsatisfiable, due_at, opened_at, resolved_at, editable is not null as is_editable, asked_sha256,
+  edited_by, edited_by_name, edit_comment, edits, replaces, replaced_by`
 
 export const findGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
   tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2`, [
@@ -153,12 +168,12 @@ export async function insertGate(
     | 'policy'
     | 'started_by'
     | 'initiators'
-  >,
+  > & { editable: CallBounds | null },
 ): Promise<Gate> {
   return tx.row<Gate>(
     `insert into approval_requests (workspace_id, request_id, execution_id, workflow_id, version_id, node_path, node_id, title, payload, payload_sha256,
-       policy, started_by, initiators, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, date_trunc('milliseconds', now() + make_interval(secs => $14))) returning ${columns}`,
+       policy, started_by, initiators, due_at, editable)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, date_trunc('milliseconds', now() + make_interval(secs => $14)), $15) returning ${columns}`,
     [
       gate.workspace_id,
       gate.request_id,
@@ -174,6 +189,7 @@ export async function insertGate(
       gate.started_by,
       JSON.stringify(gate.initiators ?? []),
       gate.policy.due_in_s,
+      gate.editable === null ? null : JSON.stringify(gate.editable),
     ],
   )
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
+import { readBounds } from './edit-store.ts'
 import { reasonToExclude } from './excluded.ts'
 import type { Approval, Vote } from './schema.ts'
 import { readStandings } from './standings.ts'
@@ -28,6 +29,13 @@ export const voteJson = (vote: voting.VoteRow): JsonObject => ({
   vote_id: toWire('vote', vote.vote_id),
   voted_at: vote.voted_at.toISOString(),
 })
+
+/** With what its arguments may become, where it is about a call: too much for lists. */
+export async function viewWithBounds(tx: Tx, gate: store.Gate): Promise<Approval> {
+  const view = await gateView(tx, gate)
+  const bounds = gate.is_editable && gate.status === 'open' ? await readBounds(tx, gate) : null
+  return bounds === null ? view : { ...view, arguments_schema: bounds.schema }
+}
 
 export const gateView = async (tx: Tx, gate: store.Gate): Promise<Approval> => (await gateViews(tx, [gate]))[0]!
 
@@ -72,5 +80,10 @@ function viewOf({ gate, votes, agents, outstanding, excluded }: Standing, earned
     due_at: gate.due_at,
     opened_at: gate.opened_at,
     resolved_at: gate.resolved_at,
+    editable: gate.is_editable,
+    edited_by: gate.edited_by === null ? null : { user_id: gate.edited_by, name: gate.edited_by_name ?? '' },
+    edit_comment: gate.edit_comment,
+    replaces: gate.replaces,
+    replaced_by: gate.replaced_by,
   }
 }

@@ -2,12 +2,14 @@ import { type NodeCall, NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { ToolCall } from '#providers/llm/index'
+import { type CallBounds, chosenOf } from './call-bounds.ts'
 import type { AgentTool } from './tools.ts'
 
 // People decide about one call of a tool. The payload that they vote on is the call itself, so an approval holds for these
-// arguments and no others: what the model asks for next is another payload and another vote.
+// arguments and no others: what the model asks for next is another payload and another vote, and so are arguments that people edited.
 
-export type Decision = { outcome: string; why: string }
+/** `edited`: the arguments that people approved in place of the model's, without fixed ones, and who wrote them. */
+export type Decision = { outcome: string; why: string; edited?: { arguments: JsonObject; by: string } }
 
 const MAX_WHY = 2_000
 
@@ -18,13 +20,28 @@ export async function askApproval(call: NodeCall, key: string, wanted: ToolCall,
     throw new NodeFailure('tool_not_grantable', `${tool.title} needs approval, which cannot be asked for here`, {
       retryable: false,
     })
+  const { bounds } = tool
   const payload: JsonObject = {
     tool: tool.title,
-    arguments: { ...(wanted.arguments as JsonObject), ...tool.fixed },
+    arguments: { ...(wanted.arguments as JsonObject), ...bounds?.fixed },
     call: key.replace('tool:', ''),
   }
-  const decided = await call.openGate({ title: `Allow the agent to call ${tool.title}`.slice(0, 500), payload, policy })
-  return { outcome: decided.outcome, why: reasonsOf(decided.output) }
+  const title = `Allow the agent to call ${tool.title}`.slice(0, 500)
+  const { outcome, output } = await call.openGate({ title, payload, policy }, bounds)
+  const edited = bounds && editedIn(output, bounds)
+  return { outcome, why: reasonsOf(output), ...(edited && { edited }) }
+}
+
+function editedIn(output: Json, bounds: CallBounds): Decision['edited'] {
+  const { payload, edited_by } = isObject(output) ? output : {}
+  if (!isObject(payload) || !isObject(payload.arguments) || !isObject(edited_by)) return undefined
+  const { chosen, problems } = chosenOf(bounds, payload.arguments)
+  // Checked when they were edited, against the same bounds: a definition does not change while it runs.
+  if (problems.length > 0)
+    throw new NodeFailure('args_invalid', 'the approved arguments do not fit the grant of the tool', {
+      retryable: false,
+    })
+  return { arguments: chosen, by: String(edited_by.name) }
 }
 
 /** What the voters said about it, for the model. */

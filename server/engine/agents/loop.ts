@@ -40,7 +40,7 @@ export type AgentGoal = {
 export type AgentStep = {
   turn: number
   text: string
-  calls: { tool: string; arguments: Json; ok: boolean; result: string }[]
+  calls: { tool: string; arguments: Json; ok: boolean; result: string; edited_by?: string }[]
 }
 export type AgentAnswer = { answer: string; value?: Json; steps: AgentStep[]; usage: Usage }
 
@@ -149,7 +149,14 @@ export const runAgent = async (
       const outcome = index < MAX_CALLS_PER_TURN ? await runTool(call, `tool:${turn}.${index}`, wanted, tool) : tooMany
       messages.push({ role: 'tool', call_id: wanted.id, name: wanted.name, text: outcome.text, failed: !outcome.ok })
       const result = outcome.text.slice(0, SHOWN_RESULT).toWellFormed()
-      step.calls.push({ tool: tool?.title ?? wanted.name, arguments: wanted.arguments, ok: outcome.ok, result })
+      const { ok, edited } = outcome
+      step.calls.push({
+        tool: tool?.title ?? wanted.name,
+        arguments: edited?.arguments ?? wanted.arguments,
+        ok,
+        result,
+        ...(edited && { edited_by: edited.by }),
+      })
     }
   }
   throw outOfSteps()

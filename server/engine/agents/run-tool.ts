@@ -5,12 +5,15 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { clip } from '#providers/llm/fence'
 import type { ToolCall } from '#providers/llm/index'
-import { askApproval } from './approval.ts'
+import { askApproval, type Decision } from './approval.ts'
 import type { AgentTool } from './tools.ts'
 
 // One tool call of an agent. What the model is told of it is journalled, once; an attempt that takes over reads it there.
 
-export type ToolOutcome = { ok: true; text: string } | { ok: false; code: string; text: string }
+export type ToolOutcome = ({ ok: true; text: string } | { ok: false; code: string; text: string }) & {
+  /** What people made of the arguments before they approved the call. */
+  edited?: NonNullable<Decision['edited']>
+}
 
 const MAX_RESULT = 16_000
 
@@ -28,15 +31,17 @@ export const runTool = async (
     const outcome = refusal ?? failed('unknown_tool', 'there is no such tool')
     return call.step(key, async () => outcome)
   }
+  let edited: Decision['edited']
   if (tool.approval !== undefined) {
     const decision = await call.step(`${key}/approval`, () => askApproval(call, key, wanted, tool))
     if (decision.outcome !== 'approved')
       return call.step(key, async () =>
         failed('not_approved', `The call was not approved, and not made. ${decision.why}`),
       )
+    edited = decision.edited
   }
   const begun = tool.effect === 'at_most_once' ? await markBegun(call, key) : true
-  return call.step(key, async (): Promise<ToolOutcome> => {
+  const work = async (): Promise<ToolOutcome> => {
     if (!begun)
       return failed(
         'outcome_unknown',
@@ -45,7 +50,7 @@ export const runTool = async (
     try {
       const output = await tool.run({
         ...call,
-        args: wanted.arguments as JsonObject,
+        args: edited?.arguments ?? (wanted.arguments as JsonObject),
         effectKey: `${call.effectKey}:${key}`,
         step: (name, work) => call.step(`${key}/${name}`, work),
         say: async (name, lines) => call.say?.(`${key}/${name}`, lines),
@@ -63,7 +68,15 @@ export const runTool = async (
       call.log.warn({ err: error, execution_id: call.executionId, tool: tool.title }, 'a tool of an agent threw')
       return failed('internal', 'the tool failed for a reason on our side')
     }
-  })
+  }
+  return call.step(key, async () => told(await work(), edited))
+}
+
+/** The model hears that the call was another than it asked for, and goes on from what really happened. */
+function told(outcome: ToolOutcome, edited: Decision['edited']): ToolOutcome {
+  if (edited === undefined) return outcome
+  const said = `Before they approved the call, people changed its arguments to ${JSON.stringify(edited.arguments)}.`
+  return { ...outcome, text: clip(`${said}\n${outcome.text}`, MAX_RESULT).text, edited }
 }
 
 /** False when an earlier attempt had begun it: the journal then holds another's mark. */

@@ -2,7 +2,8 @@ import { type NodeCall, NodeFailure } from '#engine/node'
 import { EFFECTS, type FindImported, isImportedName, needsCredential } from '#engine/nodes/service-call'
 import type { Json, JsonObject } from '#model/definition'
 import type { Catalogue } from '#providers/services/catalogue'
-import { type AgentTool, type KindLookup, offeredSchema, problemsOf, safeName } from './tools.ts'
+import { problemsWithin } from './call-bounds.ts'
+import { type AgentTool, inWords, type KindLookup, offeredSchema, safeName } from './tools.ts'
 
 // An action of a service as a tool, with the schema of that action: of the services that come with the program, and of those that
 // the workspace imported (OpenAPI documents, pieces, MCP servers). It runs as the node `service.call` does, with a credential that stands
@@ -51,18 +52,16 @@ async function serviceTool(
   const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((field) => !Object.hasOwn(properties, field))
   if (unknown !== undefined) throw refused(`${service.title}, ${action.title} has no argument "${unknown}"`)
   const schema = offeredSchema(action.args_schema, fixed, allowed)
+  const bounds = { schema, full: action.args_schema, fixed }
   return {
     name: safeName(`${wanted}_${name}`),
     title: `${wanted}.${name}`,
     description: [`${service.title}: ${action.title}`, action.description].filter(Boolean).join('. ').slice(0, 1_000),
     schema,
     effect: EFFECTS[action.effect],
-    fixed,
+    bounds,
     approval,
-    check: (args) => {
-      const problems = problemsOf(schema, args)
-      return problems.length > 0 ? problems : problemsOf(action.args_schema, { ...args, ...fixed })
-    },
+    check: (args) => inWords(problemsWithin(bounds, args)),
     run: async (call) => {
       const args = {
         service: wanted,

@@ -1,12 +1,14 @@
 import { type OpenCredential, openNamed } from '#engine/credentials'
 import { type NodeCall, NodeFailure, type NodeKind } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
+import type { Issue } from '#model/issue'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
 import { checkSchema } from '#model/json-schema-check'
 import type { Effect } from '#model/node'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Tool } from '#providers/llm/index'
+import { type CallBounds, problemsWithin } from './call-bounds.ts'
 import { type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
 
 // The tools an agent was granted: node kinds of the registry, and those of tool servers. Nothing else can be called.
@@ -15,8 +17,8 @@ export type AgentTool = Tool & {
   /** What people call it: `http.request`, or the name at its tool server. */
   title: string
   effect: Effect
-  /** Arguments that every call has besides those of the model. */
-  fixed?: JsonObject
+  /** What the author fixed or left open; absent where calls are never approved. */
+  bounds?: CallBounds
   /** Who has to approve each call before it is made: the policy of an approval. */
   approval?: JsonObject | undefined
   /** What is wrong with the arguments, before anything runs. */
@@ -47,18 +49,16 @@ export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool
     const unknown = [...Object.keys(fixed), ...Object.keys(allowed)].find((name) => !hasField(descriptor, name))
     if (unknown !== undefined) throw refused(`"${type}" has no argument "${unknown}"`)
     const schema = offeredSchema(withoutCredentials(descriptor.args_schema), fixed, allowed)
+    const bounds = { schema, full: descriptor.args_schema, fixed }
     return {
       name: safeName(type),
       title: type,
       description: `${descriptor.title}. ${descriptor.description}`.slice(0, 1_000),
       schema,
       effect: descriptor.effect,
-      fixed,
+      bounds,
       approval,
-      check: (args) => {
-        const problems = problemsOf(schema, args)
-        return problems.length > 0 ? problems : problemsOf(descriptor.args_schema, { ...args, ...fixed })
-      },
+      check: (args) => inWords(problemsWithin(bounds, args)),
       run: async (call) => (await run({ ...call, args: { ...call.args, ...fixed } })).output,
     }
   })
@@ -169,10 +169,11 @@ const withSession = async <T>(
   }
 }
 
-export const problemsOf = (schema: JsonObject, args: JsonObject): string[] =>
-  validateJson(schema, args)
-    .slice(0, 8)
-    .map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`)
+export const problemsOf = (schema: JsonObject, args: JsonObject): string[] => inWords(validateJson(schema, args))
+
+/** For the model. */
+export const inWords = (issues: Issue[]): string[] =>
+  issues.slice(0, 8).map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`)
 
 /** Vendors take letters, digits, `_` and `-`, at most 64. */
 export const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)

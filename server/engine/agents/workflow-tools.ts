@@ -1,7 +1,8 @@
 import { type NodeCall, NodeFailure } from '#engine/node'
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import { type AgentTool, type GrantedArguments, offeredSchema, problemsOf, safeName } from './tools.ts'
+import { problemsWithin } from './call-bounds.ts'
+import { type AgentTool, type GrantedArguments, inWords, offeredSchema, safeName } from './tools.ts'
 
 // A workflow as a tool of an agent. Each call is an execution of its own, started once; the agent is suspended until it has ended,
 // however long that takes.
@@ -34,6 +35,7 @@ async function workflowTool(
   const unknown = named.find((field) => !Object.hasOwn(properties, field))
   if (unknown !== undefined) throw refused(`"${about.name}" has no input "${unknown}"`)
   const schema = offeredSchema(inputs, fixed, allowed)
+  const bounds = { schema, full: inputs, fixed }
   return {
     name: nameOf(about.name),
     title: about.name,
@@ -41,12 +43,9 @@ async function workflowTool(
     schema,
     // Its execution has an id that follows from the call, so it is started once.
     effect: 'idempotent',
-    fixed,
+    bounds,
     approval,
-    check: (args) => {
-      const problems = problemsOf(schema, args)
-      return problems.length > 0 ? problems : problemsOf(inputs, { ...args, ...fixed })
-    },
+    check: (args) => inWords(problemsWithin(bounds, args)),
     run: async ({ args, effectKey, runWorkflow }) => {
       if (!runWorkflow) throw refused('workflows cannot be run as tools here')
       const { results, error } = await runWorkflow(effectKey, { workflow_id: workflowId, input: { ...args, ...fixed } })

@@ -213,8 +213,12 @@ const absorb = (pass: Pass, happening: Happening) => {
     case 'voted':
       if (!waitsOn(pass, id, 'approval') && !(node?.status === 'running' && maySuspend(pass, id))) return
       return record(pass, 'approval.voted', { ...happening.data, node_id: id })
+    case 'edited':
+      if (maySuspend(pass, id)) gateOver(pass, id, 'approval.edited', happening.data)
+      return
     case 'resolved': {
-      if (maySuspend(pass, id)) return gateOver(pass, id, happening)
+      if (maySuspend(pass, id))
+        return gateOver(pass, id, 'approval.resolved', { ...happening.data, outcome: happening.outcome })
       const gate = waitsOn(pass, id, 'approval')
       if (!gate) return
       record(pass, 'approval.resolved', { ...happening.data, node_id: id, outcome: happening.outcome })
@@ -299,12 +303,12 @@ const wake = (pass: Pass, id: string): void => {
   else if (again) pass.commands.push(again)
 }
 
-/** A gate of a node that suspends. One that is resolved before the node waits for it is remembered. */
-const gateOver = (pass: Pass, id: string, { data, outcome }: Happening & { kind: 'resolved' }): void => {
+/** A gate of a node that suspends. One that is resolved, or replaced, before the node waits for it is remembered. */
+const gateOver = (pass: Pass, id: string, type: 'approval.edited' | 'approval.resolved', data: JsonObject): void => {
   const waiting = waitsOn(pass, id, 'approval')?.wait
   const isAwaited = waiting && 'data' in waiting && waiting.data.request_id === data.request_id
   if (!isAwaited && pass.state.nodes[id]?.status !== 'running') return
-  record(pass, 'approval.resolved', { ...data, node_id: id, outcome })
+  record(pass, type, { ...data, node_id: id })
   if (isAwaited) wake(pass, id)
 }
 

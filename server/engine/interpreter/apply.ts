@@ -113,6 +113,7 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
       }
       return { ...old, status: 'waiting', wait }
     }
+    case 'approval.edited':
     case 'approval.resolved':
       if (old?.status !== 'running' || typeof data.request_id !== 'string') return undefined
       return { ...old, over: [...(old.over ?? []), data.request_id] }

@@ -29,6 +29,7 @@ export type Happening =
   | { kind: 'opened'; node: string; people: Asking; data: JsonObject; dueAt: number | null }
   | { kind: 'postponed'; node: string; people: Asking; dueAt: number | null }
   | { kind: 'voted'; node: string; data: JsonObject }
+  | { kind: 'edited'; node: string; data: JsonObject }
   | { kind: 'resolved'; node: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
   | { kind: 'received'; node: string; output: Json; data: JsonObject }

@@ -14,6 +14,7 @@ export const OUTWARD: readonly string[] = [
   'execution.cancelled',
   'execution.timed_out',
   'approval.opened',
+  'approval.edited',
   'approval.voted',
   'approval.resolved',
   'clarification.asked',

@@ -179,7 +179,13 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
                   type: 'array',
                   items: {
                     type: 'object',
-                    properties: { tool: { type: 'string' }, arguments: {}, ok: { type: 'boolean' }, result: {} },
+                    properties: {
+                      tool: { type: 'string' },
+                      arguments: {},
+                      ok: { type: 'boolean' },
+                      result: {},
+                      edited_by: { type: 'string', description: 'Who edited the arguments before they were approved' },
+                    },
                   },
                 },
               },

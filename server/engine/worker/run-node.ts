@@ -109,9 +109,10 @@ function callOf(
       if (!durable || controller.aborted) throw new NodeFailure('aborted', 'this attempt is over')
       return result
     },
-    openGate: async (gate) => {
+    openGate: async (gate, editable) => {
       takeShown(live, frame, { node: command.node, args: gate })
-      const opened = await inArea(deps, live, () => deps.ports.openGate(waitOf(live, frame, command.node, gate)))
+      const wait = { ...waitOf(live, frame, command.node, gate), ...(editable && { editable }) }
+      const opened = await inArea(deps, live, () => deps.ports.openGate(wait))
       if (opened.settled?.type === 'approval.resolved') return opened.settled
       throw new Suspended({ kind: 'approval', data: opened.data, dueAt: opened.dueAt?.getTime() ?? null })
     },

@@ -33,6 +33,8 @@ export const happeningOf = (signal: Signal, node: string, attempt: number): Happ
   switch (signal.type) {
     case 'approval.voted':
       return { kind: 'voted', node, data: signal.data }
+    case 'approval.edited':
+      return { kind: 'edited', node, data: signal.data }
     case 'approval.resolved':
       return { kind: 'resolved', node, outcome: signal.outcome, output: signal.output, data: signal.data }
     case 'clarification.answered':

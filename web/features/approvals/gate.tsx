@@ -11,6 +11,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, inputClass, Select } from '#web/ui/field.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { EditArguments } from './edit-arguments.tsx'
 import { Payload } from './payload.tsx'
 import { quorumInWords } from './policy-words.ts'
 
@@ -54,6 +55,16 @@ export function Gate({ gate, compact = false, commentId }: { gate: Approval; com
             </>
           )}
         </p>
+        {gate.edited_by && <p className="mt-2">{gate.edited_by.name} edited the arguments.</p>}
+        {gate.edit_comment && <p className="mt-1 break-words whitespace-pre-wrap text-ink-2">{gate.edit_comment}</p>}
+        {gate.replaced_by && (
+          <p className="mt-2">
+            The arguments were edited.{' '}
+            <Link to={`/approvals/${gate.replaced_by}`} className="text-accent underline">
+              See the edited call
+            </Link>
+          </p>
+        )}
         {gate.unsatisfiable && gate.status === 'open' && (
           <p className="mt-2 rounded-md bg-danger-soft px-3 py-2 text-danger">
             No one is left who can approve this. The owner must cancel the run or change the approvers.
@@ -149,6 +160,7 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
   const { userId } = useRole()
   const [comment, setComment] = useState('')
   const [delegating, setDelegating] = useState(false)
+  const [editing, setEditing] = useState(false)
   const cast = useCastVote()
   const mine = gate.votes.find(({ voter }) => voter.id === userId)
   if (mine) return <p className="text-ink-2">You have voted. A vote cannot be changed.</p>
@@ -195,10 +207,18 @@ function Vote({ gate, commentId }: { gate: Approval; commentId: string }) {
         <Button look="quiet" disabled={cast.isPending} onClick={() => vote('abstain')}>
           Abstain
         </Button>
-        <Button look="quiet" className="ml-auto" onClick={() => setDelegating(true)}>
-          Delegate…
-        </Button>
+        <span className="ml-auto flex flex-wrap gap-2">
+          {gate.editable && (
+            <Button look="quiet" onClick={() => setEditing(true)}>
+              Edit arguments…
+            </Button>
+          )}
+          <Button look="quiet" onClick={() => setDelegating(true)}>
+            Delegate…
+          </Button>
+        </span>
       </div>
+      {editing && <EditArguments gate={gate} comment={comment.trim()} onClose={() => setEditing(false)} />}
       {delegating && <Delegate gate={gate} onClose={() => setDelegating(false)} />}
     </section>
   )

@@ -67,6 +67,7 @@ function changeNode(node: Node, frame: Frame, data: Data): Node | undefined {
     case 'clarification.asked':
     case 'event.awaited':
       return { ...node, status: 'waiting' }
+    case 'approval.edited':
     case 'approval.resolved':
     case 'clarification.answered':
     case 'event.received':

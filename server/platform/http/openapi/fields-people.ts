@@ -35,6 +35,7 @@ export const peopleFields: Record<string, string> = {
   'Approval.request_id': 'The id of the gate',
   'getApproval.request_id': 'The id of the gate',
   'castVote.request_id': 'The id of the gate',
+  'editArguments.request_id': 'The id of the gate',
   'delegateVote.request_id': 'The id of the gate',
   errors: 'The fields at fault',
   user_id: 'The id of the person',

@@ -1,0 +1,54 @@
+import type { Tx } from '#platform/db/pool'
+import { problem } from '#platform/errors'
+import { toWire } from '#platform/ids'
+import { reasonToExclude } from './excluded.ts'
+import { readStanding } from './standings.ts'
+import * as store from './store.ts'
+import type { Standing } from './tally.ts'
+import type { VoteRow, VoterRow } from './voting-store.ts'
+
+// Whether somebody has a vote at a gate, and whether the gate still takes one.
+
+export async function lockGate(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
+  const gate = await store.lockGate(tx, workspaceId, requestId)
+  if (!gate) throw problem('not_found')
+  return gate
+}
+
+/** The vote of this person at a locked gate: they have one, have not cast it, and the gate is open. */
+export async function requireVote(
+  tx: Tx,
+  gate: store.Gate,
+  userId: string,
+  hasVotedAlready: string,
+): Promise<{ voter: VoterRow; standing: Standing }> {
+  const standing = await readStanding(tx, gate)
+  if (hasVoted(standing.votes, userId)) throw problem('already_voted', hasVotedAlready)
+  const voter = standing.voters.find(({ user_id }) => user_id === userId)
+  if (!voter) throw problem('forbidden', notAVoter(gate, userId))
+  requireOpen(gate)
+  return { voter, standing }
+}
+
+function requireOpen(gate: store.Gate): void {
+  if (gate.status === 'open') return
+  if (gate.replaced_by === null) throw problem('gate_closed', `The gate is ${gate.status} already.`)
+  const request_id = toWire('apr', gate.replaced_by)
+  throw problem('payload_changed', `The arguments were edited. Read the gate ${request_id} and vote on what it says.`, {
+    report: { request_id },
+  })
+}
+
+/** Why this person has no vote at the gate; null where they have one. */
+export const whyNotVote = ({ gate, voters }: Pick<Standing, 'gate' | 'voters'>, userId: string): string | null =>
+  voters.some(({ user_id }) => user_id === userId) ? null : notAVoter(gate, userId)
+
+export const hasVoted = (votes: VoteRow[], userId: string): boolean =>
+  votes.some(({ voter_kind, voter_id }) => voter_kind === 'human' && voter_id === userId)
+
+export const notAVoter = (gate: store.Gate, userId: string): string => {
+  const reason = reasonToExclude(gate, userId)
+  return reason === null
+    ? 'The policy of this gate does not name you as an approver.'
+    : `Somebody else must approve this: you ${reason}.`
+}
