@@ -254,6 +254,10 @@ export const settings = {
     'open',
     '`closed`: workspaces use language models of their own (credentials of kind `llm`) or none',
   ),
+  LLM_EMBEDDINGS_MODEL: optional(
+    text,
+    'Embedding model of `LLM_PROVIDER` (not Anthropic) that knowledge bases may use without a credential of their own',
+  ),
   LLM_BASE_URL: optional(webAddress, 'Base address of the language model, with `/v1`'),
   SPEECH_BASE_URL: optional(webAddress, 'OpenAI-compatible speech and transcription, with `/v1`', 'none: local models'),
   SPEECH_API_KEY: optional(text, 'Key for it'),

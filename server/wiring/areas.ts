@@ -90,6 +90,7 @@ function wireResources({ config, db, vault, log, baseUrl }: Parts, workflows: ()
     outgoing: providers.outgoing,
     jobs: links.credentialHooks,
     installation: providers.llm,
+    embeddingModel: providers.embeddings?.model ?? null,
     allowances: payments.allowances,
   })
   const files = wireFiles({

@@ -28,17 +28,21 @@ export type CredentialOptions = {
   jobs: CredentialJobHooks
   /** The installation's language model, as far as tenants may use it. */
   installation: LanguageModel
+  /** The installation's embedding model, where there is one. */
+  embeddingModel: string | null
   allowances: Allowances
 }
 
 /** The vault: stored secrets, and the one way to use them. */
-export function wireCredentials({ db, vault, log, outgoing, jobs, installation, allowances }: CredentialOptions) {
+export function wireCredentials(options: CredentialOptions) {
+  const { db, vault, log, outgoing, jobs, installation, embeddingModel, allowances } = options
   const notes = makeUseNotes({ db, log })
   const recent = makeRecent(db)
   const watch = makeWatchModel({ db, log })
   const parts: ModelParts = {
     recent,
     installation,
+    embeddingModel,
     watch: watch.model,
     db,
     vault,

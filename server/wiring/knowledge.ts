@@ -7,6 +7,7 @@ import { mayReadNamed, standingInKnowledge, standingInOwnedKnowledge } from '#ar
 import { knowledgeRoutes } from '#areas/knowledge/routes'
 import { searchKnowledge } from '#areas/knowledge/search'
 import type { Allowances } from '#areas/payments/allowances'
+import { meterEmbeddings } from '#areas/payments/means'
 import type { Quotas } from '#areas/payments/quotas'
 import type { ReferenceCheck } from '#areas/workflows/definition-check'
 import { findPrincipal } from '#areas/workflows/rights'
@@ -34,7 +35,13 @@ export type KnowledgeOptions = {
 /** Knowledge bases: their doors, the node that searches them, and what indexes their documents. */
 export function wireKnowledge(options: KnowledgeOptions) {
   const { config, db, log, providers, quotas, allowances, openModel, watchEmbed, datasets } = options
-  const search = { db, outgoing: providers.outgoing, openModel, watchEmbed }
+  const { embeddings } = providers
+  const installation = embeddings && {
+    model: embeddings.model,
+    name: embeddings.name,
+    askFor: (workspaceId: string) => meterEmbeddings(embeddings.ask, workspaceId, allowances),
+  }
+  const search = { db, outgoing: providers.outgoing, openModel, watchEmbed, installation }
   const indexer = makeIndexer({
     ...search,
     log,

@@ -11,6 +11,7 @@ import { makeS3Blobs } from '#providers/blobs/s3'
 import { makeChannels } from '#providers/channels/channels'
 import { makeConversion } from '#providers/conversion/process'
 import { makeLanguageModel, modelForTenants } from '#providers/llm/configured'
+import { makeInstallationEmbeddings } from '#providers/llm/installation-embeddings'
 import { insertIntoOutbox, makeOutboxMail } from '#providers/mail/outbox'
 import { makeSmtpMail } from '#providers/mail/smtp'
 import { makeTheOddsApi } from '#providers/odds/the-odds-api'
@@ -79,6 +80,7 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances
     mail,
     odds,
     llm,
+    embeddings: makeInstallationEmbeddings(config),
     blobs,
     channels,
     ...voices,

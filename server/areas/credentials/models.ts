@@ -17,6 +17,8 @@ import type { Principal } from './wanted.ts'
 export type ModelParts = ResolveParts & {
   outgoing: Pick<Outgoing, 'request' | 'fetchWith'>
   installation: LanguageModel
+  /** The installation's embedding model, where there is one. */
+  embeddingModel: string | null
   /** Counts what is asked of it. */
   watch: WatchModel
 }

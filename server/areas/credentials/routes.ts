@@ -146,19 +146,19 @@ export const credentialRoutes = (parts: ModelParts): AnyRoute[] =>
         summary: 'Which language model answers in the workspace where none is named',
         extension: true,
         answer: WorkspaceModel,
-        run: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts.installation, ctx, input),
+        run: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts, ctx, input),
       },
       chooseWorkspaceModel: {
         summary: 'Choose the language model of the workspace, and one for when it is away',
         description:
           'Choosing a credential lends it to everything that runs in the workspace. Null: the installation’s own.',
         extension: true,
-        current: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts.installation, ctx, input),
+        current: (ctx: Context, input: { workspace_id: string }) => getWorkspaceModel(parts, ctx, input),
         body: NewWorkspaceModel,
         answer: WorkspaceModel,
         examples: { body: { credential_id: null } },
         run: (ctx: Context, input: { workspace_id: string } & z.output<typeof NewWorkspaceModel>) =>
-          chooseWorkspaceModel(parts.installation, ctx, input),
+          chooseWorkspaceModel(parts, ctx, input),
       },
       listCredentialKinds: {
         summary: 'The kinds of credentials and the known services, as forms for an editor',

@@ -183,6 +183,10 @@ export const WorkspaceModel = z
     credential_id: id('cred').nullable(),
     fallback_credential_id: id('cred').nullable(),
     source: z.enum(['workspace', 'installation', 'none']).describe('Whose model answers where none is named'),
+    embedding_model: z
+      .string()
+      .nullable()
+      .describe('The embedding model of the installation, which knowledge bases may use; null where it has none'),
   })
   .meta({ id: 'WorkspaceModel' })
 

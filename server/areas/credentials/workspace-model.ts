@@ -9,19 +9,22 @@ import * as store from './store.ts'
 
 // The language model of a workspace. Choosing a credential for it lends it to everything that runs there.
 
+/** What the installation has to offer. */
+export type Installation = { installation: LanguageModel; embeddingModel: string | null }
+
 type ByWorkspace = { workspace_id: string }
 type Chosen = { credential_id: string | null; fallback_credential_id?: string | null | undefined }
 
-export async function getWorkspaceModel(installation: LanguageModel, ctx: Context, { workspace_id }: ByWorkspace) {
+export async function getWorkspaceModel(offered: Installation, ctx: Context, { workspace_id }: ByWorkspace) {
   const row = await findWorkspaceModel(ctx.tx, workspace_id)
   const { credential_id = null, fallback_credential_id = null } = row ?? {}
   const source: 'workspace' | 'installation' | 'none' =
-    credential_id !== null ? 'workspace' : installation.available() === null ? 'installation' : 'none'
-  return { credential_id, fallback_credential_id, source }
+    credential_id !== null ? 'workspace' : offered.installation.available() === null ? 'installation' : 'none'
+  return { credential_id, fallback_credential_id, source, embedding_model: offered.embeddingModel }
 }
 
 export async function chooseWorkspaceModel(
-  installation: LanguageModel,
+  offered: Installation,
   ctx: Context,
   { workspace_id, credential_id, fallback_credential_id = null }: ByWorkspace & Chosen,
 ) {
@@ -37,5 +40,5 @@ export async function chooseWorkspaceModel(
     workspaceId: workspace_id,
     data: { credential_id: credential_id && toWire('cred', credential_id) },
   })
-  return getWorkspaceModel(installation, ctx, { workspace_id })
+  return getWorkspaceModel(offered, ctx, { workspace_id })
 }

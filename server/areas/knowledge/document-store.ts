@@ -1,6 +1,7 @@
 import type { JsonObject } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
+import type { Embedding } from './embeddings.ts'
 import { type documentKinds, documentList, type KnowledgeDocument, type Language } from './schema.ts'
 
 type Kind = (typeof documentKinds)[number]
@@ -122,14 +123,12 @@ export type WorkRow = {
   created_by: string | null
   language: Language
   owner_id: string | null
-  embedding_credential_id: string | null
-  embedding_model: string | null
-}
+} & Embedding
 
 export const findWork = (tx: Tx, { workspace_id, document_id }: Claimed): Promise<WorkRow | undefined> =>
   tx.maybe<WorkRow>(
     `select d.document_id, d.knowledge_id, d.name, d.kind, d.source, d.root_id, d.url, d.depth_left, d.content, d.revision, d.attempts,
-       d.created_by, b.language, b.owner_id, b.embedding_credential_id, b.embedding_model
+       d.created_by, b.language, b.owner_id, b.embedding_credential_id, b.embedding_installation, b.embedding_model
      from knowledge_documents d join knowledge_bases b on b.workspace_id = d.workspace_id and b.knowledge_id = d.knowledge_id
      where d.workspace_id = $1 and d.document_id = $2 and d.status = 'indexing'`,
     [workspace_id, document_id],

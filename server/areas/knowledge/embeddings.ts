@@ -3,7 +3,7 @@ import type { Asker, WatchEmbed } from '#areas/insights/metering'
 import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Outgoing } from '#platform/outgoing/outgoing'
-import { type Embed, makeAskVectors } from '#providers/llm/embeddings'
+import { type AskVectors, type Embed, makeAskVectors } from '#providers/llm/embeddings'
 
 export type { Embed }
 
@@ -15,6 +15,8 @@ export type EmbedParts = {
     config: JsonObject
     address: string | null
   }>
+  /** The installation's own model, held to the quotas of the workspace; null where it has none for tenants. */
+  installation: { model: string; name: string; askFor(workspaceId: string): AskVectors } | null
   /** Counts what is asked and holds it to the budgets. */
   watchEmbed: WatchEmbed
 }
@@ -24,9 +26,19 @@ export type EmbedAsker = Pick<Asker, 'principal' | 'nodePath'>
 
 const ANSWER_WITHIN_MS = 60_000
 
-type Base = { owner_id: string | null; embedding_credential_id: string | null; embedding_model: string | null }
+/** Which model gives the vectors of a base. */
+export type Embedding = {
+  embedding_credential_id: string | null
+  /** It is the installation's own. */
+  embedding_installation: boolean
+  embedding_model: string | null
+}
+type Base = Embedding & { owner_id: string | null }
 
-/** What turns texts into vectors for a base: its owner lends the credential. Undefined where it has none, or may not use it. */
+/**
+ * What turns texts into vectors for a base: its owner lends the credential, or the installation its model. Undefined where it has
+ * none, or may not use it. Vectors of another model than the base was indexed with say nothing.
+ */
 export async function embedderFor(
   parts: EmbedParts,
   workspaceId: string,
@@ -34,6 +46,12 @@ export async function embedderFor(
   asker: EmbedAsker = { principal: { userId: base.owner_id } },
 ): Promise<Embed | undefined> {
   const { embedding_credential_id: credentialId, embedding_model: model, owner_id } = base
+  if (base.embedding_installation) {
+    const { installation, watchEmbed } = parts
+    if (installation === null || installation.model !== model) return undefined
+    const counted = { ...asker, workspaceId, credentialId: null, model: installation.name }
+    return watchEmbed(installation.askFor(workspaceId), counted)
+  }
   if (credentialId === null || model === null) return undefined
   try {
     const opened = await parts.openModel({ workspaceId, credentialId, userId: owner_id })

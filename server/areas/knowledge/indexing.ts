@@ -161,8 +161,8 @@ async function indexText(
     throw new IndexFailure('knowledge_full', `a knowledge base has at most ${MAX_CHUNKS_OF_BASE} passages`)
   let embed = await embedderFor(options, at.workspace_id, work)
   let error: JsonObject | null =
-    work.embedding_credential_id !== null && !embed
-      ? { code: 'embedding_failed', message: 'the owner of the knowledge base may not use its embedding model' }
+    (work.embedding_credential_id !== null || work.embedding_installation) && !embed
+      ? { code: 'embedding_failed', message: whyNoEmbedder(work) }
       : null
   for (let from = there; from < chunks.length; from += SLICE) {
     signal.throwIfAborted()
@@ -186,6 +186,11 @@ async function indexText(
   await db.tenant(scope, (tx) => store.finishDocument(tx, at, { revision, chunkCount: chunks.length, error }))
 }
 
+const whyNoEmbedder = ({ embedding_installation, embedding_model }: store.WorkRow): string =>
+  embedding_installation
+    ? `the installation does not offer the embedding model ${embedding_model} any more; choose another for the knowledge base`
+    : 'the owner of the knowledge base may not use its embedding model'
+
 /** A model that is away is asked again later; in the end the document is searched by its words alone. */
 async function vectorsOf(
   embed: Embed,
@@ -200,7 +205,9 @@ async function vectorsOf(
     )
   } catch (error) {
     if (!(error instanceof ModelProblem)) throw error
-    if (error.retryable && work.attempts < MAX_ATTEMPTS)
+    // Tokens of a minute are there again in the next one.
+    const mayWorkLater = error.retryable || error.code === 'quota_exceeded'
+    if (mayWorkLater && work.attempts < MAX_ATTEMPTS)
       throw new IndexFailure('embedding_failed', error.message, { retryable: true })
     return error
   }

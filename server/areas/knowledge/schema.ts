@@ -12,7 +12,11 @@ const Share = z.object({
 })
 
 const Embeddings = z.object({
-  credential_id: id('cred').describe('A credential of the kind `llm`: an OpenAI-compatible address, or Google'),
+  credential_id: id('cred')
+    .nullable()
+    .describe(
+      'A credential of the kind `llm`: an OpenAI-compatible address, or Google. Null: the installation’s own model',
+    ),
   model: z.string().describe('The model that turns passages into vectors'),
 })
 
@@ -45,7 +49,13 @@ const NewShare = z.discriminatedUnion('kind', [
 ])
 export type NewShare = z.output<typeof NewShare>
 
-const NewEmbeddings = z.strictObject({ credential_id: reference('cred'), model: z.string().min(1).max(200) })
+const NewEmbeddings = z.strictObject({
+  credential_id: reference('cred')
+    .nullish()
+    .describe('A credential of the kind `llm`. Null or absent: the installation’s own embedding model'),
+  model: z.string().min(1).max(200).optional().describe('Needed with a credential'),
+})
+export type NewEmbeddings = z.output<typeof NewEmbeddings>
 
 const fields = {
   name: name(),

@@ -1,4 +1,5 @@
 import type { Tx } from '#platform/db/pool'
+import type { Embedding } from './embeddings.ts'
 import type { Language } from './schema.ts'
 import { HEADLINE } from './text.ts'
 
@@ -72,16 +73,14 @@ export const findSearched = (
   workspaceId: string,
   knowledgeId: string,
 ): Promise<
-  | {
+  | ({
       language: Language
       owner_id: string | null
-      embedding_credential_id: string | null
-      embedding_model: string | null
-    }
+    } & Embedding)
   | undefined
 > =>
   tx.maybe(
-    `select language, owner_id, embedding_credential_id, embedding_model from knowledge_bases
+    `select language, owner_id, embedding_credential_id, embedding_installation, embedding_model from knowledge_bases
      where workspace_id = $1 and knowledge_id = $2`,
     [workspaceId, knowledgeId],
   )

@@ -3,8 +3,9 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { indexAgain } from './document-store.ts'
+import type { Embedding } from './embeddings.ts'
 import { KNOWLEDGE_HINTS } from './indexing.ts'
-import type { Knowledge, KnowledgePatch, NewKnowledge, NewShare } from './schema.ts'
+import type { Knowledge, KnowledgePatch, NewEmbeddings, NewKnowledge, NewShare } from './schema.ts'
 import * as store from './store.ts'
 
 // The verbs of knowledge bases; those of their documents are in documents.ts.
@@ -14,6 +15,7 @@ export type ById = { knowledge_id: string }
 export type KnowledgeParts = {
   /** The provider of a language model's credential; undefined where it is none, or the person may not use it. */
   findProvider(ctx: Context, credentialId: string): Promise<string | undefined>
+  installation: { model: string } | null
 }
 
 const MAX_BASES = 1_000
@@ -42,7 +44,7 @@ export async function createKnowledge(parts: KnowledgeParts, ctx: Context, input
   const { workspace_id } = ctx.workspace
   const { shared = [], embeddings = null } = input
   await checkShares(ctx, shared)
-  await checkEmbeddings(parts, ctx, embeddings)
+  const embedding = await embeddingOf(parts, ctx, embeddings)
   if ((await store.countKnowledge(ctx.tx, workspace_id)) >= MAX_BASES)
     throw problem('conflict', `A workspace has at most ${MAX_BASES} knowledge bases. Delete one first.`)
   const knowledge_id = newId()
@@ -51,8 +53,7 @@ export async function createKnowledge(parts: KnowledgeParts, ctx: Context, input
     name: input.name,
     description: input.description ?? null,
     language: input.language ?? 'simple',
-    embedding_credential_id: embeddings?.credential_id ?? null,
-    embedding_model: embeddings?.model ?? null,
+    ...embedding,
     owner_id: ctx.person.user_id,
   })
   await store.replaceShares(ctx.tx, workspace_id, knowledge_id, shared)
@@ -73,27 +74,23 @@ export async function updateKnowledge(
     const known = await store.listKnown(ctx.tx, workspace_id, [patch.owner_id], [])
     if (!known.has(patch.owner_id)) throw unknownReference('/owner_id')
   }
-  if (patch.embeddings) {
-    // The owner's rights open the credential: nobody else chooses what they are used for.
-    await requireOwner(ctx, knowledge_id)
-    await checkEmbeddings(parts, ctx, patch.embeddings)
-  }
+  // The owner's rights open the credential: nobody else chooses what they are used for.
+  if (patch.embeddings) await requireOwner(ctx, knowledge_id)
+  const embedding = patch.embeddings === undefined ? {} : await embeddingOf(parts, ctx, patch.embeddings)
   const after: store.BaseRow = {
     ...present,
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.language !== undefined && { language: patch.language }),
     ...(patch.owner_id !== undefined && { owner_id: patch.owner_id }),
-    ...(patch.embeddings !== undefined && {
-      embedding_credential_id: patch.embeddings?.credential_id ?? null,
-      embedding_model: patch.embeddings?.model ?? null,
-    }),
+    ...embedding,
   }
   await store.updateKnowledge(ctx.tx, workspace_id, after)
   if (patch.shared) await store.replaceShares(ctx.tx, workspace_id, knowledge_id, patch.shared)
   const isOtherIndex =
     after.language !== present.language ||
     after.embedding_credential_id !== present.embedding_credential_id ||
+    after.embedding_installation !== present.embedding_installation ||
     after.embedding_model !== present.embedding_model
   if (isOtherIndex) {
     await indexAgain(ctx.tx, workspace_id, knowledge_id, { documentId: null, fetch: false })
@@ -112,16 +109,26 @@ async function requireOwner(ctx: Context, knowledgeId: string): Promise<void> {
     throw problem('forbidden', 'Only the owner of the knowledge base shares it, gives it away and chooses its model.')
 }
 
-async function checkEmbeddings(
-  parts: KnowledgeParts,
-  ctx: Context,
-  embeddings: { credential_id: string } | null,
-): Promise<void> {
-  if (!embeddings) return
-  const provider = await parts.findProvider(ctx, embeddings.credential_id)
+/** Which model a base is to use, or why it cannot. */
+async function embeddingOf(parts: KnowledgeParts, ctx: Context, wanted: NewEmbeddings | null): Promise<Embedding> {
+  if (wanted === null) return { embedding_credential_id: null, embedding_installation: false, embedding_model: null }
+  const { credential_id, model } = wanted
   const path = '/embeddings/credential_id'
+  if (credential_id == null) {
+    const { installation } = parts
+    if (installation === null)
+      throw invalid([{ path, message: 'is needed: the installation offers no embedding model' }])
+    if (model !== undefined && model !== installation.model)
+      throw invalid([
+        { path: '/embeddings/model', message: `must be ${installation.model}, that of the installation, or absent` },
+      ])
+    return { embedding_credential_id: null, embedding_installation: true, embedding_model: installation.model }
+  }
+  if (model === undefined) throw invalid([{ path: '/embeddings/model', message: 'is needed with a credential' }])
+  const provider = await parts.findProvider(ctx, credential_id)
   if (provider === undefined) throw unknownReference(path)
   if (provider === 'anthropic') throw invalid([{ path, message: 'is of Anthropic, which has no embedding models' }])
+  return { embedding_credential_id: credential_id, embedding_installation: false, embedding_model: model }
 }
 
 async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
+import type { Embedding } from './embeddings.ts'
 import { type Knowledge, knowledgeList, type Language, type NewShare } from './schema.ts'
 
 export type Role = 'owner' | 'edit' | 'use' | 'manage'
 
 const columns = `b.knowledge_id, b.name, b.description, b.language,
-  case when b.embedding_credential_id is not null then
+  case when b.embedding_credential_id is not null or b.embedding_installation then
     jsonb_build_object('credential_id', b.embedding_credential_id, 'model', b.embedding_model) end as embeddings,
   b.owner_id,
   coalesce((select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', s.kind, 'id', coalesce(s.user_id, s.team_id), 'role', s.role))
@@ -66,15 +67,13 @@ export type BaseRow = {
   name: string
   description: string | null
   language: Language
-  embedding_credential_id: string | null
-  embedding_model: string | null
   owner_id: string | null
-}
+} & Embedding
 
 export const insertKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Promise<number> =>
   tx.count(
     `insert into knowledge_bases (workspace_id, knowledge_id, name, description, language, embedding_credential_id,
-       embedding_model, owner_id) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+       embedding_model, owner_id, embedding_installation) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       workspaceId,
       row.knowledge_id,
@@ -84,12 +83,13 @@ export const insertKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Prom
       row.embedding_credential_id,
       row.embedding_model,
       row.owner_id,
+      row.embedding_installation,
     ],
   )
 
 export const lockKnowledge = (tx: Tx, workspaceId: string, knowledgeId: string): Promise<BaseRow | undefined> =>
   tx.maybe<BaseRow>(
-    `select knowledge_id, name, description, language, embedding_credential_id, embedding_model, owner_id
+    `select knowledge_id, name, description, language, embedding_credential_id, embedding_installation, embedding_model, owner_id
      from knowledge_bases where workspace_id = $1 and knowledge_id = $2 for no key update`,
     [workspaceId, knowledgeId],
   )
@@ -97,7 +97,7 @@ export const lockKnowledge = (tx: Tx, workspaceId: string, knowledgeId: string):
 export const updateKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Promise<number> =>
   tx.count(
     `update knowledge_bases set name = $3, description = $4, language = $5, embedding_credential_id = $6,
-       embedding_model = $7, owner_id = $8, updated_at = now() where workspace_id = $1 and knowledge_id = $2`,
+       embedding_model = $7, owner_id = $8, embedding_installation = $9, updated_at = now() where workspace_id = $1 and knowledge_id = $2`,
     [
       workspaceId,
       row.knowledge_id,
@@ -107,6 +107,7 @@ export const updateKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Prom
       row.embedding_credential_id,
       row.embedding_model,
       row.owner_id,
+      row.embedding_installation,
     ],
   )
 

@@ -4,6 +4,7 @@ import type { NodeTable } from '#engine/nodes/table'
 import type { Config } from '#platform/config'
 import type { Database } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
+import type { AskVectors } from '#providers/llm/embeddings'
 import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
@@ -59,14 +60,18 @@ const refusedAsNode = async (work: Promise<void>): Promise<void> =>
 
 const TOKENS: MeansQuota[] = ['model_tokens_per_minute', 'model_tokens_per_month']
 
+async function checkTokens(workspaceId: string, allowances: Allowances): Promise<void> {
+  for (const quota of TOKENS)
+    await allowances.check(workspaceId, quota).catch((error: unknown) => {
+      if (!isProblem(error, 'quota_exceeded')) throw error
+      throw new ModelProblem('quota_exceeded', error.message)
+    })
+}
+
 /** The installation's model as one workspace uses it. A model of the tenant's own is theirs to pay and is not counted. */
 export function meterModel(llm: LanguageModel, workspaceId: string, allowances: Allowances): LanguageModel {
   const counted = async <T extends { usage: Usage }>(ask: () => Promise<T>): Promise<T> => {
-    for (const quota of TOKENS)
-      await allowances.check(workspaceId, quota).catch((error: unknown) => {
-        if (!isProblem(error, 'quota_exceeded')) throw error
-        throw new ModelProblem('quota_exceeded', error.message)
-      })
+    await checkTokens(workspaceId, allowances)
     const answer = await ask()
     for (const quota of TOKENS)
       allowances.add(workspaceId, quota, answer.usage.input_tokens + answer.usage.output_tokens)
@@ -77,6 +82,20 @@ export function meterModel(llm: LanguageModel, workspaceId: string, allowances: 
     generate: (prompt) => counted(() => llm.generate(prompt)),
     generateObject: (prompt) => counted(() => llm.generateObject(prompt)),
     turn: (prompt) => counted(() => llm.turn(prompt)),
+  }
+}
+
+const CHARACTERS_A_TOKEN = 4
+
+/** The installation's embedding model as one workspace uses it. */
+export function meterEmbeddings(ask: AskVectors, workspaceId: string, allowances: Allowances): AskVectors {
+  return async (texts, signal) => {
+    await checkTokens(workspaceId, allowances)
+    const answer = await ask(texts, signal)
+    const characters = texts.reduce((sum, text) => sum + text.length, 0)
+    for (const quota of TOKENS)
+      allowances.add(workspaceId, quota, answer.tokens ?? Math.ceil(characters / CHARACTERS_A_TOKEN))
+    return answer
   }
 }
 

@@ -19,7 +19,7 @@ export type VendorSettings = {
   fetch?: typeof globalThis.fetch
 }
 
-const DEFAULT_ADDRESS: Record<VendorName, string> = {
+export const DEFAULT_ADDRESS: Record<VendorName, string> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',

@@ -1,12 +1,13 @@
 import type { Knowledge } from '#sdk/types.generated'
-import { useAll } from '#web/api.ts'
+import { useAll, useApi } from '#web/api.ts'
+import { useMe } from '#web/session.tsx'
 import { Field, Form, Input, Select, Textarea, withPresent } from '#web/ui/field.tsx'
 
 type Values = {
   name: string
   description: string | null
   language: Knowledge['language']
-  embeddings?: { credential_id: string; model: string } | null
+  embeddings?: { credential_id: string | null; model?: string } | null
 }
 
 type Typed = { name: string; description: string; language: string; credential_id?: string; model?: string }
@@ -18,6 +19,14 @@ const languages: Record<Knowledge['language'], string> = {
   spanish: 'Spanish',
   norwegian: 'Norwegian',
   simple: 'Several, or another one',
+}
+
+/** In place of a credential: the model that the operator pays for. */
+const INSTALLATION = 'installation'
+
+function embeddingsOf(credential_id?: string, model?: string): Values['embeddings'] {
+  if (credential_id === INSTALLATION) return { credential_id: null }
+  return credential_id && model ? { credential_id, model } : null
 }
 
 export function BaseForm({
@@ -33,6 +42,9 @@ export function BaseForm({
   onSubmit(values: Values): Promise<unknown>
   onCancel(): void
 }) {
+  const { workspace } = useMe()
+  const present = base?.embeddings ? (base.embeddings.credential_id ?? INSTALLATION) : ''
+  const offered = useApi('getWorkspaceModel', { workspace_id: workspace!.workspace_id })
   const models = useAll('listCredentials', { usable: 'true', kind: 'llm', limit: 200 })
   return (
     <Form<Typed>
@@ -44,7 +56,7 @@ export function BaseForm({
           description: description || null,
           language: language as Knowledge['language'],
           ...(mayChooseModel && {
-            embeddings: credential_id && model ? { credential_id, model } : null,
+            embeddings: embeddingsOf(credential_id, model),
           }),
         })
       }
@@ -66,21 +78,26 @@ export function BaseForm({
           <Field
             name="credential_id"
             label="Embedding model"
-            hint="Finds passages that mean the same in other words. It needs an OpenAI-compatible address."
+            hint="Finds passages that mean the same in other words. A credential needs an OpenAI-compatible address, or Google."
           >
             <Select
-              defaultValue={base?.embeddings?.credential_id ?? ''}
+              defaultValue={present}
               options={withPresent(
                 [
                   { value: '', label: 'None: search by words' },
+                  ...(offered.data?.embedding_model
+                    ? [{ value: INSTALLATION, label: `The installation’s model, ${offered.data.embedding_model}` }]
+                    : []),
                   ...(models.data ?? []).map(({ credential_id, name }) => ({ value: credential_id, label: name })),
                 ],
-                base?.embeddings?.credential_id,
-                'A credential that you may not use',
+                present,
+                present === INSTALLATION
+                  ? 'A model that the installation does not offer any more'
+                  : 'A credential that you may not use',
               )}
             />
           </Field>
-          <Field name="model" label="Name of the embedding model">
+          <Field name="model" label="Name of the embedding model" hint="Needed with a credential.">
             <Input maxLength={200} defaultValue={base?.embeddings?.model ?? ''} placeholder="text-embedding-3-small" />
           </Field>
         </>

@@ -1,0 +1,40 @@
+import { MINUTE } from '#platform/clock'
+import type { Config } from '#platform/config'
+import { makeBoundedFetch } from '#platform/outgoing/bounded'
+import { type AskVectors, makeAskVectors } from './embeddings.ts'
+import { DEFAULT_ADDRESS, isModelName, type VendorName } from './vendors.ts'
+
+/** The embedding model that the operator pays for. */
+export type InstallationEmbeddings = {
+  model: string
+  /** `vendor/model`, as prices name it. */
+  name: string
+  ask: AskVectors
+}
+
+type EmbeddingsConfig = Pick<
+  Config,
+  'LLM_PROVIDER' | 'LLM_API_KEY' | 'LLM_BASE_URL' | 'LLM_EMBEDDINGS_MODEL' | 'LLM_FOR_TENANTS'
+>
+
+const LARGEST_ANSWER = 64 * 1024 * 1024
+
+/** Null where the operator has set none, keeps models from tenants, or the vendor has no such models. */
+export function makeInstallationEmbeddings(config: EmbeddingsConfig): InstallationEmbeddings | null {
+  const { LLM_PROVIDER: provider, LLM_API_KEY: apiKey, LLM_BASE_URL: baseUrl, LLM_EMBEDDINGS_MODEL: model } = config
+  if (model === null || provider === null || provider === 'anthropic' || config.LLM_FOR_TENANTS === 'closed')
+    return null
+  const address = baseUrl ?? DEFAULT_ADDRESS[provider]
+  if (address === '' || !isModelName(model) || (apiKey === null && baseUrl === null)) return null
+  const fetch = withKey(makeBoundedFetch({ maxBytes: LARGEST_ANSWER, timeoutMs: MINUTE }), provider, apiKey)
+  return { model, name: `${provider}/${model}`, ask: makeAskVectors({ fetch, address, model, provider }) }
+}
+
+const withKey =
+  (fetch: typeof globalThis.fetch, provider: VendorName, apiKey: string | null): typeof globalThis.fetch =>
+  (input, init) => {
+    const headers = new Headers(init?.headers)
+    if (apiKey !== null && provider === 'google') headers.set('x-goog-api-key', apiKey)
+    else if (apiKey !== null) headers.set('authorization', `Bearer ${apiKey}`)
+    return fetch(input, { ...init, headers })
+  }
