@@ -25,6 +25,12 @@ export function readLanguage(): Language {
   return isLanguage(short) ? short : 'en'
 }
 
+/** For what the service says to the person: it knows more languages than the console. */
+export function spokenLanguage(): string {
+  const kept = localStorage.getItem(KEY)
+  return isLanguage(kept) ? kept : (navigator.languages[0] ?? language)
+}
+
 /** For numbers and times. */
 export const language: Language = readLanguage()
 

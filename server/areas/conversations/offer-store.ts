@@ -25,6 +25,8 @@ export type Offer = {
 export type Voice = {
   name: string
   greeting: string | null
+  /** Of what it says by itself; null: English. */
+  locale: string | null
   instructions: string | null
   model: string | null
   owner_id: string | null
@@ -92,7 +94,7 @@ export const offersOfPerson = async (
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
-  `(select row_to_json(s) from (select p.name, p.greeting, p.instructions, p.model, p.owner_id, p.llm, p.mode, p.knowledge_ids, p.tools,
+  `(select row_to_json(s) from (select p.name, p.greeting, p.locale, p.instructions, p.model, p.owner_id, p.llm, p.mode, p.knowledge_ids, p.tools,
         coalesce((p.features ->> 'names')::boolean, false) as names from templates p
       where p.workspace_id = $1 and p.template_id = ${template}) s) as voice,
    (select json_agg(o order by o.position, o.workflow_id) from (

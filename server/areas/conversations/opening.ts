@@ -30,6 +30,7 @@ export const threadOf = (wanted: NewThread): LockedThread => ({
 
 /** No greeting in a channel: the other side wrote first. */
 export function greet(thread: LockedThread, around: Surroundings): NewMessage[] {
+  thread.state = { ...thread.state, house: around.voice?.locale ?? null }
   if (thread.kind === 'channel') return []
   const messages = thread.kind === 'gather' ? beginGathering(thread, around) : greetingOf(thread, around)
   return messages.map((text) => ({ role: 'assistant', text, turn: 0 }))

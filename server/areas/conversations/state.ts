@@ -40,6 +40,8 @@ export type State = {
   files: FileValue[]
   /** Where the person is, as their last message said. */
   visit: Visit | null
+  /** The language of the template: read with the thread, for people whose own is not known. */
+  house: string | null
 }
 
 export const emptyState: State = {
@@ -51,6 +53,7 @@ export const emptyState: State = {
   awaiting: false,
   files: [],
   visit: null,
+  house: null,
 }
 
 /** The question that the next message is taken to answer. */

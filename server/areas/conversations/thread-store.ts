@@ -17,7 +17,8 @@ const columns = [
 ]
 const threadColumns = columns.join(', ')
 const standing = `${[...columns, 'state', 'turn', 'last_seq', 'last_visitor_seq'].map((column) => `t.${column}`).join(', ')},
-  case when t.taken_over_until > now() then t.taken_over_by end as taken_over_by`
+  case when t.taken_over_until > now() then t.taken_over_by end as taken_over_by,
+  (select p.locale from templates p where p.workspace_id = t.workspace_id and p.template_id = t.template_id) as house`
 
 export const findThread = (tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined> =>
   tx.maybe<Thread>(`select ${threadColumns} from threads where workspace_id = $1 and thread_id = $2`, [
@@ -84,9 +85,13 @@ export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> => {
   )
 }
 
-type Stored = Omit<LockedThread, 'state'> & { state: Partial<State> }
+type Stored = Omit<LockedThread, 'state'> & { state: Partial<State>; house: string | null }
 
-const read = <Row extends Stored>(row: Row | undefined) => row && { ...row, state: readState(row.state) }
+function read<Row extends Stored>(row: Row | undefined) {
+  if (!row) return undefined
+  const { house, ...thread } = row
+  return { ...thread, state: { ...readState(row.state), house } }
+}
 
 export const lockThread = async (tx: Tx, workspaceId: string, threadId: string): Promise<LockedThread | undefined> =>
   read(
@@ -161,7 +166,7 @@ export const findColleague = (
   threadId: string,
 ): Promise<{ name: string | null; names: boolean; locale: string | null } | undefined> =>
   tx.maybe(
-    `select u.name, coalesce((p.features ->> 'names')::boolean, false) as names, t.state -> 'visit' ->> 'locale' as locale from threads t
+    `select u.name, coalesce((p.features ->> 'names')::boolean, false) as names, coalesce(t.state -> 'visit' ->> 'locale', p.locale) as locale from threads t
      left join templates p on p.workspace_id = t.workspace_id and p.template_id = t.template_id
      left join users u on u.user_id = t.taken_over_by and t.taken_over_until > now()
      where t.workspace_id = $1 and t.thread_id = $2`,

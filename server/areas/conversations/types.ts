@@ -119,7 +119,7 @@ export type Thread = {
 }
 
 export type NewThread = { workspaceId: string } & (
-  | { kind: 'thread'; title: string; templateId: string | null; createdBy: string }
+  | { kind: 'thread'; title: string; templateId: string | null; createdBy: string; visit?: Visit }
   | { kind: 'embed'; templateId: string; visitorId: string; visit?: Visit }
   | { kind: 'gather'; workflowId: string; visitorId: string; visit?: Visit }
   | { kind: 'channel'; templateId: string; configId: string; externalId: string; title?: string }

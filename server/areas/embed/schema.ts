@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageText, saysSomething, sentFiles, storableText } from '#areas/conversations/message-text'
-import { timeZone } from '#areas/requirements/schema'
+import { languageTag, timeZone } from '#areas/requirements/schema'
 import { Features } from '#areas/templates/schema'
 import { id, jsonObject, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
@@ -65,11 +65,7 @@ export const WorkflowConfig = z
   })
   .meta({ id: 'WorkflowWidgetConfig' })
 
-const locale = z
-  .string()
-  .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
-  .optional()
-  .describe('The language of the visitor, such as de-CH')
+const locale = languageTag.optional().describe('The language of the visitor, such as de-CH')
 
 export const ofLocale = z.object({ locale })
 

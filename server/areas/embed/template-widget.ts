@@ -82,7 +82,7 @@ export function makeTemplateWidget(options: {
       return {
         template_id,
         name: template.name,
-        greeting: template.greeting ?? phrasesIn(locale).greeting,
+        greeting: template.greeting ?? phrasesIn(locale ?? template.locale ?? undefined).greeting,
         theme: template.theme,
         features: offered(template.features),
         voice: template.voice,

@@ -14,6 +14,7 @@ import { makeWorld, type World } from '#test/harness/world'
 let service: Service
 let world: World
 let template: string
+let workflow: string
 let fakes: Record<'slack' | 'telegram' | 'whatsapp' | 'discord' | 'webhook', FakeVendor>
 
 beforeAll(async () => {
@@ -34,13 +35,14 @@ beforeAll(async () => {
     },
   })
   world = await makeWorld(service)
-  const { body: workflow } = await world.member.call('POST', '/api/workflows', {
+  const { body: ordering } = await world.member.call('POST', '/api/workflows', {
     body: { name: 'Order tea', definition },
   })
   const { body: made } = await world.member.call('POST', '/api/templates', {
-    body: { name: 'Desk', workflow_ids: [workflow.workflow_id] },
+    body: { name: 'Desk', workflow_ids: [ordering.workflow_id] },
   })
   template = made.template_id
+  workflow = ordering.workflow_id
 })
 afterAll(async () => {
   await service?.stop()
@@ -520,6 +522,30 @@ describe('conversations', () => {
     }[name]()
     expect((await deliver(name, configId, request)).status).toBe(200)
     await heard(name, pattern)
+  })
+
+  test.each(['slack', 'whatsapp', 'email', 'telegram'] as const)(
+    'speak the language of the template where %s tells none',
+    async (name) => {
+      const { body: german } = await world.member.call('POST', '/api/templates', {
+        body: { name: 'Theke', locale: 'de-CH', workflow_ids: [workflow] },
+      })
+      expect(german.locale).toBe('de-CH')
+      const configId = await makeChannel(name, { template_id: german.template_id })
+      expect((await deliver(name, configId, says[name]('Hallo'))).status).toBe(200)
+      await heard(name, /Dabei kann ich helfen/)
+    },
+  )
+
+  test('speak the language that a mail says it is written in, rather than that of the template', async () => {
+    const { body: german } = await world.member.call('POST', '/api/templates', {
+      body: { name: 'Theke', locale: 'de', workflow_ids: [workflow] },
+    })
+    const configId = await makeChannel('email', { template_id: german.template_id })
+    const { raw, headers } = mail('Bonjour')
+    const written = { ...JSON.parse(String(raw)), headers: { 'Content-Language': 'fr-FR, en' } }
+    await deliver('email', configId, { raw: JSON.stringify(written), headers })
+    await heard('email', /Je peux vous aider/)
   })
 
   test('go on with another template when the config gets one', async () => {

@@ -1,4 +1,4 @@
-import { phrasesIn } from '#areas/conversations/languages/index'
+import { type Phrases, phrasesIn } from '#areas/conversations/languages/index'
 import type { Conversations, Message, Within } from '#areas/conversations/types'
 import type { FileValue } from '#engine/files'
 import { SECOND } from '#platform/clock'
@@ -39,9 +39,11 @@ export type InboxOptions = {
 
 type Said = Pick<Message, 'message_id' | 'text'>
 
+const phrasesOf = ({ sender }: inboxStore.Delivery, { locale }: store.WithLanguage): Phrases =>
+  phrasesIn(sender.locale ?? locale ?? undefined)
+
 /** What the person is told about what could not be read. */
-function notesOn({ receipt_id, text, files, sender }: inboxStore.Delivery, missed: string[]): Said[] {
-  const say = phrasesIn(sender.locale)
+function notesOn({ receipt_id, text, files }: inboxStore.Delivery, missed: string[], say: Phrases): Said[] {
   const length = MAX_TEXT_LENGTH.toLocaleString(say.locale)
   return [
     ...(text === '' && files.length === 0 ? [{ message_id: receipt_id, text: say.onlyText }] : []),
@@ -56,7 +58,11 @@ export function makeInbox(options: InboxOptions) {
   const { db, log, conversations, outbox } = options
   const stopping = new AbortController()
 
-  async function answer(workspaceId: string, config: store.UsableConfig, delivery: inboxStore.Delivery): Promise<void> {
+  async function answer(
+    workspaceId: string,
+    config: store.UsableConfig & store.WithLanguage,
+    delivery: inboxStore.Delivery,
+  ): Promise<void> {
     const { conversation, sender, address } = delivery
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
     const open = async (tx: Tx): Promise<string> => {
@@ -72,7 +78,7 @@ export function makeInbox(options: InboxOptions) {
       return thread_id
     }
     const take = async (threadId: string, { files, missed }: Fetched, within?: Within): Promise<Said[]> => {
-      const notes = notesOn(delivery, missed)
+      const notes = notesOn(delivery, missed, phrasesOf(delivery, config))
       if (delivery.text === '' && files.length === 0) return notes
       const { messages } = await conversations.takeMessage({
         workspaceId,
@@ -178,8 +184,8 @@ export function makeInbox(options: InboxOptions) {
       await inScope(async (tx) => {
         if (!last) return inboxStore.delayDelivery(tx, workspaceId, receipt_id, 2 ** delivery.attempts)
         const lane = `sorry:${delivery.conversation}`
-        const { address, sender } = delivery
-        const text = phrasesIn(sender.locale).couldNotRead
+        const { address } = delivery
+        const text = phrasesOf(delivery, config).couldNotRead
         await outbox.queue(tx, { workspaceId, config, lane, key: receipt_id, address, text })
         return inboxStore.settleDelivery(tx, workspaceId, receipt_id, 'parked')
       })

@@ -57,11 +57,19 @@ export const findByAccount = (
     [workspaceId, channel, externalId],
   )
 
-export const findUsable = (tx: Tx, workspaceId: string, configId: string): Promise<StoredConfig | undefined> =>
-  tx.maybe<StoredConfig>(`select ${usable} from gateway_channels where workspace_id = $1 and config_id = $2`, [
-    workspaceId,
-    configId,
-  ])
+/** The language of its template, for people whose own the vendor does not tell. */
+export type WithLanguage = { locale: string | null }
+
+export const findUsable = (
+  tx: Tx,
+  workspaceId: string,
+  configId: string,
+): Promise<(StoredConfig & WithLanguage) | undefined> =>
+  tx.maybe<StoredConfig & WithLanguage>(
+    `select ${usable}, (select p.locale from templates p where p.workspace_id = g.workspace_id and p.template_id = g.template_id) as locale
+     from gateway_channels g where workspace_id = $1 and config_id = $2`,
+    [workspaceId, configId],
+  )
 
 /** Held to the end of the transaction: nobody switches the channel on or off meanwhile. */
 export const holdUsable = (tx: Tx, workspaceId: string, configId: string): Promise<StoredConfig | undefined> =>

@@ -80,7 +80,6 @@ test('the model is the one that the operator chose; a credential needs a name of
   // A credential that is deleted leaves the words, and nothing for the operator to pay.
   model.embedWith(aboutAnimals)
   const { body } = await make({ credential_id: credential.body.credential_id, model: MODEL })
-  await add(body.knowledge_id, 'A dog barks.')
   const gone = await world().owner.call('DELETE', `/api/credentials/${credential.body.credential_id}`)
   expect(gone.status, gone.text).toBeLessThan(300)
   const before = model.embedded.length

@@ -16,6 +16,12 @@ export const isTimeZone = (text: string): boolean => {
     return false
   }
 }
+/** Of the person, or of an assistant. What is said without a language model is in it. */
+export const languageTag = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')
+  .meta({ examples: ['de-CH'] })
+
 export const timeZone = z
   .string()
   .max(64)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { languageTag } from '#areas/requirements/schema'
 import { givenShares, shownShares } from '#areas/teams/shares'
 import { origins } from '#areas/workflows/schema'
 import { anyId, defineList } from '#platform/http/list'
@@ -80,6 +81,12 @@ export const Template = z
     owner_id: id('usr'),
     teams: shownShares(TEAM_ROLES),
     greeting: z.string().nullable(),
+    locale: z
+      .string()
+      .nullable()
+      .describe(
+        'The language of what it says without a language model, where that of the person is not known; null: English',
+      ),
     instructions: z.string().nullable(),
     workflow_ids: z.array(id('wf')),
     model: z.string().nullable(),
@@ -150,6 +157,10 @@ const llm = z
 export const NewTemplate = z.strictObject({
   name: name(),
   greeting: text(2000).nullable().optional(),
+  locale: languageTag
+    .nullable()
+    .optional()
+    .describe('The language of what it says without a language model, such as de-CH'),
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).optional(),
   model: model.nullable().optional(),
@@ -169,6 +180,10 @@ export type NewTemplate = z.output<typeof NewTemplate>
 export const TemplatePatch = z.strictObject({
   name: name().optional(),
   greeting: text(2000).nullable().optional(),
+  locale: languageTag
+    .nullable()
+    .optional()
+    .describe('The language of what it says without a language model, such as de-CH'),
   instructions: text(20_000).nullable().optional(),
   workflow_ids: z.array(reference('wf')).max(50).nullable().optional(),
   model: model.nullable().optional(),

@@ -86,6 +86,7 @@ export function makeTemplates(parts: TemplateParts) {
         owner_id: ctx.person.user_id,
         name: input.name,
         greeting: input.greeting ?? null,
+        locale: input.locale ?? null,
         instructions: input.instructions ?? null,
         model: input.model ?? null,
         llm: input.llm ?? null,
@@ -126,6 +127,7 @@ export function makeTemplates(parts: TemplateParts) {
       await store.updateTemplate(ctx.tx, workspace_id, template_id, {
         name: patch.name ?? before.name,
         greeting: or(patch.greeting, before.greeting, null),
+        locale: or(patch.locale, before.locale, null),
         instructions: or(patch.instructions, before.instructions, null),
         model: or(patch.model, before.model, null),
         llm: or(patch.llm, before.llm, null),

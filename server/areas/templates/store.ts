@@ -10,6 +10,7 @@ export type Row = {
   owner_id: string
   teams: TeamShare<'editor'>[]
   greeting: string | null
+  locale: string | null
   instructions: string | null
   workflow_ids: string[]
   model: string | null
@@ -26,7 +27,7 @@ export type Row = {
   updated_at: Date
 }
 
-const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.instructions, array(select w.workflow_id from template_workflows w
+const columns = `t.template_id, t.name, t.owner_id, t.greeting, t.locale, t.instructions, array(select w.workflow_id from template_workflows w
     join workflows f on f.workspace_id = w.workspace_id and f.workflow_id = w.workflow_id and f.deleted_at is null
     where w.workspace_id = t.workspace_id and w.template_id = t.template_id order by w.position) as workflow_ids,
   t.model, t.llm, t.voice, t.theme, t.features, t.allowed_origins, t.retention_days, t.mode, t.tools,
@@ -60,15 +61,15 @@ export const insertTemplate = (
   template: Settable & { template_id: string; owner_id: string },
 ): Promise<number> =>
   tx.count(
-    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days, llm, mode, knowledge_ids, tools)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    `insert into templates (workspace_id, template_id, owner_id, name, greeting, instructions, model, voice, theme, features, allowed_origins, retention_days, llm, mode, knowledge_ids, tools, locale)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [workspaceId, template.template_id, template.owner_id, ...settable(template)],
   )
 
 export const updateTemplate = (tx: Tx, workspaceId: string, templateId: string, template: Settable): Promise<number> =>
   tx.count(
     `update templates set name = $3, greeting = $4, instructions = $5, model = $6, voice = $7, theme = $8, features = $9,
-       allowed_origins = $10, retention_days = $11, llm = $12, mode = $13, knowledge_ids = $14, tools = $15, updated_at = now() where workspace_id = $1 and template_id = $2`,
+       allowed_origins = $10, retention_days = $11, llm = $12, mode = $13, knowledge_ids = $14, tools = $15, locale = $16, updated_at = now() where workspace_id = $1 and template_id = $2`,
     [workspaceId, templateId, ...settable(template)],
   )
 
@@ -86,6 +87,7 @@ const settable = (template: Settable): unknown[] => [
   template.mode,
   template.knowledge_ids,
   JSON.stringify(template.tools),
+  template.locale,
 ]
 
 export const deleteTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<number> =>

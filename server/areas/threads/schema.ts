@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { saysSomething, sentFiles, storableText } from '#areas/conversations/message-text'
-import { timeZone } from '#areas/requirements/schema'
+import { languageTag, timeZone } from '#areas/requirements/schema'
 import { anyId, anyOf, defineList } from '#platform/http/list'
 import { email, id, jsonObject, name, page, reference, timestamp } from '#platform/http/schema'
 import { SPEECH_TEXT_LIMIT } from '#providers/speech/index'
@@ -52,7 +52,13 @@ export const ThreadWithUsage = Thread.extend({
 }).meta({ id: 'ChatThreadWithUsage' })
 export type ThreadWithUsage = z.input<typeof ThreadWithUsage>
 
-export const NewThread = z.strictObject({ title: name(), template_id: reference('tmpl').nullable().optional() })
+const locale = languageTag.optional().describe('The language of the person, such as de-CH')
+
+export const NewThread = z.strictObject({
+  title: name(),
+  template_id: reference('tmpl').nullable().optional(),
+  locale,
+})
 
 export const threadList = defineList({
   id: 'thread_id',
@@ -141,12 +147,17 @@ export const NewMessage = z
     text: storableText.trim().describe('May be empty only where files are sent'),
     files: sentFiles.optional(),
     time_zone: timeZone.optional(),
+    locale,
   })
   .refine(({ text, files }) => saysSomething({ message: text, files }), {
     path: ['text'],
     message: 'must not be empty',
   })
-export const NewClipMessage = z.strictObject({ text: storableText.trim().optional(), time_zone: timeZone.optional() })
+export const NewClipMessage = z.strictObject({
+  text: storableText.trim().optional(),
+  time_zone: timeZone.optional(),
+  locale,
+})
 
 export const FormAction = z.strictObject({
   action: z.enum(['submit', 'cancel']),

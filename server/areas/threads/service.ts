@@ -37,6 +37,7 @@ type ById = { thread_id: string }
 type Said = {
   text: string | undefined
   time_zone: string | undefined
+  locale: string | undefined
   files?: string[] | undefined
   audio: Buffer | undefined
 }
@@ -96,6 +97,7 @@ export function makeThreads(deps: ThreadDeps) {
         title: input.title,
         templateId,
         createdBy: ctx.person.user_id,
+        ...(input.locale !== undefined && { visit: { locale: input.locale } }),
       })
       await store.addMember(ctx.tx, workspace_id, thread_id, ctx.person.user_id, 'owner')
       return getThread(ctx, { thread_id })
@@ -125,6 +127,7 @@ export function makeThreads(deps: ThreadDeps) {
           ...(files.length > 0 && { files }),
           ...(audioId !== undefined && { audioId }),
           ...(said.time_zone !== undefined && { timeZone: said.time_zone }),
+          ...(said.locale !== undefined && { visit: { locale: said.locale } }),
           ...(stream && { stream }),
         })
         if (audioId !== undefined) await clips.attach(ctx, audioId, turn.message.message_id)
@@ -241,8 +244,8 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
   if (isForm(contentType)) {
     const { fields, audio } = await readForm(body, contentType!)
     const schema = audio === undefined ? NewMessage : NewClipMessage
-    const { text, time_zone } = parse(schema, fields) as { text?: string; time_zone?: string }
-    return { text, time_zone, audio }
+    const { text, time_zone, locale } = parse(schema, fields) as { text?: string; time_zone?: string; locale?: string }
+    return { text, time_zone, locale, audio }
   }
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(contentType ?? 'application/json'))
     throw problem('unsupported_media_type', 'Send JSON, or multipart/form-data with the clip as "audio".')
@@ -250,8 +253,8 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
     throw problem('too_large', 'Send less, or raise the limit in the settings.')
   const given = parseJson(body, config.HEDDLE_MAX_JSON_DEPTH)
   if (!isObject(given)) throw invalid([{ path: '', message: 'must be a JSON object' }])
-  const { text, files, time_zone } = parse(NewMessage, given) as z.output<typeof NewMessage>
-  return { text, files, time_zone, audio: undefined }
+  const { text, files, time_zone, locale } = parse(NewMessage, given) as z.output<typeof NewMessage>
+  return { text, files, time_zone, locale, audio: undefined }
 }
 
 /** Nobody writes to somebody who cannot read it any more. */

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { phrasesIn } from '#areas/conversations/languages/index'
 import { fromWire } from '#platform/ids'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { useService } from '#test/harness/service'
@@ -176,6 +177,25 @@ describe('messages', () => {
     expect(asked.body.answers).not.toEqual([])
     await say(thread, 'Ada')
     await expect.poll(() => read(thread)).toContain('Hello, Ada!')
+  })
+
+  test('are answered in the language of who wrote last, else in that of the template', async () => {
+    const { body: template } = await world.member.call('POST', '/api/templates', {
+      body: { name: 'Desk', locale: 'fr' },
+    })
+    const { template_id } = template
+    expect(await read(await makeThread(world.member, { template_id }))).toEqual([
+      'Bonjour ! Comment puis-je vous aider ?',
+    ])
+    const thread = await makeThread(world.member, { template_id, locale: 'de-AT' })
+    expect(await read(thread)).toEqual(['Guten Tag! Wie kann ich Ihnen helfen?'])
+    const path = `/api/chat-thread/${thread}/messages`
+    const answered = await world.member.call('POST', path, { body: { text: 'Hola', locale: 'es' } })
+    expect(answered.body.answers[0].text).toBe(phrasesIn('es').greeting)
+    const refused = await world.member.call('POST', path, { body: { text: 'x', locale: 'not a tag' } })
+    expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/locale'])
+    const wrong = await world.member.call('PATCH', `/api/templates/${template_id}`, { body: { locale: '<b>' } })
+    expect([wrong.status, wrong.body.errors[0].path]).toEqual([422, '/locale'])
   })
 })
 

@@ -16,7 +16,7 @@ import {
 } from './index.ts'
 import { attachmentsIn } from './mime.ts'
 import { same, secretOf } from './signature.ts'
-import { InlineFile, inlineFile, MAX_READ, readJson, storable } from './text.ts'
+import { InlineFile, inlineFile, Locale, MAX_READ, readJson, spoken, storable } from './text.ts'
 
 // A mail server hands incoming mail over as it is (message/rfc822), or as JSON, with the inbound secret. Answers go out
 // through the installation's mail provider. The external id is the address that people write to.
@@ -165,7 +165,7 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
     // Without an id nothing tells a repetition from a second "yes", and saying it twice is better than losing it.
     deliveryId: read.messageId === '' ? randomUUID() : read.messageId.slice(0, 500),
     conversation: from,
-    sender: { id: from, name: storable(read.from.name, 200) || from },
+    sender: { id: from, name: storable(read.from.name, 200) || from, ...spoken(languageOf(read)) },
     text,
     files: read.files,
     address: {
@@ -174,6 +174,12 @@ function messageOf(read: Read, ours: string): InboundMessage | undefined {
       ...(/^<[^<>\s]+>$/.test(read.messageId) && { message_id: read.messageId }),
     },
   }
+}
+
+/** Of the text, else of the program that it was written with. */
+function languageOf({ header }: Read): string | undefined {
+  const [first] = (header('content-language') || header('accept-language')).split(/[,;]/, 1)
+  return Locale.parse(first?.trim())
 }
 
 /** What the person wrote, without what they answered to and without their signature. */

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Template } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { Checkbox, Field, Form, Input, Select, Switch, Textarea } from '#web/ui/field.tsx'
+import { Checkbox, Field, Form, Input, Select, Switch, Textarea, withPresent } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { mayRun } from '../workflows/role.ts'
 
@@ -10,6 +10,7 @@ type Values = {
   mode: 'menu' | 'agent'
   name: string
   greeting: string
+  locale: string
   instructions: string
   model: string
   voice: string
@@ -23,6 +24,7 @@ export type TemplateBody = {
   mode: 'menu' | 'agent'
   knowledge_ids: string[]
   greeting: string | null
+  locale: string | null
   instructions: string | null
   workflow_ids: string[]
   model: string | null
@@ -65,6 +67,7 @@ export function TemplateForm({
             mode: values.mode,
             knowledge_ids: knowing,
             greeting: values.greeting || null,
+            locale: values.locale || null,
             instructions: values.instructions || null,
             workflow_ids: chosen,
             model: values.model || null,
@@ -85,6 +88,26 @@ export function TemplateForm({
             maxLength={2000}
             defaultValue={template?.greeting ?? ''}
             placeholder="Hello! What can I do for you?"
+          />
+        </Field>
+        <Field
+          name="locale"
+          label="Language"
+          hint="Of what it says without a language model to people whose language is not known."
+        >
+          <Select
+            defaultValue={template?.locale ?? ''}
+            options={withPresent(
+              [
+                { value: '', label: 'English' },
+                { value: 'de', label: 'German' },
+                { value: 'fr', label: 'French' },
+                { value: 'es', label: 'Spanish' },
+                { value: 'no', label: 'Norwegian' },
+              ],
+              template?.locale,
+              template?.locale ?? '',
+            )}
           />
         </Field>
         <Field

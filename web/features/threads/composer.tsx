@@ -7,6 +7,7 @@ import { inputClass } from '#web/ui/field.tsx'
 import { useNow } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
+import { spokenLanguage } from '#web/words/language.ts'
 import { useRecorder } from './recorder.ts'
 
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
@@ -131,10 +132,11 @@ const Elapsed = ({ since }: { since: number }) => (
 )
 
 function bodyOf(text: string, clip: Blob | null): unknown {
-  if (!clip) return { text, time_zone: timeZone() }
+  if (!clip) return { text, time_zone: timeZone(), locale: spokenLanguage() }
   const body = new FormData()
   if (text !== '') body.set('text', text)
   body.set('time_zone', timeZone())
+  body.set('locale', spokenLanguage())
   body.set('audio', clip, `voice.${clip.type.includes('ogg') ? 'ogg' : 'webm'}`)
   return body
 }

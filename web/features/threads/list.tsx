@@ -12,6 +12,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { spokenLanguage } from '#web/words/language.ts'
 import { PersonName } from '../people/names.tsx'
 import { roleLabel } from '../people/roles.ts'
 
@@ -102,7 +103,9 @@ function NewThread({
       <Form<{ title: string; template_id: string }>
         submit="Create thread"
         onCancel={onClose}
-        onSubmit={({ title, template_id }) => create.mutateAsync({ title, template_id: template_id || null })}
+        onSubmit={({ title, template_id }) =>
+          create.mutateAsync({ title, template_id: template_id || null, locale: spokenLanguage() })
+        }
       >
         <Field name="title" label="Title">
           <Input required autoFocus maxLength={200} />

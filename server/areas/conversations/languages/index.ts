@@ -16,5 +16,6 @@ const languages = new Map(Object.entries({ en, de, fr, es, no, nb: no, nn: no })
 export const phrasesIn = (tag: string | undefined): Phrases =>
   languages.get(tag?.split('-')[0]?.toLowerCase() ?? '') ?? en
 
-/** In the language of the page that the person wrote from last. */
-export const phrasesFor = ({ visit }: Pick<State, 'visit'>): Phrases => phrasesIn(visit?.locale)
+/** In the language that the person wrote in or from last, else in that of the template. */
+export const phrasesFor = ({ visit, house }: Pick<State, 'visit' | 'house'>): Phrases =>
+  phrasesIn(visit?.locale ?? house ?? undefined)
