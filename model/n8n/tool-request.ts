@@ -1,8 +1,7 @@
-import type { Json, JsonObject } from '../definition.ts'
+import type { Json } from '../definition.ts'
 import { isObject } from '../json.ts'
+import { objectOf } from './loose.ts'
 import type { N8nNode } from './types.ts'
-
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 
 /** The older tool for requests: `{name}` is what the model fills in. */
 export function asRequest(node: N8nNode): N8nNode {

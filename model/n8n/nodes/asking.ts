@@ -1,13 +1,12 @@
-import type { Json, JsonObject } from '#model/definition'
-import { isForbiddenKey, isObject } from '#model/json'
+import type { JsonObject } from '#model/definition'
+import { isForbiddenKey } from '#model/json'
 import type { Exit } from '../flow.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, fieldsOut, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
 
 // A message that waits for an answer, as a question to people of the workspace: they answer it where they are asked everything else.
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const SECONDS: Record<string, number> = { minutes: 60, hours: 3_600, days: 86_400 }
 /** A question has 4,000 characters at most. */
 const LONGEST = 3_900

@@ -3,6 +3,7 @@ import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, type Out, pathOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { idFrom } from './databases.ts'
@@ -10,8 +11,6 @@ import { columnsOf, isFilledByModel } from './service-call.ts'
 
 // Tables that n8n keeps itself, as datasets of the workspace.
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const MAX_RECORDS = 10_000
 
 function datasetOf(step: Step): Json {

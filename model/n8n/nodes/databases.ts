@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from '#model/definition'
+import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, type Out, pathOut, textOf, toValue } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { chosen, columnsOf, isFilledByModel } from './service-call.ts'
@@ -29,8 +30,6 @@ const DIALECTS: Record<string, Dialect> = {
   snowflake: SNOWFLAKE,
 }
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const slug = (name: string): string =>
   name
     .toLowerCase()

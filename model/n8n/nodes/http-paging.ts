@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { listOf } from '../loose.ts'
 import { truth } from '../out.ts'
 import type { Step } from '../step.ts'
 import { outOf } from '../templates.ts'
@@ -13,7 +14,6 @@ const ANSWER = 'answer_of_the_page'
 const COUNT = 'count_of_pages'
 const OUTSIDE = /\b(?:nodes|input|item|index|vars|state|execution)\b\s*[.[?]/
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const readsAnswer = (raw: Json | undefined): boolean => typeof raw === 'string' && /\$response\b/.test(raw)
 
 /** As CEL over `response` and the number of pages that were fetched. */

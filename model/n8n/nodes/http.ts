@@ -6,8 +6,8 @@ import { NotConvertible } from '../js-ast.ts'
 import { fieldsOut, type Out, pathOut } from '../out.ts'
 import { addressWithoutSecrets, isSecretName, withoutSecrets } from '../secrets.ts'
 import type { Step } from '../step.ts'
-import { rawObject } from './data-nodes.ts'
 import { pagingOf } from './http-paging.ts'
+import { rawObject } from './set-node.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

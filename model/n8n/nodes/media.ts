@@ -1,23 +1,13 @@
-import type { Json, JsonObject } from '#model/definition'
-import { isObject } from '#model/json'
+import type { Json } from '#model/definition'
 import { type Exit, outputOf } from '../flow.ts'
-import { NotConvertible } from '../js-ast.ts'
-import { celOut, fieldsOut, type Out, pathOut } from '../out.ts'
+import { objectOf } from '../loose.ts'
+import { fieldsOut, type Out, pathOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { geminiMedia } from './gemini.ts'
-import { addCall, fileOf } from './service-call.ts'
+import { asGeminiAnswer, type Credential, fieldName, fileOfItem, givenFile, inBase64 } from './media-file.ts'
+import { addCall } from './service-call.ts'
 
 // Pictures and sound of OpenAI and Gemini: actions of the service OpenAI, and models that look at pictures.
-
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
-
-/** The name of the field that holds a file; a name that is computed cannot be told. */
-function fieldName(value: Json | undefined): string {
-  const name = String(value ?? 'data').replace(/^=(?!.*\{\{)/, '')
-  if (name.startsWith('=')) throw new NotConvertible('the name of the field with the file is computed')
-  return name === '' ? 'data' : name
-}
 
 const asFile = (id: string, name: string): Out =>
   fieldsOut({ binary: fieldsOut({ [name]: { ...pathOut(['nodes', id, 'output', 'file']), isFile: true } }) })
@@ -26,7 +16,7 @@ function transcribed(step: Step, at: Place, action: 'transcribe' | 'translate_au
   const { p } = step
   const options = objectOf(p.options)
   const id = addCall(step, at, 'openai', action, {
-    file: step.guarded(plain(fileOf(at.scope, fieldName(p.binaryPropertyName)))),
+    file: fileOfItem(step, at.scope, p.binaryPropertyName),
     ...(typeof options.language === 'string' &&
       action === 'transcribe' && { language: step.text(options.language, at.scope, 'language') }),
   })
@@ -61,34 +51,17 @@ function spoken(step: Step, at: Place): Out {
   return asFile(id, fieldName(options.binaryPropertyOutput))
 }
 
-/** A picture that a model looks at: a file of the item, or one that is fetched from its address. */
-function picture(step: Step, { scope, add }: Place, urls: Json | undefined, isFile: boolean): Json {
-  const file = isFile
-    ? step.guarded(plain(fileOf(scope, fieldName(step.p.binaryPropertyName))))
-    : {
-        $ref: `nodes.${add('http.request', { method: 'GET', url: step.text(urls, scope, 'imageUrls'), response: 'file' })}.output.body`,
-      }
-  const id = add('file.read', { file, as: 'base64' })
-  return { base64: { $ref: `nodes.${id}.output.content` }, content_type: { $ref: `nodes.${id}.output.media_type` } }
-}
-
+/** What a model says of a picture. */
 function analyzed(
   step: Step,
   at: Place,
-  {
-    credential,
-    text,
-    urls,
-  }: { credential: { name: string; kind: string } | undefined; text: Json | undefined; urls: Json | undefined },
+  { credential, text, urls }: { credential: Credential; text: Json | undefined; urls: Json | undefined },
 ): Out {
-  const isFile = ['base64', 'binary'].includes(String(step.p.inputType ?? 'url'))
-  const image = picture(step, at, urls, isFile)
+  const { content, mediaType } = inBase64(at, givenFile(step, at, urls))
   const prompt = step.text(text ?? "What's in this image?", at.scope, 'text')
-  const id = at.add('llm.generate', { prompt, images: [image] }, { credential })
+  const id = at.add('llm.generate', { prompt, images: [{ base64: content, content_type: mediaType }] }, { credential })
   return pathOut(['nodes', id, 'output', 'text'])
 }
-
-type Credential = { name: string; kind: string } | undefined
 
 /** What is no text; undefined where it is none of these. */
 export function media(step: Step, resource: string, operation: string, credential: Credential): Exit[] | undefined {
@@ -96,11 +69,7 @@ export function media(step: Step, resource: string, operation: string, credentia
   const isGemini = step.node.type.endsWith('.googleGemini')
   if (isGemini) {
     if (resource !== 'image' || operation !== 'analyze') return geminiMedia(step, resource, operation, credential)
-    return step.each((at) => {
-      const text = analyzed(step, at, { credential, text: p.text, urls: p.imageUrls })
-      const parts: Out = { cel: `[{"text": ${text.cel}}]`, type: 'list', fields: { '0': fieldsOut({ text }) } }
-      return fieldsOut({ content: fieldsOut({ parts, role: celOut('"model"', 'text') }) })
-    })
+    return step.each((at) => asGeminiAnswer(analyzed(step, at, { credential, text: p.text, urls: p.imageUrls })))
   }
   switch (`${resource}:${operation}`) {
     case 'audio:transcribe':

@@ -3,14 +3,13 @@ import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, member, type Out, pathOut, textOf } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, fileOf } from './service-call.ts'
 
 // Operations of Salesforce, Mailchimp, OneDrive and S3 whose arguments are put together of several parameters.
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
 

@@ -4,6 +4,7 @@ import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { listOf } from '../loose.ts'
 import { celOut, type Out, textOf } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen } from './service-call.ts'
@@ -11,7 +12,6 @@ import { addCall, chosen } from './service-call.ts'
 // Notion: properties and blocks of pages, and pages in the plain form that n8n gives them.
 
 const SERVICE = 'notion'
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const rich = (content: Json): Json => [{ type: 'text', text: { content } }]
 
 /** The id inside an address, or the id itself. */

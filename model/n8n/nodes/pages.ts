@@ -2,13 +2,12 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Exit, ofOne, orEmpty, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
+import { listOf } from '../loose.ts'
 import { celOut, member, type Out, pathOut } from '../out.ts'
 import type { Step } from '../step.ts'
 import { HTML_READER } from './html-source.ts'
 
 // Pages: HTML that is written or read, and the pages of a form.
-
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 export function html(step: Step): Exit[] {
   const { p } = step

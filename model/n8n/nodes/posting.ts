@@ -3,14 +3,13 @@ import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, flattened } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, type Out, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
 import { chosen, fileOf } from './service-call.ts'
 
 // Vendors that post for people: requests whose body depends on the network, or whose address is put together of parameters.
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
 const credentialOf = ({ node }: Step, otherwise: { name: string; kind: string }): { name: string; kind: string } => {

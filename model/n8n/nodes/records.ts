@@ -3,6 +3,7 @@ import { isObject } from '#model/json'
 import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { listOf, objectOf } from '../loose.ts'
 import { celOut, fieldsOut, member, type Out, pathOut, textOf } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { MORE_SPECIAL } from './more-records.ts'
@@ -10,8 +11,6 @@ import { addCall, chosen, fileOf } from './service-call.ts'
 
 // Operations of services whose arguments are put together of several parameters, or that take several calls.
 
-const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
 const limitOf = ({ p }: Step): JsonObject => {
   const limit = Number(p.limit ?? 50)

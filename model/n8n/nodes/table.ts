@@ -2,19 +2,22 @@ import type { Exit } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { isTrigger } from '../plan.ts'
 import type { Step } from '../step.ts'
+import * as classifying from './classifying.ts'
 import { convertCode } from './code.ts'
-import * as data from './data-nodes.ts'
 import { dataTable } from './data-tables.ts'
 import { database } from './databases.ts'
 import * as files from './files.ts'
 import * as flow from './flow-nodes.ts'
 import { httpRequest, respond } from './http.ts'
+import * as lists from './item-lists.ts'
 import * as language from './language.ts'
 import * as pages from './pages.ts'
 import { TRIGGERS } from './service-table.ts'
 import { callService } from './services.ts'
+import { convertSet } from './set-node.ts'
 import { subworkflow } from './subworkflow.ts'
 import * as triggers from './triggers.ts'
+import * as values from './values.ts'
 import { isVectorStore, vectorStore } from './vector-stores.ts'
 
 export type Handler = (step: Step) => Exit[]
@@ -46,18 +49,18 @@ const BASE: Record<string, Handler> = {
   code: convertCode,
   function: convertCode,
   functionItem: convertCode,
-  set: data.convertSet,
-  splitOut: data.splitOut,
-  aggregate: data.aggregate,
-  limit: data.limit,
-  sort: data.sort,
-  removeDuplicates: data.removeDuplicates,
-  summarize: data.summarize,
-  itemLists: data.itemLists,
-  renameKeys: data.renameKeys,
-  dateTime: data.dateTime,
-  crypto: data.crypto,
-  markdown: data.markdown,
+  set: convertSet,
+  splitOut: lists.splitOut,
+  aggregate: lists.aggregate,
+  limit: lists.limit,
+  sort: lists.sort,
+  removeDuplicates: lists.removeDuplicates,
+  summarize: lists.summarize,
+  itemLists: lists.itemLists,
+  renameKeys: lists.renameKeys,
+  dateTime: values.dateTime,
+  crypto: values.crypto,
+  markdown: values.markdown,
   extractFromFile: files.extractFromFile,
   convertToFile: files.convertToFile,
   spreadsheetFile: files.spreadsheetFile,
@@ -87,10 +90,10 @@ const LANGUAGE: Record<string, Handler> = {
   openAi: language.message,
   googleGemini: language.message,
   anthropic: language.message,
-  informationExtractor: language.informationExtractor,
-  textClassifier: language.textClassifier,
-  sentimentAnalysis: language.sentimentAnalysis,
-  chainSummarization: language.summarization,
+  informationExtractor: classifying.informationExtractor,
+  textClassifier: classifying.textClassifier,
+  sentimentAnalysis: classifying.sentimentAnalysis,
+  chainSummarization: classifying.summarization,
   chainRetrievalQa: language.retrieval,
 }
 

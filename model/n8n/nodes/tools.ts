@@ -2,6 +2,7 @@ import type { Json, JsonObject, Node } from '#model/definition'
 import { isObject } from '#model/json'
 import { ofOne } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
+import { objectOf } from '../loose.ts'
 import { preludeOf } from '../prelude.ts'
 import { withoutSecrets } from '../secrets.ts'
 import { type Attached, type Place, type Sink, Step, type ToolCredential, type Work } from '../step.ts'
@@ -18,7 +19,6 @@ export type Tools = { grants: Json[]; mcp: JsonObject[]; texts: string[]; creden
 
 type Convert = (step: Step) => unknown
 
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
 
 /** What the description of a tool says, in n8n or where it says nothing. */

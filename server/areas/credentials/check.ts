@@ -1,14 +1,12 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { validateJson } from '#model/json-schema'
-import { type FieldError, invalid, unknownReference } from '#platform/errors'
-import type { Context } from '#platform/http/context'
+import { type FieldError, invalid } from '#platform/errors'
 import type { Secrets } from './box.ts'
 import { canonicalHost, canonicalHosts } from './hosts.ts'
 import { addressOfModel, type CredentialKind, kindForms } from './kinds.ts'
 import { findPreset, type Preset } from './presets.ts'
-import type { NewCredential, NewShare } from './schema.ts'
-import { listKnown } from './store.ts'
+import type { NewCredential } from './schema.ts'
 
 // What is asked of a credential before it is stored.
 
@@ -85,15 +83,4 @@ export function checkSecrets({ kind, service }: Draft, secrets: Secrets | undefi
   const preset = service === null ? undefined : findPreset(service)
   const errors = fieldErrors(secretSchemaOf(kind, preset), secrets ?? {}, '/secrets')
   if (errors.length > 0) throw invalid(errors)
-}
-
-export async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {
-  const of = (kind: NewShare['kind']): string[] =>
-    shares.flatMap((share) => (share.kind === kind && 'id' in share ? [share.id] : []))
-  const known = await listKnown(ctx.tx, ctx.workspace.workspace_id, of('user'), of('team'))
-  const unknown = shares.flatMap((share, at) => ('id' in share && !known.has(share.id) ? [`/shared/${at}/id`] : []))
-  if (unknown.length > 0) throw unknownReference(...unknown)
-  const keys = shares.map((share) => `${share.kind} ${'id' in share ? share.id : ''}`)
-  const repeated = keys.findIndex((key, at) => keys.indexOf(key) !== at)
-  if (repeated !== -1) throw invalid([{ path: `/shared/${repeated}`, message: 'is named twice' }])
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { NewShare } from '#areas/teams/personal-shares'
 import { anyId, anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, name, reference, timestamp, timestampIn } from '#platform/http/schema'
 import { canonicalHost, MAX_HOSTS } from './hosts.ts'
@@ -61,17 +62,7 @@ const hosts = z
 
 const secrets = z.record(z.string().max(64), z.string().max(65_536))
 
-const shares = z
-  .array(
-    z.discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('user'), id: reference('usr'), role: z.enum(['use', 'edit']) }),
-      z.strictObject({ kind: z.literal('team'), id: reference('team'), role: z.enum(['use', 'edit']) }),
-      z.strictObject({ kind: z.literal('workspace'), role: z.enum(['use', 'edit']) }),
-    ]),
-  )
-  .max(200)
-
-export type NewShare = z.output<typeof shares>[number]
+const shares = z.array(NewShare).max(200)
 
 export const NewCredential = z
   .strictObject({

@@ -1,24 +1,18 @@
+import { checkOwner, checkShares, type NewShare, replaceShares } from '#areas/teams/personal-shares'
 import { recordAudit } from '#platform/audit'
-import { invalid, problem, unknownReference } from '#platform/errors'
+import { invalid, problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import type { Vault } from '#platform/secrets'
 import { opensFor, type Secrets, sealSecrets } from './box.ts'
-import { checkConfig, checkSecrets, checkShares, completeDraft, type Draft, secretSchemaOf } from './check.ts'
+import { checkConfig, checkSecrets, completeDraft, type Draft, secretSchemaOf } from './check.ts'
 import { namesFor } from './hosts.ts'
 import type { CredentialJobHooks } from './job-hooks.ts'
 import { type CredentialKind, kindForms } from './kinds.ts'
 import { presets } from './presets.ts'
 import { CHANGED } from './recent.ts'
-import type {
-  Credential,
-  CredentialPatch,
-  CredentialSecret,
-  CredentialState,
-  NewCredential,
-  NewShare,
-} from './schema.ts'
+import type { Credential, CredentialPatch, CredentialSecret, CredentialState, NewCredential } from './schema.ts'
 import * as store from './store.ts'
 
 // The verbs of the vault. Secrets come in and never go out.
@@ -81,7 +75,7 @@ export async function createCredential(parts: VaultParts, ctx: Context, input: N
     secrets: sealSecrets(parts.vault, { ...draft, workspace_id, credential_id }, secrets),
     expires_at: input.expires_at ?? null,
   })
-  await store.replaceShares(ctx.tx, workspace_id, credential_id, shared)
+  await replaceShares(ctx.tx, workspace_id, 'credential', credential_id, shared)
   await audit(ctx, credential_id, 'credential.created', { kind: draft.kind, hosts: draft.hosts })
   return getCredential(ctx, { credential_id })
 }
@@ -95,10 +89,7 @@ export async function updateCredential(
   const present = await locked(ctx, credential_id)
   if (patch.shared !== undefined || patch.owner_id !== undefined) await requireOwner(ctx, credential_id)
   if (patch.shared) await checkShares(ctx, patch.shared)
-  if (patch.owner_id !== undefined) {
-    const known = await store.listKnown(ctx.tx, workspace_id, [patch.owner_id], [])
-    if (!known.has(patch.owner_id)) throw unknownReference('/owner_id')
-  }
+  if (patch.owner_id !== undefined) await checkOwner(ctx, patch.owner_id)
   const after = changedDraft(present, patch)
   checkConfig(after)
   const sealed = { ...present, ...after }
@@ -118,7 +109,7 @@ export async function updateCredential(
     expires_at: patch.expires_at,
   })
   if (patch.secrets) await putSecrets(parts, ctx, sealed, patch.secrets)
-  if (patch.shared) await store.replaceShares(ctx.tx, workspace_id, credential_id, patch.shared)
+  if (patch.shared) await replaceShares(ctx.tx, workspace_id, 'credential', credential_id, patch.shared)
   await audit(ctx, credential_id, patch.shared ? 'credential.shared' : 'credential.changed', {
     hosts: after.hosts,
     ...(patch.shared && { shared: patch.shared.map(describeShare) }),

@@ -2,7 +2,7 @@ import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import type { CredentialKind } from './kinds.ts'
-import { type Credential, type CredentialState, type CredentialTest, credentialList, type NewShare } from './schema.ts'
+import { type Credential, type CredentialState, type CredentialTest, credentialList } from './schema.ts'
 
 /** What people see; never what is sealed. */
 const columns = `c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id,
@@ -212,49 +212,6 @@ export const recordTest = (tx: Tx, workspaceId: string, credentialId: string, te
     credentialId,
     test,
   ])
-
-export async function replaceShares(
-  tx: Tx,
-  workspaceId: string,
-  credentialId: string,
-  shares: readonly NewShare[],
-): Promise<void> {
-  await tx.count('delete from credential_shares where workspace_id = $1 and credential_id = $2', [
-    workspaceId,
-    credentialId,
-  ])
-  const idOf = (share: NewShare, kind: string): string | null =>
-    share.kind === kind && 'id' in share ? (share.id as string) : null
-  await tx.count(
-    `insert into credential_shares (workspace_id, credential_id, kind, user_id, team_id, role)
-     select $1, $2, * from unnest($3::text[], $4::uuid[], $5::uuid[], $6::text[])`,
-    [
-      workspaceId,
-      credentialId,
-      shares.map(({ kind }) => kind),
-      shares.map((share) => idOf(share, 'user')),
-      shares.map((share) => idOf(share, 'team')),
-      shares.map(({ role }) => role),
-    ],
-  )
-}
-
-/** Who of these is no member of the workspace, or no team of it. */
-export const listKnown = async (
-  tx: Tx,
-  workspaceId: string,
-  users: string[],
-  teams: string[],
-): Promise<ReadonlySet<string>> =>
-  new Set(
-    (
-      await tx.rows<{ id: string }>(
-        `select user_id as id from memberships where workspace_id = $1 and user_id = any ($2) and role <> 'guest'
-         union all select team_id from teams where workspace_id = $1 and team_id = any ($3)`,
-        [workspaceId, users, teams],
-      )
-    ).map(({ id }) => id),
-  )
 
 export const describeCredential = (
   tx: Tx,

@@ -1,6 +1,7 @@
 import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { writeRegularly } from '#platform/writing'
 
 // When a credential was last used. Kept in memory and written every half minute, so that one that is used a thousand times a
 // second is no row that everybody waits for. What a process that dies had not yet written is lost; it is a hint for people.
@@ -11,7 +12,6 @@ type Use = { workspaceId: string; credentialId: string; at: Date }
 
 export function makeUseNotes({ db, log, every = EVERY }: { db: Database; log: Logger; every?: number }) {
   let pending = new Map<string, Use>()
-  let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
     if (pending.size === 0) return
@@ -27,21 +27,12 @@ export function makeUseNotes({ db, log, every = EVERY }: { db: Database; log: Lo
       log.warn({ err: error }, 'when credentials were last used could not be written')
     }
   }
-  const flush = (): Promise<void> => {
-    writing = writing.then(write)
-    return writing
-  }
-  const timer = setInterval(() => void flush(), every).unref()
 
   return {
     note(workspaceId: string, credentialId: string): void {
       pending.set(credentialId, { workspaceId, credentialId, at: new Date() })
     },
-    flush,
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await flush()
-    },
+    ...writeRegularly(every, write),
   }
 }
 

@@ -5,6 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { firstIdAt } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { writeRegularly } from '#platform/writing'
 import { makeBlock, type Run } from './block.ts'
 import { addBlocks, type Entry } from './block-store.ts'
 import { mergeSmallBlocks } from './merging.ts'
@@ -66,7 +67,6 @@ const toEnded = (run: FinishedRun): Ended => ({
 
 export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
   let waiting: Ended[] = []
-  let writing: Promise<void> = Promise.resolve()
   const unmerged = new Map<string, { blocks: number; runs: number }>()
 
   function note(run: FinishedRun): void {
@@ -99,21 +99,8 @@ export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
       log.warn({ err: error, runs: runs.length }, 'runs were not indexed; they are found by comparing')
     }
   }
-  const flush = (): Promise<void> => {
-    writing = writing.then(write)
-    return writing
-  }
-  const timer = setInterval(() => void flush(), FLUSH_EVERY)
-  timer.unref()
 
-  return {
-    note,
-    flush,
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await flush()
-    },
-  }
+  return { note, ...writeRegularly(FLUSH_EVERY, write) }
 }
 
 /** Runs that were found at work and are in the index now. */

@@ -2,6 +2,7 @@ import type { FinishedRun } from '#engine/finished-run'
 import { DAY, HOUR, MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
+import { writeRegularly } from '#platform/writing'
 import { bucketOf } from './buckets.ts'
 
 // Runs are added up in memory as they end and written once a second, many workspaces in one statement: the engine's own statements
@@ -227,7 +228,6 @@ function rowsOf(groups: Iterable<Group>): Unsent {
 export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
   let groups = new Map<string, Group>()
   let room: Room = { steps: MAX_STEP_ROWS }
-  let writing: Promise<void> = Promise.resolve()
   /** Sent again as it is: what became of it is not known only where the connection broke, and then it is given up. */
   let unsent: Unsent | undefined
 
@@ -278,21 +278,8 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
       if (code === undefined || !/^(40|53|55|57)/.test(code)) unsent = undefined
     }
   }
-  const flush = (): Promise<void> => {
-    writing = writing.then(write)
-    return writing
-  }
-  const timer = setInterval(() => void flush(), FLUSH_EVERY)
-  timer.unref()
 
-  return {
-    note,
-    flush,
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await flush()
-    },
-  }
+  return { note, ...writeRegularly(FLUSH_EVERY, write) }
 }
 
 const SPANS = [

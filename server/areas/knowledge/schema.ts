@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { NewShare } from '#areas/teams/personal-shares'
 import { anyId, anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 
@@ -40,14 +41,6 @@ export const Knowledge = z
   })
   .meta({ id: 'Knowledge' })
 export type Knowledge = z.input<typeof Knowledge>
-
-const role = z.enum(['use', 'edit'])
-const NewShare = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('user'), id: reference('usr'), role }),
-  z.strictObject({ kind: z.literal('team'), id: reference('team'), role }),
-  z.strictObject({ kind: z.literal('workspace'), role }),
-])
-export type NewShare = z.output<typeof NewShare>
 
 const NewEmbeddings = z.strictObject({
   credential_id: reference('cred')

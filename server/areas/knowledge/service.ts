@@ -1,3 +1,4 @@
+import { checkOwner, checkShares, replaceShares } from '#areas/teams/personal-shares'
 import { invalid, problem, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
@@ -5,7 +6,7 @@ import { newId, toWire } from '#platform/ids'
 import { indexAgain } from './document-store.ts'
 import type { Embedding } from './embeddings.ts'
 import { KNOWLEDGE_HINTS } from './indexing.ts'
-import type { Knowledge, KnowledgePatch, NewEmbeddings, NewKnowledge, NewShare } from './schema.ts'
+import type { Knowledge, KnowledgePatch, NewEmbeddings, NewKnowledge } from './schema.ts'
 import * as store from './store.ts'
 
 // The verbs of knowledge bases; those of their documents are in documents.ts.
@@ -56,7 +57,7 @@ export async function createKnowledge(parts: KnowledgeParts, ctx: Context, input
     ...embedding,
     owner_id: ctx.person.user_id,
   })
-  await store.replaceShares(ctx.tx, workspace_id, knowledge_id, shared)
+  await replaceShares(ctx.tx, workspace_id, 'knowledge', knowledge_id, shared)
   return getKnowledge(ctx, { knowledge_id })
 }
 
@@ -70,10 +71,7 @@ export async function updateKnowledge(
   if (!present) throw problem('not_found')
   if (patch.shared !== undefined || patch.owner_id !== undefined) await requireOwner(ctx, knowledge_id)
   if (patch.shared) await checkShares(ctx, patch.shared)
-  if (patch.owner_id !== undefined) {
-    const known = await store.listKnown(ctx.tx, workspace_id, [patch.owner_id], [])
-    if (!known.has(patch.owner_id)) throw unknownReference('/owner_id')
-  }
+  if (patch.owner_id !== undefined) await checkOwner(ctx, patch.owner_id)
   // The owner's rights open the credential: nobody else chooses what they are used for.
   if (patch.embeddings) await requireOwner(ctx, knowledge_id)
   const embedding = patch.embeddings === undefined ? {} : await embeddingOf(parts, ctx, patch.embeddings)
@@ -86,7 +84,7 @@ export async function updateKnowledge(
     ...embedding,
   }
   await store.updateKnowledge(ctx.tx, workspace_id, after)
-  if (patch.shared) await store.replaceShares(ctx.tx, workspace_id, knowledge_id, patch.shared)
+  if (patch.shared) await replaceShares(ctx.tx, workspace_id, 'knowledge', knowledge_id, patch.shared)
   const isOtherIndex =
     after.language !== present.language ||
     after.embedding_credential_id !== present.embedding_credential_id ||
@@ -129,15 +127,4 @@ async function embeddingOf(parts: KnowledgeParts, ctx: Context, wanted: NewEmbed
   if (provider === undefined) throw unknownReference(path)
   if (provider === 'anthropic') throw invalid([{ path, message: 'is of Anthropic, which has no embedding models' }])
   return { embedding_credential_id: credential_id, embedding_installation: false, embedding_model: model }
-}
-
-async function checkShares(ctx: Context, shares: readonly NewShare[]): Promise<void> {
-  const of = (kind: NewShare['kind']): string[] =>
-    shares.flatMap((share) => (share.kind === kind && 'id' in share ? [share.id] : []))
-  const known = await store.listKnown(ctx.tx, ctx.workspace.workspace_id, of('user'), of('team'))
-  const unknown = shares.flatMap((share, at) => ('id' in share && !known.has(share.id) ? [`/shared/${at}/id`] : []))
-  if (unknown.length > 0) throw unknownReference(...unknown)
-  const keys = shares.map((share) => `${share.kind} ${'id' in share ? share.id : ''}`)
-  const repeated = keys.findIndex((key, at) => keys.indexOf(key) !== at)
-  if (repeated !== -1) throw invalid([{ path: `/shared/${repeated}`, message: 'is named twice' }])
 }

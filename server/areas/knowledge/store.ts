@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import type { Embedding } from './embeddings.ts'
-import { type Knowledge, knowledgeList, type Language, type NewShare } from './schema.ts'
+import { type Knowledge, knowledgeList, type Language } from './schema.ts'
 
 export type Role = 'owner' | 'edit' | 'use' | 'manage'
 
@@ -113,49 +113,6 @@ export const updateKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Prom
 
 export const deleteKnowledge = (tx: Tx, workspaceId: string, knowledgeId: string): Promise<number> =>
   tx.count('delete from knowledge_bases where workspace_id = $1 and knowledge_id = $2', [workspaceId, knowledgeId])
-
-export async function replaceShares(
-  tx: Tx,
-  workspaceId: string,
-  knowledgeId: string,
-  shares: readonly NewShare[],
-): Promise<void> {
-  await tx.count('delete from knowledge_shares where workspace_id = $1 and knowledge_id = $2', [
-    workspaceId,
-    knowledgeId,
-  ])
-  const idOf = (share: NewShare, kind: string): string | null =>
-    share.kind === kind && 'id' in share ? (share.id as string) : null
-  await tx.count(
-    `insert into knowledge_shares (workspace_id, knowledge_id, kind, user_id, team_id, role)
-     select $1, $2, * from unnest($3::text[], $4::uuid[], $5::uuid[], $6::text[])`,
-    [
-      workspaceId,
-      knowledgeId,
-      shares.map(({ kind }) => kind),
-      shares.map((share) => idOf(share, 'user')),
-      shares.map((share) => idOf(share, 'team')),
-      shares.map(({ role }) => role),
-    ],
-  )
-}
-
-/** Those of the people and teams that the workspace has. */
-export const listKnown = async (
-  tx: Tx,
-  workspaceId: string,
-  users: string[],
-  teams: string[],
-): Promise<ReadonlySet<string>> =>
-  new Set(
-    (
-      await tx.rows<{ id: string }>(
-        `select user_id as id from memberships where workspace_id = $1 and user_id = any ($2) and role <> 'guest'
-         union all select team_id from teams where workspace_id = $1 and team_id = any ($3)`,
-        [workspaceId, users, teams],
-      )
-    ).map(({ id }) => id),
-  )
 
 /** What a person leaves behind goes to an owner of the workspace, first to the one who removed them. */
 export const passOn = (

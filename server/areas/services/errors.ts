@@ -5,6 +5,7 @@ import { SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { firstIdAt, newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
+import { writeRegularly } from '#platform/writing'
 
 // Failures of actions, for the page of a service. They are noted in memory as attempts fail and written once a second, many workspaces in
 // one statement. A process that is killed takes those of its last second along; the runs themselves hold all of them.
@@ -39,7 +40,6 @@ const stored = (text: string, length: number): string => text.slice(0, length).r
 
 export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
   let rows = new Map<string, ErrorRow>()
-  let writing: Promise<void> = Promise.resolve()
 
   function note(call: NodeCall, { code, message }: NodeFailure, now = Date.now()): void {
     const { service, action } = call.args
@@ -76,12 +76,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
       log.warn({ err: error, errors: taken.length }, 'failures of services were not written')
     }
   }
-  const flush = (): Promise<void> => {
-    writing = writing.then(write)
-    return writing
-  }
-  const timer = setInterval(() => void flush(), FLUSH_EVERY)
-  timer.unref()
+  const { stop } = writeRegularly(FLUSH_EVERY, write)
 
   return {
     /** The same nodes; failures of `service.call` are noted. */
@@ -100,10 +95,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
           return [type, { ...kind, run }]
         }),
       ),
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await flush()
-    },
+    stop,
   }
 }
 

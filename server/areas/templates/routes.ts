@@ -5,7 +5,7 @@ import {
   EmbedTokenShown,
   NewEmbedToken,
   tokenList,
-} from '#areas/workflows/schema'
+} from '#areas/workflows/token-schema'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
 import { editor, member, owner, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { languageTag } from '#areas/requirements/schema'
 import { givenShares, shownShares } from '#areas/teams/shares'
-import { origins } from '#areas/workflows/schema'
+import { origins } from '#areas/workflows/token-schema'
 import { anyId, defineList } from '#platform/http/list'
 import { id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
 

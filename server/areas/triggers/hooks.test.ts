@@ -369,28 +369,37 @@ describe('a trigger of a piece', () => {
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 
-  test('that made up the name of its registration is taken back by that name', async () => {
+  /** One whose vendor has answered before the piece goes on, and what it answered. */
+  async function answeredDepot(piece: string) {
     let answer = (): void => {}
     ready = new Promise((resolve) => {
       answer = resolve
     })
     const workflowId = await workflow()
-    const triggerId = await depot(workflowId, 'own')
-    const uuid = fromWire('trg', triggerId)
+    const triggerId = await depot(workflowId, piece)
     const exchanges = await until(async () => {
       const [row] = await service.sql<{ hook_exchanges: object[] | null }>(
         'select hook_exchanges from service_triggers where trigger_id = $1',
-        [uuid],
+        [fromWire('trg', triggerId)],
       )
       return row!.hook_exchanges
     }, 'the answer of the vendor to be written down')
     answer()
     await registered(workflowId, triggerId)
-    const [dead] = hooks
-    await service.sql(
+    return { workflowId, triggerId, exchanges }
+  }
+
+  /** As a process leaves it behind that died before the piece was done. */
+  const forget = (triggerId: string, exchanges: object[]): Promise<unknown> =>
+    service.sql(
       `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
-      [uuid, JSON.stringify(exchanges)],
+      [fromWire('trg', triggerId), JSON.stringify(exchanges)],
     )
+
+  test('that made up the name of its registration is taken back by that name', async () => {
+    const { workflowId, triggerId, exchanges } = await answeredDepot('own')
+    const [dead] = hooks
+    await forget(triggerId, exchanges)
     await due(triggerId)
     await registered(workflowId, triggerId)
     expect(hooks).toHaveLength(1)
@@ -414,38 +423,17 @@ describe('a trigger of a piece', () => {
   })
 
   test('that was registered by a process that died is taken back by what the vendor answered', async () => {
-    let answer = (): void => {}
-    ready = new Promise((resolve) => {
-      answer = resolve
-    })
-    const workflowId = await workflow()
-    const triggerId = await depot(workflowId, 'slow')
-    const uuid = fromWire('trg', triggerId)
-    const exchanges = await until(async () => {
-      const [row] = await service.sql<{ hook_exchanges: object[] | null }>(
-        'select hook_exchanges from service_triggers where trigger_id = $1',
-        [uuid],
-      )
-      return row!.hook_exchanges
-    }, 'the answer of the vendor to be written down')
+    const { workflowId, triggerId, exchanges } = await answeredDepot('slow')
     expect(exchanges).toMatchObject([{ method: 'POST', status: 201 }])
-    answer()
-    await registered(workflowId, triggerId)
     expect(hooks).toHaveLength(1)
     const [dead] = hooks
-    // As a process leaves it behind that died before the piece was done.
-    await service.sql(
-      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
-      [uuid, JSON.stringify(exchanges)],
-    )
+    await forget(triggerId, exchanges)
     await due(triggerId)
     await registered(workflowId, triggerId)
     expect(hooks.map(({ id }) => id)).toEqual([Number(dead!.id) + 1])
 
-    await service.sql(
-      `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
-      [uuid, JSON.stringify([{ ...exchanges[0], body: Buffer.from(JSON.stringify(hooks[0])).toString('base64') }])],
-    )
+    const body = Buffer.from(JSON.stringify(hooks[0])).toString('base64')
+    await forget(triggerId, [{ ...exchanges[0], body }])
     await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${triggerId}`)
     await until(async () => hooks.length === 0, 'the end of the registration')
   })

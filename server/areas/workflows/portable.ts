@@ -9,8 +9,9 @@ import { type FieldError, invalid, Problem, problem, unknownReference } from '#p
 import type { Context } from '#platform/http/context'
 import { fromWire, toWire } from '#platform/ids'
 import { findByName, findNames } from './naming.ts'
-import { type Exported, type Imported, type ImportRequest, Settings } from './schema.ts'
+import type { Exported, Imported, ImportRequest } from './schema.ts'
 import { standingFrom, type Workflows } from './service.ts'
+import { Settings } from './settings-schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
 

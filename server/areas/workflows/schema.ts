@@ -3,110 +3,13 @@ import { givenShares, shownShares } from '#areas/teams/shares'
 import { bulkAnswer, severalIds } from '#platform/http/bulk'
 import { anyId, defineList, flag } from '#platform/http/list'
 import { definition, definitionIn, id, jsonObject, name, reference, timestamp } from '#platform/http/schema'
+import { Settings, SettingsPatch, ShownSettings } from './settings-schema.ts'
 
 const ROLES: ['editor', 'member', 'viewer'] = ['editor', 'member', 'viewer']
 const Role = z.enum(ROLES)
 
 /** A workflow's id: a TypeID, or the slug of a system workflow. */
 const WorkflowId = id('wf')
-
-const activationReplay = {
-  limit: z.number().int().min(1).max(1000).describe('How many past runs the replay must be asked for'),
-  max_different: z.number().int().min(0).max(1000).describe('How many of them may be different'),
-}
-const key = () =>
-  z
-    .strictObject({ $cel: z.string().min(1).max(2000) })
-    .describe('A CEL expression over `input` and `execution` (`trigger`, `started_by`)')
-const windowS = () =>
-  z
-    .number()
-    .positive()
-    .max(30 * 24 * 3600)
-
-const Concurrency = z
-  .strictObject({
-    key: key().optional(),
-    limit: z.number().int().min(1).max(10_000),
-    count: z
-      .enum(['running', 'live'])
-      .default('running')
-      .describe('`running`: a run that waits gives its place back. `live`: it keeps its place to its end'),
-    when_full: z.enum(['queue', 'skip', 'cancel_oldest']).default('queue'),
-  })
-  .describe('How many runs with the same key go on at once. Not together with max_concurrency')
-const Debounce = z
-  .strictObject({ key: key().optional(), window_s: windowS() })
-  .describe('Of the runs with the same key that are asked for within the window, only the newest runs, once it is over')
-const Rate = z
-  .strictObject({
-    limit: z.number().int().min(1).max(10_000),
-    per_s: z
-      .number()
-      .positive()
-      .max(24 * 3600),
-    key: key().optional(),
-  })
-  .describe('At most `limit` runs with the same key begin within `per_s` seconds; the others wait')
-const Dedupe = z
-  .strictObject({ key: key(), window_s: windowS() })
-  .describe('A run with a key that was there within the window is cancelled as a duplicate')
-
-export const Settings = z.strictObject({
-  timeout_s: z
-    .number()
-    .positive()
-    .max(366 * 24 * 3600)
-    .optional(),
-  max_concurrency: z.number().int().min(1).max(10_000).optional(),
-  concurrency: Concurrency.optional(),
-  debounce: Debounce.optional(),
-  rate: Rate.optional(),
-  dedupe: Dedupe.optional(),
-  retention_days: z.number().int().min(1).max(3650).optional(),
-  error_workflow_id: reference('wf').optional(),
-  finally_grace_s: z
-    .number()
-    .min(1)
-    .max(3600)
-    .optional()
-    .describe('Seconds that the `finally` nodes of a run may take together; 60 unless said'),
-  mcp_tool: z
-    .boolean()
-    .optional()
-    .describe('Whether clients of the Model Context Protocol find it as a tool at `/mcp`'),
-  on_event: z
-    .array(z.string().min(1).max(200))
-    .max(20)
-    .optional()
-    .describe('Names of events (`POST /api/events`) that start it'),
-  activation: z
-    .strictObject({
-      suite_id: reference('suite').optional(),
-      min_score: z.number().min(0).max(1).optional().describe('Part of the cases that must pass; 1 unless given'),
-      replay: z.strictObject(activationReplay).optional().describe('A replay over this number of past runs'),
-    })
-    .optional()
-    .describe('What a version must show before it is activated (409 `activation_blocked` otherwise)'),
-})
-
-/** A merge patch: null clears one. */
-const SettingsPatch = z.strictObject({
-  timeout_s: Settings.shape.timeout_s.nullable(),
-  max_concurrency: Settings.shape.max_concurrency.nullable(),
-  concurrency: Settings.shape.concurrency.nullable(),
-  debounce: Settings.shape.debounce.nullable(),
-  rate: Settings.shape.rate.nullable(),
-  dedupe: Settings.shape.dedupe.nullable(),
-  retention_days: Settings.shape.retention_days.nullable(),
-  error_workflow_id: Settings.shape.error_workflow_id.nullable(),
-  finally_grace_s: Settings.shape.finally_grace_s.nullable(),
-  mcp_tool: Settings.shape.mcp_tool
-    .nullable()
-    .describe('Whether clients of the Model Context Protocol find it as a tool'),
-  on_event: Settings.shape.on_event.nullable(),
-  activation: Settings.shape.activation.nullable().describe('What a version must show before it is activated'),
-})
 
 const MAX_TAGS = 20
 const tags = z
@@ -156,27 +59,7 @@ export const Workflow = z
     activity: Activity.nullish().describe(
       'In lists with `include=activity`; null where the caller may not see its runs',
     ),
-    settings: z.object({
-      timeout_s: z.number().optional(),
-      max_concurrency: z.number().optional(),
-      concurrency: Concurrency.optional(),
-      debounce: Debounce.optional(),
-      rate: Rate.optional(),
-      dedupe: Dedupe.optional(),
-      retention_days: z.number().optional(),
-      error_workflow_id: id('wf').optional(),
-      finally_grace_s: z.number().optional(),
-      mcp_tool: z.boolean().optional().describe('Whether clients of the Model Context Protocol find it as a tool'),
-      on_event: z.array(z.string()).optional(),
-      activation: z
-        .object({
-          suite_id: id('suite').optional(),
-          min_score: z.number().optional().describe('Part of the cases that must pass'),
-          replay: z.object(activationReplay).optional().describe('A replay over this number of past runs'),
-        })
-        .optional()
-        .describe('What a version must show before it is activated'),
-    }),
+    settings: ShownSettings,
     /** Of one system workflow, which no version holds: what it takes and does. */
     definition: definition().optional(),
     created_at: timestamp().nullable(),
@@ -314,64 +197,6 @@ const Change = z.object({ path: z.string(), before: z.unknown().optional(), afte
 export const VersionDiff = z.looseObject({ from: id('wfv'), to: id('wfv') }).meta({ id: 'WorkflowVersionDiff' })
 export type Change = z.input<typeof Change>
 
-export const EmbedToken = z
-  .object({
-    token_id: id('emb'),
-    workflow_id: id('wf').nullable(),
-    template_id: id('tmpl').nullable(),
-    name: z.string().nullable(),
-    prefix: z.string(),
-    allowed_origins: z.array(z.string()),
-    require_origin: z.boolean(),
-    enabled: z.boolean(),
-    last_used_at: timestamp().nullable(),
-    created_at: timestamp(),
-  })
-  .meta({ id: 'EmbedToken' })
-export type EmbedToken = z.input<typeof EmbedToken>
-/** One by itself shows its token again. */
-export const EmbedTokenShown = EmbedToken.extend({
-  token: z
-    .string()
-    .nullable()
-    .describe('It stands in public pages, so it is shown again; null where an older release made it')
-    .meta({ 'x-heddle-extension': true }),
-}).meta({ id: 'EmbedTokenShown' })
-export type EmbedTokenShown = z.input<typeof EmbedTokenShown>
-export const EmbedTokenMade = EmbedToken.extend({ token: z.string() }).meta({ id: 'EmbedTokenMade' })
-
-/** `https://shop.example`, with a port where it is not the usual one; never a path, never a wildcard. */
-const origin = z
-  .string()
-  .max(300)
-  .transform((text, context) => {
-    if (
-      URL.canParse(text) &&
-      /^https?:$/.test(new URL(text).protocol) &&
-      new URL(text).pathname === '/' &&
-      !text.includes('*') &&
-      !/[?#@]/.test(text)
-    )
-      return new URL(text).origin
-    context.addIssue({ code: 'custom', message: 'must be an origin such as https://shop.example' })
-    return z.NEVER
-  })
-export const origins = z.array(origin).max(100)
-
-export const NewEmbedToken = z.strictObject({
-  name: name().nullable().optional(),
-  allowed_origins: origins.optional(),
-  require_origin: z.boolean().optional(),
-})
-export type NewEmbedToken = z.output<typeof NewEmbedToken>
-export const EmbedTokenPatch = z.strictObject({
-  name: name().nullable().optional(),
-  allowed_origins: origins.nullable().optional(),
-  require_origin: z.boolean().optional(),
-  enabled: z.boolean().optional(),
-})
-export type EmbedTokenPatch = z.output<typeof EmbedTokenPatch>
-
 const NodeEntry = z.object({
   type: z.string(),
   title: z.string(),
@@ -447,12 +272,4 @@ export const transferList = defineList({
   search: ['workflow_name'],
   sort: { workflow_id: 'id', created_at: 'time', workflow_name: 'text' },
   order: '-workflow_id',
-})
-
-export const tokenList = defineList({
-  id: 'token_id',
-  search: ['name', 'prefix'],
-  sort: { created_at: 'id', name: 'text', last_used_at: 'time' },
-  order: '-created_at',
-  filters: { enabled: flag('Only those that are enabled, or only those that are not') },
 })

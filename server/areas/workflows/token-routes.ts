@@ -3,7 +3,14 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
-import { EmbedToken, EmbedTokenMade, EmbedTokenPatch, EmbedTokenShown, NewEmbedToken, tokenList } from './schema.ts'
+import {
+  EmbedToken,
+  EmbedTokenMade,
+  EmbedTokenPatch,
+  EmbedTokenShown,
+  NewEmbedToken,
+  tokenList,
+} from './token-schema.ts'
 import type { makeEmbedTokens } from './tokens.ts'
 import {
   type NewWebhookToken as NewToken,

@@ -4,7 +4,13 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
-import { type EmbedToken, type EmbedTokenPatch, type EmbedTokenShown, type NewEmbedToken, tokenList } from './schema.ts'
+import {
+  type EmbedToken,
+  type EmbedTokenPatch,
+  type EmbedTokenShown,
+  type NewEmbedToken,
+  tokenList,
+} from './token-schema.ts'
 
 // Embed tokens: they let a page of a listed origin use one workflow, or one chat template.
 

@@ -8,7 +8,7 @@ import type { Context } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
 import type { Place, Vault } from '#platform/secrets'
-import { tokenList } from './schema.ts'
+import { tokenList } from './token-schema.ts'
 import type {
   NewWebhookToken,
   WebhookAuth,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
-import type { Resumed } from '../interpreter/advance.ts'
+import type { Resumed } from '../interpreter/again.ts'
 import type { Command } from '../interpreter/commands.ts'
 import type { Happening } from '../interpreter/happening.ts'
 import type { Held } from '../interpreter/held.ts'

@@ -4,12 +4,11 @@ import { evaluateCondition, resolveValue, type Scope } from '#model/expressions'
 import { isObject } from '#model/json'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import type { Command } from '../interpreter/commands.ts'
-import { scopeAt } from '../interpreter/scope.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
 import { checkedText } from '../outputs.ts'
-import { callbacksIn } from './callbacks.ts'
+import { type Body, frameIn, makeBody, prefixOf } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -31,13 +30,7 @@ export type TurnOutput = { state?: Json; collected?: Json; size: number; states:
 
 export type LoopCommand = Command & { do: 'loop' }
 
-export type Loop = {
-  readonly deps: EffectDeps
-  readonly live: Live
-  readonly frame: Frame
-  readonly command: LoopCommand
-  readonly path: string
-  readonly around: Scope
+export type Loop = Body<'loop'> & {
   /** How many turns are over, what the last one gave, and its row. */
   turns: number
   state: Json
@@ -56,16 +49,10 @@ export type Loop = {
 }
 
 export function makeLoop(deps: EffectDeps, live: Live, frame: Frame, command: LoopCommand): Loop {
-  const { node, attempt, args } = command
   return {
-    deps,
-    live,
-    frame,
-    command,
-    path: frame.prefix + node + (attempt > 1 ? `#${attempt}` : ''),
-    around: scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0),
+    ...makeBody(deps, live, frame, command),
     turns: 0,
-    state: args.state,
+    state: command.args.state,
     size: 0,
     states: 0,
     collected: [],
@@ -77,40 +64,16 @@ export function makeLoop(deps: EffectDeps, live: Live, frame: Frame, command: Lo
 
 const permanent = (code: string, message: string): NodeFailure => new NodeFailure(code, message, { retryable: false })
 
-const prefixOf = ({ path }: Loop, turn: number): string => `${path}[${turn}].`
-
 export function frameOf(loop: Loop, turn: number, graphState: GraphState, row?: ItemRow): Frame {
-  const { live, frame, path, around, state, command } = loop
-  const { body } = command.args
-  const { input, vars, effectOf, seed, callbackUrl, item, index } = frame.context
-  const prefix = prefixOf(loop, turn)
-  const made: Frame = {
-    prefix,
-    context: {
-      graph: body,
-      input,
-      execution: around.execution,
-      vars,
-      effectOf,
-      seed: `${seed}:${prefix}`,
-      ...(index !== undefined && { item: item ?? null, index }),
-      loop: { state, turn },
-      outer: around.nodes,
-      ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
-      elsewhere: () => live.heldBeside(made),
-    },
+  const { item, index } = loop.frame.context
+  return frameIn(loop, turn, {
     state: graphState,
-    item: {
-      index: turn,
-      path,
-      settled: (settled) => {
-        loop.ended = settled
-      },
+    row,
+    known: { ...(index !== undefined && { item: item ?? null, index }), loop: { state: loop.state, turn } },
+    settled: (settled) => {
+      loop.ended = settled
     },
-    written: row !== undefined,
-    ...(row?.usage && { usage: row.usage }),
-  }
-  return made
+  })
 }
 
 function evaluate<T>(loop: Loop, steps: number, work: (scope: Scope, budget: Budget) => T): T {

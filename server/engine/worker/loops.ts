@@ -1,15 +1,15 @@
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize } from '#model/size'
 import { SECOND } from '#platform/clock'
-import type { Resumed } from '../interpreter/advance.ts'
+import type { Resumed } from '../interpreter/again.ts'
 import { errorOf } from '../interpreter/errors.ts'
 import type { Failure } from '../interpreter/happening.ts'
 import { MAX_INLINE_SIZE } from '../interpreter/held.ts'
 import { decideTurn } from '../interpreter/loop.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
-import { NodeFailure } from '../node.ts'
-import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
+import { hydrate } from '../outputs.ts'
+import { patiently, tellOutput } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
@@ -67,9 +67,6 @@ async function restore(loop: Loop): Promise<{ turn?: Frame; failed?: ItemRow }> 
     if (rows.length < PAGE) return found
   }
 }
-
-const patiently = <T>({ deps, live, frame, command }: Loop, work: () => Promise<T>): Promise<T> =>
-  deps.patience(live, { frame, node: command.node }, work)
 
 const readPage = (loop: Loop, after: number): Promise<ItemRow[]> =>
   patiently(loop, () => loop.deps.readItems(loop.live, loop.path, after))
@@ -168,23 +165,12 @@ function finish(loop: Loop, work: Work): void {
 }
 
 async function gather(loop: Loop): Promise<void> {
-  const { deps, live, frame, command, turns, state } = loop
-  const { node, attempt, args } = command
-  live.busy(1)
-  try {
-    const list = args.collect === undefined ? undefined : (loop.collected ?? (await readCollected(loop)))
-    const { value, text } = checkedText({ turns, state, ...(list && { collected: list }) })
-    const blob = isLarge(text) ? await patiently(loop, () => offload(deps.ports.blobs, live.owned, text)) : undefined
-    live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
-  } catch (error) {
-    // Its turns are in their rows: the worker that goes on with it gathers them again.
-    if (error instanceof GivenUp) return
-    const retryable = !(error instanceof NodeFailure) || error.retryable
-    live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
-  } finally {
-    live.busy(-1)
-    leave(loop)
+  const { command, turns, state } = loop
+  const whole = async (): Promise<Json> => {
+    const list = command.args.collect === undefined ? undefined : (loop.collected ?? (await readCollected(loop)))
+    return { turns, state, ...(list && { collected: list }) }
   }
+  await tellOutput(loop, whole, () => leave(loop))
 }
 
 /** Once the row of the last turn is there. */

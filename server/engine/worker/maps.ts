@@ -1,19 +1,16 @@
 import type { Json, JsonObject } from '#model/definition'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
-import type { Resumed } from '../interpreter/advance.ts'
+import type { Resumed } from '../interpreter/again.ts'
 import type { Command } from '../interpreter/commands.ts'
-import { errorOf } from '../interpreter/errors.ts'
 import type { Failure } from '../interpreter/happening.ts'
-import { scopeAt } from '../interpreter/scope.ts'
 import { emptyState, type GraphState } from '../interpreter/state.ts'
 import type { ItemRow } from '../journal/batch.ts'
 import { NodeFailure } from '../node.ts'
-import { checkedText, hydrate, isLarge, offload } from '../outputs.ts'
-import { callbacksIn } from './callbacks.ts'
+import { hydrate } from '../outputs.ts'
+import { type Body, frameIn, makeBody, patiently, tellOutput } from './body.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
-import { GivenUp } from './patience.ts'
 import { resumeItem } from './resume-item.ts'
 
 // A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
@@ -32,16 +29,10 @@ const TOO_LARGE = {
 
 type MapCommand = Command & { do: 'map' }
 
-type Mapping = {
-  readonly deps: EffectDeps
-  readonly live: Live
-  readonly frame: Frame
-  readonly command: MapCommand
-  readonly path: string
+type Mapping = Body<'map'> & {
   readonly total: number
   /** Items whose end is told together. */
   readonly chunkSize: number
-  readonly around: ReturnType<typeof scopeAt>
   readonly settled: Uint8Array
   readonly outputs: Json[]
   /** Items that have ended and are not taken in yet. */
@@ -74,17 +65,11 @@ export async function runMap(deps: EffectDeps, live: Live, frame: Frame, command
 }
 
 function makeMapping(deps: EffectDeps, live: Live, frame: Frame, command: MapCommand): Mapping {
-  const { node, attempt, args } = command
-  const total = args.items.length
+  const total = command.args.items.length
   return {
-    deps,
-    live,
-    frame,
-    command,
-    path: frame.prefix + node + (attempt > 1 ? `#${attempt}` : ''),
+    ...makeBody(deps, live, frame, command),
     total,
     chunkSize: chunkOf(total),
-    around: scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0),
     settled: new Uint8Array(total),
     outputs: [],
     pending: [],
@@ -100,32 +85,13 @@ function makeMapping(deps: EffectDeps, live: Live, frame: Frame, command: MapCom
 }
 
 function frameOf(map: Mapping, index: number, state: GraphState, row?: ItemRow): Frame {
-  const { live, frame, path, around, pending } = map
-  const { items, body } = map.command.args
-  const prefix = `${path}[${index}].`
-  const { input, vars, effectOf, seed, callbackUrl, loop } = frame.context
-  const item: Frame = {
-    prefix,
-    context: {
-      graph: body,
-      input,
-      execution: around.execution,
-      vars,
-      effectOf,
-      seed: `${seed}:${prefix}`,
-      item: items[index] ?? null,
-      index,
-      outer: around.nodes,
-      ...(loop && { loop }),
-      ...(callbackUrl && { callbackUrl, ...callbacksIn(body, prefix, callbackUrl) }),
-      elsewhere: () => live.heldBeside(item),
-    },
+  const { loop } = map.frame.context
+  return frameIn(map, index, {
     state,
-    item: { index, path, settled: (ended) => pending.push(ended) },
-    written: row !== undefined,
-    ...(row?.usage && { usage: row.usage }),
-  }
-  return item
+    row,
+    known: { item: map.command.args.items[index] ?? null, index, ...(loop && { loop }) },
+    settled: (ended) => map.pending.push(ended),
+  })
 }
 
 /** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
@@ -155,9 +121,6 @@ async function restore(map: Mapping): Promise<Frame[]> {
     if (rows.length < PAGE) return found
   }
 }
-
-const patiently = <T>({ deps, live, frame, command }: Mapping, work: () => Promise<T>): Promise<T> =>
-  deps.patience(live, { frame, node: command.node }, work)
 
 function install(map: Mapping, work: Work, found: Begun[]): void {
   for (const { item, resumed } of found) {
@@ -266,23 +229,12 @@ function stop(map: Mapping): void {
 }
 
 async function gather(map: Mapping): Promise<void> {
-  const { deps, live, frame, command, total, outputs } = map
-  const { node, attempt } = command
-  live.busy(1)
-  try {
+  const { live, total, outputs } = map
+  const whole = async (): Promise<Json> => {
     if (!map.complete) await patiently(map, () => readOutputs(map))
-    const { value, text } = checkedText(Array.from({ length: total }, (_, index) => outputs[index] ?? null))
-    const blob = isLarge(text) ? await patiently(map, () => offload(deps.ports.blobs, live.owned, text)) : undefined
-    live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
-  } catch (error) {
-    // Its items are in their rows: the worker that goes on with it gathers them again.
-    if (error instanceof GivenUp) return
-    const retryable = !(error instanceof NodeFailure) || error.retryable
-    live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
-  } finally {
-    live.busy(-1)
-    live.maps.delete(map.launch)
+    return Array.from({ length: total }, (_, index) => outputs[index] ?? null)
   }
+  await tellOutput(map, whole, () => live.maps.delete(map.launch))
 }
 
 async function readOutputs(map: Mapping): Promise<void> {

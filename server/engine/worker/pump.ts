@@ -1,4 +1,5 @@
-import { type Resumed, resume } from '../interpreter/advance.ts'
+import { resume } from '../interpreter/advance.ts'
+import type { Resumed } from '../interpreter/again.ts'
 import { emptyState, hasActive, hasEnded } from '../interpreter/state.ts'
 import type { StartRow } from '../journal/batch.ts'
 import { continueFrames, journalFact, openFrame, stepFrame } from './absorb.ts'

@@ -1,4 +1,4 @@
-import type { Resumed } from '../interpreter/advance.ts'
+import type { Resumed } from '../interpreter/again.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { outcomeUnknown } from './signals.ts'

@@ -35,6 +35,37 @@ export function startLimited(entry: string, nodeFlags: string[], limits: ChildLi
   return child
 }
 
+/** A child as a pool knows it. */
+export type EndableChild = {
+  readonly process: LimitedChild
+  /** Neither dead nor being ended. */
+  readonly usable: boolean
+  end(): void
+  onEnd(listener: () => void): void
+}
+
+export function endable(process: LimitedChild): EndableChild {
+  let gone = false
+  const listeners: (() => void)[] = []
+  const over = (): void => {
+    gone = true
+    for (const listener of listeners.splice(0)) listener()
+  }
+  process.once('error', over)
+  process.once('close', over)
+  return {
+    process,
+    get usable() {
+      return !gone
+    },
+    end() {
+      process.ref()
+      process.kill('SIGKILL')
+    },
+    onEnd: (listener) => void (gone ? listener() : listeners.push(listener)),
+  }
+}
+
 let areEqual = false
 
 /** For tests: beside other tests a process that gives way would hardly have its turn, and be given up. */

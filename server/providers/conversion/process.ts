@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { makeChildPool, type PooledChild } from '#platform/children/pool'
-import { type LimitedChild, startLimited } from '#platform/children/start'
+import { makeChildPool } from '#platform/children/pool'
+import { type EndableChild, endable, type LimitedChild, startLimited } from '#platform/children/start'
 import { SECOND } from '#platform/clock'
 import { encodeFrame, type Frame, makeFrameReader } from './frames.ts'
 import {
@@ -36,36 +36,9 @@ const flags = (): string[] => [
 ]
 const librariesOf = (): string => dirname(dirname(require.resolve('pg/package.json')))
 
-type Child = PooledChild & { process: LimitedChild }
-
-function startChild(niceness: number): Child {
-  const child = startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), {
-    cpuSeconds: CPU_SECONDS,
-    dataMb: DATA_MB,
-    niceness,
-  })
-  let gone = false
-  const listeners: (() => void)[] = []
-  const over = (): void => {
-    gone = true
-    for (const listener of listeners.splice(0)) listener()
-  }
-  child.once('error', over)
-  child.once('close', over)
-  return {
-    process: child,
-    get usable() {
-      return !gone
-    },
-    end() {
-      child.ref()
-      child.kill('SIGKILL')
-    },
-    onEnd: (listener) => {
-      if (gone) listener()
-      else listeners.push(listener)
-    },
-  }
+function startChild(niceness: number): EndableChild {
+  const limits = { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness }
+  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits))
 }
 
 const tooLarge = (): ConversionFailure =>
@@ -78,7 +51,7 @@ export function makeConversion({
   processes?: number
   niceness?: number
 } = {}): Conversion {
-  const pool = makeChildPool<Child>({ size: processes, start: () => startChild(niceness), usesPerChild: 1 })
+  const pool = makeChildPool<EndableChild>({ size: processes, start: () => startChild(niceness), usesPerChild: 1 })
   let tasks = 0
   return {
     async convert(task) {
@@ -95,7 +68,7 @@ export function makeConversion({
   }
 }
 
-async function converse(child: Child, task: ConvertTask): Promise<Converted> {
+async function converse(child: EndableChild, task: ConvertTask): Promise<Converted> {
   const { stdin, stdout } = child.process
   const converted: Converted = { files: [] }
   let size = 0

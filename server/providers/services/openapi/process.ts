@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { makeChildPool, type PooledChild } from '#platform/children/pool'
-import { type LimitedChild, startLimited } from '#platform/children/start'
+import { makeChildPool } from '#platform/children/pool'
+import { type EndableChild, endable, startLimited } from '#platform/children/start'
 import { SECOND } from '#platform/clock'
 import { encodeFrame, makeFrameReader } from '#providers/conversion/frames'
 import {
@@ -41,34 +41,13 @@ const flags = (): string[] => [
   `--max-old-space-size=${HEAP_MB}`,
 ]
 
-type Child = PooledChild & { process: LimitedChild }
-
-function startChild(): Child {
+function startChild(): EndableChild {
   const limits = { cpuSeconds: CPU_SECONDS, dataMb: DATA_MB, niceness: 5 }
-  const child = startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits)
-  let gone = false
-  const listeners: (() => void)[] = []
-  const over = (): void => {
-    gone = true
-    for (const listener of listeners.splice(0)) listener()
-  }
-  child.once('error', over)
-  child.once('close', over)
-  return {
-    process: child,
-    get usable() {
-      return !gone
-    },
-    end() {
-      child.ref()
-      child.kill('SIGKILL')
-    },
-    onEnd: (listener) => void (gone ? listener() : listeners.push(listener)),
-  }
+  return endable(startLimited(join(import.meta.dirname, 'child-main.ts'), flags(), limits))
 }
 
 export function makeOpenApiCompiler({ processes = 2 }: { processes?: number } = {}): OpenApiCompiler {
-  const pool = makeChildPool<Child>({ size: processes, start: startChild, usesPerChild: 1 })
+  const pool = makeChildPool<EndableChild>({ size: processes, start: startChild, usesPerChild: 1 })
   let tasks = 0
   return {
     async compile({ workspaceId, bytes, options, signal }) {
@@ -86,7 +65,7 @@ export function makeOpenApiCompiler({ processes = 2 }: { processes?: number } = 
 }
 
 async function converse(
-  child: Child,
+  child: EndableChild,
   bytes: Buffer,
   options: CompileOptions,
   signal: AbortSignal,

@@ -1,0 +1,7 @@
+import type { Json, JsonObject } from '#model/definition'
+import { isObject } from '#model/json'
+
+// Parameters of a template may be missing or of another kind: such a one counts as empty.
+
+export const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})

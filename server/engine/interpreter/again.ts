@@ -1,0 +1,23 @@
+import type { Node } from '#model/definition'
+import { argsOf } from './activate.ts'
+import { type Command, commandFor } from './commands.ts'
+import { errorOf } from './errors.ts'
+import type { Happening } from './happening.ts'
+import type { Pass } from './pass.ts'
+import type { NodeState } from './state.ts'
+
+/** A command, or what has become impossible since the node began: limits may be lower in this release than in the one before. */
+export type Resumed = Command | { do: 'tell'; happening: Happening }
+
+export const commandAgain = (pass: Pass, id: string, node: NodeState): Resumed | undefined => {
+  try {
+    return commandFor(pass.compiled, id, node, () => argsOf(pass, pass.compiled.nodes.get(id) as Node, node.ready))
+  } catch (cause) {
+    const [error, { attempt }] = [errorOf(cause), node]
+    const happening: Happening =
+      node.status === 'running'
+        ? { kind: 'error', node: id, attempt, error, retryable: false }
+        : { kind: 'child', node: id, attempt, results: null, error }
+    return { do: 'tell', happening }
+  }
+}

@@ -1,0 +1,112 @@
+import type { Json } from '#model/definition'
+import type { Scope } from '#model/expressions'
+import type { Command } from '../interpreter/commands.ts'
+import type { Context } from '../interpreter/context.ts'
+import { errorOf } from '../interpreter/errors.ts'
+import { scopeAt } from '../interpreter/scope.ts'
+import type { GraphState } from '../interpreter/state.ts'
+import type { ItemRow } from '../journal/batch.ts'
+import { NodeFailure } from '../node.ts'
+import { checkedText, isLarge, offload } from '../outputs.ts'
+import { callbacksIn } from './callbacks.ts'
+import type { EffectDeps } from './effect-deps.ts'
+import type { Frame } from './frame.ts'
+import type { Live } from './live-types.ts'
+import { GivenUp } from './patience.ts'
+
+// What a map and a loop have in common: a body that runs in frames of its own, each with a row, and an output made of them.
+
+export type Body<Of extends 'map' | 'loop'> = {
+  readonly deps: EffectDeps
+  readonly live: Live
+  readonly frame: Frame
+  readonly command: Command & { do: Of }
+  readonly path: string
+  readonly around: Scope
+}
+
+type AnyBody = Body<'map' | 'loop'>
+
+export function makeBody<Of extends 'map' | 'loop'>(
+  deps: EffectDeps,
+  live: Live,
+  frame: Frame,
+  command: Command & { do: Of },
+): Body<Of> {
+  const { node, attempt } = command
+  return {
+    deps,
+    live,
+    frame,
+    command,
+    path: frame.prefix + node + (attempt > 1 ? `#${attempt}` : ''),
+    around: scopeAt(frame.context, frame.state, frame.state.nodes[node]?.ready ?? 0),
+  }
+}
+
+export const prefixOf = ({ path }: Pick<AnyBody, 'path'>, index: number): string => `${path}[${index}].`
+
+/** One item or turn. `known` is what its expressions know of it. */
+export function frameIn(
+  body: AnyBody,
+  index: number,
+  {
+    state,
+    row,
+    known,
+    settled,
+  }: {
+    state: GraphState
+    row: ItemRow | undefined
+    known: Pick<Context, 'item' | 'index' | 'loop'>
+    settled(frame: Frame): void
+  },
+): Frame {
+  const { live, frame, path, around, command } = body
+  const { body: graph } = command.args
+  const { input, vars, effectOf, seed, callbackUrl } = frame.context
+  const prefix = prefixOf(body, index)
+  const made: Frame = {
+    prefix,
+    context: {
+      graph,
+      input,
+      execution: around.execution,
+      vars,
+      effectOf,
+      seed: `${seed}:${prefix}`,
+      ...known,
+      outer: around.nodes,
+      ...(callbackUrl && { callbackUrl, ...callbacksIn(graph, prefix, callbackUrl) }),
+      elsewhere: () => live.heldBeside(made),
+    },
+    state,
+    item: { index, path, settled },
+    written: row !== undefined,
+    ...(row?.usage && { usage: row.usage }),
+  }
+  return made
+}
+
+export const patiently = <T>({ deps, live, frame, command }: AnyBody, work: () => Promise<T>): Promise<T> =>
+  deps.patience(live, { frame, node: command.node }, work)
+
+/** Says what became of the whole, once its output is gathered, and leaves. */
+export async function tellOutput(body: AnyBody, gather: () => Promise<Json>, leave: () => void): Promise<void> {
+  const { deps, live, frame, command } = body
+  const { node, attempt } = command
+  live.busy(1)
+  try {
+    const { value, text } = checkedText(await gather())
+    const blob = isLarge(text) ? await patiently(body, () => offload(deps.ports.blobs, live.owned, text)) : undefined
+    live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
+  } catch (error) {
+    // Its parts are in their rows: the worker that goes on with it gathers them again.
+    if (error instanceof GivenUp) return
+    const retryable = !(error instanceof NodeFailure) || error.retryable
+    live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })
+  } finally {
+    live.busy(-1)
+    leave()
+  }
+}

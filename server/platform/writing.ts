@@ -1,0 +1,19 @@
+/**
+ * What has gathered in memory is written every so often, one write at a time, and once more at the end. `write` says itself what failed: it
+ * does not throw.
+ */
+export function writeRegularly(every: number, write: () => Promise<void>) {
+  let writing: Promise<void> = Promise.resolve()
+  const flush = (): Promise<void> => {
+    writing = writing.then(write)
+    return writing
+  }
+  const timer = setInterval(() => void flush(), every).unref()
+  return {
+    flush,
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
