@@ -1,19 +1,26 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SandboxRequest } from './frames.ts'
+import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
 import { type SandboxProcess, startProcess } from './process.ts'
 import { makeSandbox, type Sandbox } from './sandbox.ts'
 
 // The processes themselves: what becomes of calls when they die.
 
 const started: SandboxProcess[] = []
+const requests: SandboxRequest[] = []
 let sandbox: Sandbox | undefined
 
 const open = (processes: number): Sandbox => {
   started.length = 0
+  requests.length = 0
   sandbox = makeSandbox({
     processes,
     startProcess: (options) => {
       const process = startProcess(options)
+      const { call } = process
+      process.call = (request, ...rest) => {
+        requests.push(request)
+        return call(request, ...rest)
+      }
       started.push(process)
       return process
     },
@@ -25,22 +32,50 @@ afterEach(() => sandbox?.close())
 const one = (pool: Sandbox, signal?: AbortSignal) =>
   pool.code({ workspaceId: 'w', source: 'return input + 1', input: 1, ...(signal && { signal }) })
 
+describe('how many processes there are', () => {
+  /** A process that takes no time: how many are started does not depend on how busy the machine is. */
+  const startQuick = (): SandboxProcess => {
+    const listeners: (() => void)[] = []
+    const reply: Frame<SandboxReply> = { header: { ok: true, logs: [], levels: [] }, body: '2' }
+    return {
+      ready: Promise.resolve(),
+      usable: true,
+      calls: 0,
+      busyMs: 0,
+      cpuMs: 0,
+      call: async () => reply,
+      end: () => {
+        for (const listener of listeners) listener()
+      },
+      onEnd: (listener) => void listeners.push(listener),
+    }
+  }
+
+  it('is one while calls come one after another, and all once a call finds none free', async () => {
+    let count = 0
+    sandbox = makeSandbox({
+      processes: 3,
+      startProcess: () => {
+        count += 1
+        return startQuick()
+      },
+    })
+    for (let n = 0; n < 3; n++) await one(sandbox)
+    expect(count).toBe(1)
+    await Promise.all([one(sandbox), one(sandbox)])
+    expect(count).toBe(3)
+    await Promise.all([one(sandbox), one(sandbox), one(sandbox), one(sandbox)])
+    expect(count).toBe(3)
+  })
+})
+
 describe('a pool of sandbox processes', () => {
   it('stops code that runs long and begins it again where long calls run, and begins there the next time', async () => {
     const pool = open(3)
-    await one(pool)
-    const starts: SandboxRequest[] = []
-    for (const process of started) {
-      const { call } = process
-      process.call = (request, ...rest) => {
-        starts.push(request)
-        return call(request, ...rest)
-      }
-    }
     const long = { workspaceId: 'w', source: 'for (;;) {}', input: null, limits: { timeMs: 300 } }
     await expect(pool.code(long)).rejects.toMatchObject({ code: 'sandbox_timeout' })
     await expect(pool.code(long)).rejects.toMatchObject({ code: 'sandbox_timeout' })
-    expect(starts.map(({ timeMs }) => timeMs)).toEqual([100, 300, 300])
+    expect(requests.map(({ timeMs }) => timeMs)).toEqual([100, 300, 300])
   })
 
   it('answers a short call while others never end', async () => {
@@ -65,18 +100,19 @@ describe('a pool of sandbox processes', () => {
 
   it('replaces those that died while nobody needed them', async () => {
     const pool = open(2)
-    expect((await one(pool)).output).toBe(2)
+    await Promise.all([one(pool), one(pool)])
     await Promise.all(started.map(({ ready }) => ready))
     const deaths = started.map((process) => new Promise<void>((resolve) => process.onEnd(resolve)))
     for (const process of started) process.end()
     await Promise.all(deaths)
     for (let n = 0; n < 3; n++) expect((await one(pool)).output).toBe(2)
+    expect(await Promise.all([one(pool), one(pool)])).toMatchObject([{ output: 2 }, { output: 2 }])
     expect(started.filter(({ usable }) => usable)).toHaveLength(2)
   })
 
   it('gives nobody a process that is being ended, also while it still lives', async () => {
     const pool = open(2)
-    expect((await one(pool)).output).toBe(2)
+    await Promise.all([one(pool), one(pool)])
     for (const process of started) process.end()
     expect((await one(pool)).output).toBe(2)
   })

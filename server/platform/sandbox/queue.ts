@@ -14,6 +14,8 @@ export type FairQueue<W> = {
   release(key: string, usedMs: number): void
   /** A worker is free for calls up to this level. */
   offer(worker: W, level?: number): void
+  /** Whether a worker is free for a call of this level. */
+  hasFree(level: number): boolean
   /** Everybody who waits gets nothing. */
   turnAway(): void
   close(): void
@@ -150,6 +152,7 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
       idle.push({ worker, level })
       dispatch()
     },
+    hasFree: (level) => idle.some((one) => one.level >= level),
     close() {
       turnAway()
       clearTimeout(timer)

@@ -143,19 +143,21 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
         failedStarts += 1
         // Anyone who waits is told instead of waiting for ever; the next call tries again.
         if (failedStarts >= 3) queue.turnAway()
-        setTimeout(startMissing, 500).unref()
+        setTimeout(() => replace(level), 500).unref()
       },
     )
   }
-  /** As many of each level as there should be, not counting those that are being ended. */
-  const startMissing = (): void => {
-    if (closed) return
+  /** The levels of those that are missing. Those that are being ended do not count. */
+  const missing = (): number[] => {
     const there = [...live].filter(([{ usable }]) => usable).map(([, level]) => level)
-    for (const level of levelsOf(size)) {
+    return levelsOf(size).filter((level) => {
       const place = there.indexOf(level)
-      if (place === -1) start(level)
-      else there.splice(place, 1)
-    }
+      if (place !== -1) there.splice(place, 1)
+      return place === -1
+    })
+  }
+  const replace = (level: number): void => {
+    if (!closed && missing().includes(level)) start(level)
   }
   const finish = (process: SandboxProcess, level: number): void => {
     if (closed) return
@@ -164,11 +166,17 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
       return
     }
     process.end()
-    startMissing()
+    replace(level)
   }
-  /** The first call starts the pool: an installation that never uses it pays nothing. */
-  const warmUp = (): void => {
-    if (live.size === 0) startMissing()
+  /**
+   * The first call starts one process, and the first that finds none free starts the others: an installation that never uses them
+   * pays nothing, and one that seldom does pays for one.
+   */
+  const makeRoom = (level: number): void => {
+    if (closed) return
+    const levels = missing()
+    if (levels.length === size) start(levels.find((one) => one >= level)!)
+    else if (!queue.hasFree(level)) for (const one of levels) start(one)
   }
 
   /** One that died while nobody needed it is replaced now. */
@@ -178,15 +186,15 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
       const taken = await queue.take(workspaceId, { level, waitMs, signal })
       if ('refused' in taken) throw notServed(taken.refused)
       if (taken.worker.usable) return taken.worker
-      const itsLevel = live.get(taken.worker) ?? 0
       queue.release(workspaceId, 0)
-      finish(taken.worker, itsLevel)
+      makeRoom(level)
     }
   }
 
   /** One pass on one level. */
   const pass = async (call: Call, level: number, request: SandboxRequest, inputText: string, until: number) => {
     const { workspaceId, signal } = call
+    makeRoom(level)
     const process = await take(call, level, until)
     const itsLevel = live.get(process) ?? level
     const abort = (): void => process.end()
@@ -218,7 +226,6 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     const inputText = JSON.stringify(call.input) ?? 'null'
     if (inputText.length > MAX_INPUT) throw new SandboxFailure('input_too_large', 'the input is larger than 4 MiB')
     if (options.budgetOf) budgets.allow(workspaceId, (await options.budgetOf(workspaceId)) ?? Number.POSITIVE_INFINITY)
-    warmUp()
     const name = lengths.nameOf(workspaceId, request.source)
     for (let level = lengths.levelOf(name); ; level += 1) {
       // A JSONata expression can only be stopped with its process, so that it gets its whole time at once.
