@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -13,7 +13,8 @@ import { bootstrapRoles } from '#platform/db/roles'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgres: { superuserUrl: string; template: string; urls: DatabaseUrls }
+    /** `migrated`: a file that is there once the template can be cloned; it says why where it cannot. */
+    postgres: { superuserUrl: string; template: string; urls: DatabaseUrls; migrated: string }
   }
 }
 
@@ -25,7 +26,10 @@ type Shared = { projects: number; cluster: Promise<Cluster> }
 /** Every project of a test run loads this file anew, so what they share is not in the module. */
 const run = globalThis as typeof globalThis & { heddleTestCluster?: Shared | undefined }
 
-/** One throw-away PostgreSQL for the whole test run, with a migrated template database that each test file clones. */
+/**
+ * One throw-away PostgreSQL for the whole test run, with a migrated template database that each test file clones. The first test files
+ * load, and those without a database run, while the template is migrated.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.heddleTestCluster ??= { projects: 0, cluster: startCluster() }
   const shared = run.heddleTestCluster
@@ -52,8 +56,10 @@ async function startCluster(): Promise<Cluster> {
     rmSync(dataDir, { recursive: true, force: true })
   }
   process.once('exit', abandon)
+  let migrating: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     process.off('exit', abandon)
+    await migrating
     await postgres.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
@@ -64,8 +70,17 @@ async function startCluster(): Promise<Cluster> {
       createDatabase: template,
       passwordFor: (role) => role,
     })
-    await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', '..', 'migrations'), log })
-    return { postgres: { superuserUrl: postgres.ownerUrl, template, urls }, stop }
+    const migrated = join(dataDir, 'migrated')
+    const say = (failure: string): void => {
+      writeFileSync(`${migrated}.unfinished`, failure)
+      renameSync(`${migrated}.unfinished`, migrated)
+    }
+    const directory = join(import.meta.dirname, '..', '..', 'migrations')
+    migrating = migrate({ ownerUrl: urls.owner, directory, log }).then(
+      () => say(''),
+      (error: unknown) => say(String(error)),
+    )
+    return { postgres: { superuserUrl: postgres.ownerUrl, template, urls, migrated }, stop }
   } catch (error) {
     await stop()
     throw error

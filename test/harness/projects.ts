@@ -64,16 +64,15 @@ const SLOW = new RegExp(
 )
 
 /**
- * One journey through each main surface: the first workflow, the editor, the widget; and what the service says about
- * the files of the console. The other files of test/e2e, and the slow parts of these, are the project `journeys` of
- * `npm run test:slow`.
+ * One journey through each main surface, in one file: processes of their own would each start a service and a browser. The files of
+ * test/e2e that it names, as a whole, and all others are the project `journeys` of `npm run test:slow`.
  */
-const BROWSER = /^test\/e2e\/(editor|first-workflow|pages|widget)\.test\.ts$/
+const BROWSER = 'test/e2e/in-short.test.ts'
 
 function projectOf(file: string): Project {
   if (SLOW.test(file)) return 'slow'
   if (MODELS.test(file)) return 'models'
-  if (file.startsWith('test/e2e/')) return BROWSER.test(file) ? 'browser' : 'journeys'
+  if (file.startsWith('test/e2e/')) return file === BROWSER ? 'browser' : 'journeys'
   // Its modules hold JSX, which Node does not run as it is.
   if (/^(web|widget)\//.test(file)) return 'console'
   return reachesService(file, new Set()) ? 'service' : 'unit'
@@ -95,8 +94,7 @@ export function testFiles(): Record<Project, string[]> {
   for (const file of globSync(TESTS, { cwd: root }).sort()) {
     const project = projectOf(file)
     files[project].push(file)
-    if (project === 'slow' || project === 'journeys' || !isRehearsal(file)) continue
-    files[project === 'browser' ? 'journeys' : 'slow'].push(file)
+    if (project !== 'slow' && project !== 'journeys' && isRehearsal(file)) files.slow.push(file)
   }
   return files
 }
