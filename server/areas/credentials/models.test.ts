@@ -101,6 +101,7 @@ describe('the model that answers', () => {
     expect((await choose({ credential_id: id })).body).toEqual({
       credential_id: id,
       fallback_credential_id: null,
+      embedding_model: null,
       source: 'workspace',
     })
     first.script(say('Guten Tag'))
