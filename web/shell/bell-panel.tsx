@@ -8,6 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { SafeLink } from '#web/ui/safe-link.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
+import { saidNotice } from '#web/words/said.ts'
 import { useLiveNotifications } from './live-notifications.tsx'
 
 /** What the bell shows, open from the start. */
@@ -54,7 +55,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
                     >
                       <span className="flex items-baseline gap-2">
                         <span className={cx('min-w-0 flex-1 break-words', !item.read && 'font-semibold')}>
-                          {item.title}
+                          {saidNotice(item).title}
                         </span>
                         <span className="shrink-0 text-xs text-ink-3">
                           <RelativeTime at={item.created_at} />
@@ -62,7 +63,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
                       </span>
                       {item.body && (
                         <span className="line-clamp-2 text-ink-2">
-                          <TextWithTimes text={item.body} />
+                          <TextWithTimes text={saidNotice(item).body ?? ''} />
                         </span>
                       )}
                     </SafeLink>

@@ -5,6 +5,7 @@ import { api, invalidate } from '#web/api.ts'
 import { useMaybeMe } from '#web/session.tsx'
 import { timesInWords } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
+import { saidNotice } from '#web/words/said.ts'
 
 // One socket for everything that concerns the person. What it tells also refreshes the lists it makes stale.
 
@@ -69,7 +70,9 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
         setLive((now) => apply(now, frame))
         void invalidate('listNotifications', 'listInbox', 'listQuestionInbox')
         if (frame.type === 'notification.created') {
-          const { title, body, link, data } = frame.data as Notification
+          const notice = frame.data as Notification
+          const { link, data } = notice
+          const { title, body } = saidNotice(notice)
           // In a moment: a run that was begun here is shown at about the time it asks its first question.
           setTimeout(() => {
             if (link !== location.pathname && !isInSight(String(data.execution_id)))

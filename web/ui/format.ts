@@ -3,6 +3,10 @@ import { language, t } from '#web/words/language.ts'
 const whole = new Intl.NumberFormat(language)
 const short = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
+/** 92.5: one digit after the point where it says something. */
+const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+export const formatTenths = (value: number): string => (Number.isInteger(value) ? whole : tenths).format(value)
+
 export const formatNumber = (value: number): string => whole.format(value)
 /** 250,000 and 3.4M: where the exact figure would only be noise. */
 export const formatShort = (value: number): string => (value < 1_000_000 ? whole.format(value) : short.format(value))
@@ -15,7 +19,7 @@ export function formatBytes(bytes: number): string {
     value /= 1024
     unit += 1
   }
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`
+  return `${unit === 0 ? value : value < 10 ? tenths.format(value) : whole.format(Math.round(value))} ${units[unit]}`
 }
 
 /** Amounts are whole minor units; how many make one is the currency's own affair. */

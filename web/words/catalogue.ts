@@ -6,7 +6,15 @@ import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
-import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import {
+  checkTexts,
+  expressionTexts,
+  inConsoleWords,
+  libraryTexts,
+  noticeTexts,
+  problemTexts,
+  runTexts,
+} from './service-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
 // workflows that it offers, of the services that come with it, with their actions and arguments, of the model (functions of
@@ -31,7 +39,7 @@ function textsOfOffered(): string[] {
 
 const textsOfService = [
   '(at character {0})',
-  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts].flat().map(inConsoleWords),
+  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts, noticeTexts].flat().map(inConsoleWords),
 ]
 
 /** Printed from the kinds of nodes and from the services by `npm run generate`. */

@@ -48,6 +48,9 @@ async function load(): Promise<Catalogue | undefined> {
 const catalogue = await load()
 if (typeof document !== 'undefined') document.documentElement.lang = catalogue ? language : 'en'
 
+/** A word that stands alone elsewhere, within a sentence. German nouns keep their capital. */
+export const inSentence = (word: string): string => (language === 'en' ? word.toLowerCase() : word)
+
 export function chooseLanguage(chosen: Language): void {
   localStorage.setItem(KEY, chosen)
   location.reload()

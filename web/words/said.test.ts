@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeSaid } from './said.ts'
-import { checkTexts, expressionTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, noticeTexts, problemTexts, runTexts } from './service-texts.ts'
 
 const put = (text: string, values: readonly unknown[] = []): string =>
   text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
@@ -21,13 +21,15 @@ describe('what the service says', () => {
 
   test('is German in the German console, with its values, its place and its suggestion', () => {
     expect(german('there is no node "sett"; did you mean "set"?')).toBe(
-      'es gibt keinen Knoten „sett“; meinten Sie "set"?',
+      'es gibt keinen Node "sett"; meinten Sie "set"?',
     )
-    expect(german('unknown name "inptu" (at character 4)')).toBe('unbekannter Name „inptu“ (an Stelle 4)')
+    expect(german('unknown name "inptu" (at character 4)')).toBe('unbekannter Name "inptu" (an Stelle 4)')
     expect(german('must be at least 3')).toBe('muss mindestens 3 sein')
     expect(german('line 2: "fetch" is not defined; code has no network, files, timers or packages')).toMatch(
-      /^Zeile 2: „fetch“ ist nicht definiert/,
+      /^Zeile 2: "fetch" ist nicht definiert/,
     )
+    expect(german('Your vote is needed: Pay it?')).toBe('Ihre Stimme wird gebraucht: Pay it?')
+    expect(german('A question for you: is required')).toBe('Eine Frage an Sie: is required')
     expect(german('Expected ")" before end of expression')).toBe('vor dem Ende des Ausdrucks wird ")" erwartet')
   })
 
@@ -43,10 +45,10 @@ describe('what the service says', () => {
       .filter((file) => !file.endsWith('.test.ts'))
       .map((file) => readFileSync(join(root, file), 'utf8'))
       .join('\n')
-    const missing = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts].filter((text) =>
+    const missing = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...noticeTexts].filter((text) =>
       text
         .split(/\{\d\}|; /)
-        .map((part) => part.replace(/(?:s|\.)$/, ''))
+        .map((part) => part.replaceAll(/^[\s"]+|[\s"s.]+$/g, ''))
         .some((part) => part.length > 2 && !sources.includes(part)),
     )
     expect(missing).toEqual([])

@@ -1,5 +1,13 @@
 import { t } from './language.ts'
-import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import {
+  checkTexts,
+  expressionTexts,
+  inConsoleWords,
+  libraryTexts,
+  noticeTexts,
+  problemTexts,
+  runTexts,
+} from './service-texts.ts'
 
 // What the service says, in the words and the language of the console.
 
@@ -10,7 +18,7 @@ type Known = { shown: string; form: RegExp; goesOn: boolean; weight: number }
 const MAX_LENGTH = 1_000
 const MAX_DEPTH = 3
 
-const texts = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
+const texts = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...libraryTexts, ...noticeTexts]
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
@@ -21,7 +29,7 @@ const makeKnown = (): Known[] =>
       shown: inConsoleWords(text),
       form: new RegExp(`^${escaped(text).replaceAll(/\\\{\d\\\}/g, '(.+?)')}$`, 's'),
       // The last value is a message itself.
-      goesOn: /: \{\d\}$/.test(text),
+      goesOn: /: \{\d\}$/.test(text) && !noticeTexts.includes(text),
       weight: text.replaceAll(/\{\d\}/g, '').length,
     }))
     .sort((a, b) => b.weight - a.weight)
@@ -55,3 +63,9 @@ export function makeSaid(translate: Translate): (text: string) => string {
 
 /** A message of the service as the console says it; any other text as it is. */
 export const said = makeSaid(t)
+
+type Notice = { kind: string; title: string; body: string | null }
+
+/** Those of the service have a kind such as `approval.requested`; what people wrote to themselves stays as it is. */
+export const saidNotice = ({ kind, title, body }: Notice): Pick<Notice, 'title' | 'body'> =>
+  kind.includes('.') ? { title: said(title), body: body && said(body) } : { title, body }

@@ -51,6 +51,7 @@ const reasons: [reason: string, operations: string[]][] = [
     [
       'beginPasskeySignIn',
       'createBatchTicket',
+      'createConversationTicket',
       'createNotificationTicket',
       'createWorkflowTicket',
       'describeSecondFactor',

@@ -10,7 +10,7 @@ export function faultFor(text: string, message: string, level: Fault['level'] = 
     const word = /^[\w$]+/.exec(text.slice(from))?.[0] ?? ''
     return { from, to: Math.min(end, from + Math.max(1, word.length)), message, level }
   }
-  for (const [, name] of message.matchAll(/["„]([^"“]+)["“]/g)) {
+  for (const [, name] of message.matchAll(/"([^"]+)"/g)) {
     const from = text.search(new RegExp(`(?<![\\w$])${name!.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w$])`))
     if (from !== -1) return { from, to: from + name!.length, message, level }
   }

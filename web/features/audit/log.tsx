@@ -49,6 +49,7 @@ function Log() {
     id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? <ShortId id={id} />)
   return (
     <Page
+      wide
       title="Audit log"
       description={
         operator
@@ -114,7 +115,7 @@ function Log() {
                     Details
                   </Button>
                 ),
-                width: '6rem',
+                width: '8rem',
                 align: 'right',
               },
             ]}

@@ -80,6 +80,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   suite: { shown: t('Suite'), page: '/suites' },
   chan: { shown: t('Channel'), page: '/channels' },
   wfv: { shown: t('Version') },
+  sub: { shown: t('Subscription') },
   key: { shown: t('API key') },
   ses: { shown: t('Session') },
   trg: { shown: t('Trigger') },

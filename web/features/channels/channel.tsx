@@ -12,7 +12,7 @@ import { CopyField } from '#web/ui/copy-field.tsx'
 import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { ErrorState, Loaded } from '#web/ui/states.tsx'
-import { t } from '#web/words/language.ts'
+import { inSentence, t } from '#web/words/language.ts'
 import { Credentials, credentialsOf } from './credentials.tsx'
 import { TestMessage } from './test-message.tsx'
 import { Steps, vendors } from './vendors.tsx'
@@ -79,7 +79,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
         <p role="status" className="mb-6 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
           To switch it on, add{' '}
           {[
-            ...missing.map(({ label }) => `the ${label.toLowerCase()}`),
+            ...missing.map(({ label }) => `the ${inSentence(label)}`),
             ...(channel.template_id === null ? [t('a template that answers')] : []),
           ].join(', ')}
           .

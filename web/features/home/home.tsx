@@ -5,6 +5,7 @@ import { useApi, useList } from '#web/api.ts'
 import { useMe, useRole } from '#web/session.tsx'
 import { Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { RecentFigures } from '../insights/figures.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { mayRun } from '../workflows/role.ts'
@@ -17,7 +18,7 @@ import { GuestHome, InThisWorkspace } from './newcomer.tsx'
 export function HomePage() {
   const { user } = useMe()
   const { canWrite, isGuest } = useRole()
-  const title = `Hello, ${user.name.split(' ')[0]}`
+  const title = t('Hello, {0}', [user.name.split(' ')[0]])
   if (isGuest) {
     return (
       <Page title={title}>

@@ -103,7 +103,7 @@ export function LedgerPage() {
                   {
                     header: 'State',
                     cell: (row) => <StatusBadge status={row.status} label={recordWords[row.status]} />,
-                    width: '8rem',
+                    width: '10rem',
                     secondary: true,
                   },
                   { header: 'Reason', cell: (row) => <Reason row={row} /> },
@@ -129,7 +129,7 @@ export function LedgerPage() {
                       ) : (
                         '–'
                       ),
-                    width: '5rem',
+                    width: '7rem',
                   },
                 ]}
               />

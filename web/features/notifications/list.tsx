@@ -16,6 +16,7 @@ import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { saidNotice } from '#web/words/said.ts'
 
 export function NotificationsPage() {
   const navigate = useNavigate()
@@ -128,6 +129,7 @@ function Row({ item }: { item: Notification }) {
   const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const workspace = workspaces.find(({ workspace_id }) => workspace_id === item.workspace_id)
   const { notification_id } = item
+  const { title, body } = saidNotice(item)
   return (
     <li className="flex items-start gap-3 px-4 py-3">
       <span
@@ -137,11 +139,11 @@ function Row({ item }: { item: Notification }) {
       <Link to={`/notifications/${notification_id}`} className="group min-w-0 flex-1">
         <span className={cx('break-words group-hover:underline', !item.read && 'font-semibold')}>
           {!item.read && <span className="sr-only">Unread: </span>}
-          {item.title}
+          {title}
         </span>
-        {item.body && (
+        {body && (
           <span className="line-clamp-2 text-ink-2">
-            <TextWithTimes text={item.body} />
+            <TextWithTimes text={body} />
           </span>
         )}
         <span className="mt-0.5 block text-xs text-ink-3">
@@ -158,7 +160,7 @@ function Row({ item }: { item: Notification }) {
       <IconButton
         size="small"
         icon={Trash2}
-        label={`Delete "${item.title}"`}
+        label={`Delete "${title}"`}
         onClick={() => remove.mutate({ notification_id })}
       />
     </li>

@@ -12,6 +12,7 @@ import { SafeLink } from '#web/ui/safe-link.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
+import { said, saidNotice } from '#web/words/said.ts'
 
 const kindInWords = (kind: string): string => {
   const known = notificationKinds.find((one) => one.kind === kind)
@@ -33,6 +34,7 @@ function Found({ notification }: { notification: Notification }) {
   const { workspace, workspaces } = useMe()
   const remove = useChange('deleteNotification', { stale: ['listNotifications'], failed: 'Could not delete' })
   const { notification_id, read } = notification
+  const { title, body } = saidNotice(notification)
   const elsewhere = notification.workspace_id !== null && notification.workspace_id !== workspace?.workspace_id
   const home = workspaces.find(({ workspace_id }) => workspace_id === notification.workspace_id)
   useEffect(() => {
@@ -44,7 +46,7 @@ function Found({ notification }: { notification: Notification }) {
   }, [notification_id, read])
   return (
     <Page
-      title={notification.title}
+      title={title}
       crumbs={[{ label: 'Notifications', to: '/notifications' }]}
       actions={
         <Button
@@ -60,14 +62,14 @@ function Found({ notification }: { notification: Notification }) {
         </Button>
       }
     >
-      {notification.body && (
+      {body && (
         <p className="mb-5 max-w-prose break-words whitespace-pre-wrap">
-          <TextWithTimes text={notification.body} />
+          <TextWithTimes text={body} />
         </p>
       )}
       {typeof notification.data.resolution === 'string' && (
         <p role="status" className="mb-5 font-medium">
-          {notification.data.resolution}.
+          {said(notification.data.resolution)}.
         </p>
       )}
       {notification.link && (

@@ -9,6 +9,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { inSentence } from '#web/words/language.ts'
 import { PersonName } from './names.tsx'
 import { roleLabel } from './roles.ts'
 
@@ -36,8 +37,7 @@ export function PendingInvitations({ workspaceId }: { workspaceId: string }) {
                   header: 'Invited to',
                   cell: (row) => (
                     <Badge>
-                      {row.resource_kind ? into[row.resource_kind] : 'the workspace'},{' '}
-                      {roleLabel(row.role).toLowerCase()}
+                      {row.resource_kind ? into[row.resource_kind] : 'the workspace'}, {inSentence(roleLabel(row.role))}
                     </Badge>
                   ),
                   width: '13rem',

@@ -5,6 +5,7 @@ import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Menu, MenuChoice, MenuGroup } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { inSentence } from '#web/words/language.ts'
 import { useWorkspaceId } from './names.tsx'
 
 export const presenceWords: Record<Status, string> = {
@@ -41,7 +42,7 @@ export function OwnPresence() {
   const choose = async (next: Status): Promise<void> => {
     try {
       await choosePresence(next)
-      toast.done(`Colleagues see you as ${presenceWords[next].toLowerCase()}`)
+      toast.done(`Colleagues see you as ${inSentence(presenceWords[next])}`)
     } catch (error) {
       toast.failed('Could not change your presence', error)
     }

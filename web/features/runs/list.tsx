@@ -10,6 +10,7 @@ import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { tabClass } from '#web/ui/tabs.tsx'
+import { t } from '#web/words/language.ts'
 import { useWorkspaceId } from '../people/names.tsx'
 import { BulkActions, CancelChosen, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
@@ -64,7 +65,7 @@ function Kinds({ search }: { search: Search }) {
   )
   return (
     <nav aria-label="Kinds of runs" className="mb-5 flex gap-5 overflow-x-auto border-b border-line">
-      {tab(!ofJobs, 'Runs', rest)}
+      {tab(!ofJobs, t('Runs'), rest)}
       {tab(ofJobs, 'Runs of jobs', { ...rest, trigger: 'job' })}
     </nav>
   )
@@ -103,7 +104,7 @@ export function RunsPage() {
     void navigate({ to: '/runs', search: { ...search, ...more } as never, replace: true })
   const filtered = Object.keys(search).length > 0
   return (
-    <Page title="Runs" description="All runs you can see, newest first.">
+    <Page wide title="Runs" description="All runs you can see, newest first.">
       <Kinds search={search} />
       <SavedViews
         place={`runs.${workspaceId}`}
@@ -142,7 +143,7 @@ export function RunsPage() {
           />
         </Field>
         {search.trigger !== 'job' && (
-          <Field label="Started by" hideLabel className="w-48">
+          <Field label="Started by" hideLabel className="w-52">
             <Select
               value={search.trigger ?? ''}
               onChange={(event) => set({ trigger: event.target.value })}

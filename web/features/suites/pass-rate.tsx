@@ -1,7 +1,10 @@
 import type { SuiteRun } from '#sdk/types.generated'
 import { Badge, StatusBadge } from '#web/ui/badge.tsx'
+import { formatNumber, formatTenths } from '#web/ui/format.ts'
+import { formatDuration } from '#web/ui/time-words.ts'
+import { t } from '#web/words/language.ts'
 
-export const percent = (rate: number): string => `${(rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1)} %`
+export const percent = (rate: number): string => `${formatTenths(Math.round(rate * 1000) / 10)} %`
 
 export function PassRate({ run }: { run: Pick<SuiteRun, 'status' | 'pass_rate' | 'passed' | 'total'> }) {
   if (run.pass_rate === null) return <StatusBadge status={run.status} />
@@ -35,10 +38,9 @@ export const tokensOf = ({ input_tokens, output_tokens }: Usage): number =>
 /** Tokens and money; nothing where no model was asked. */
 export const usageInWords = (usage: Usage): string => {
   const tokens = tokensOf(usage)
-  if (tokens === 0) return 'none'
+  if (tokens === 0) return t('none')
   const cost = typeof usage.cost === 'number' ? `, $${usage.cost.toFixed(usage.cost < 0.1 ? 4 : 2)}` : ''
-  return `${tokens.toLocaleString('en')} tokens${cost}`
+  return t('{0} tokens', [formatNumber(tokens)]) + cost
 }
 
-export const milliseconds = (ms: number | null): string =>
-  ms === null ? '–' : ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+export const milliseconds = (ms: number | null): string => (ms === null ? '–' : formatDuration(ms))

@@ -13,7 +13,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime, useNow } from '#web/ui/time.tsx'
 import { relativeTime } from '#web/ui/time-words.ts'
-import { t } from '#web/words/language.ts'
+import { inSentence, t } from '#web/words/language.ts'
 import { Comparison } from './comparison.tsx'
 import {
   effectWords,
@@ -123,7 +123,7 @@ export function ReportPage() {
                       </Link>
                     ),
                   },
-                  { header: 'Outcome', cell: (row) => <OutcomeBadge outcome={row.outcome} />, width: '11rem' },
+                  { header: 'Outcome', cell: (row) => <OutcomeBadge outcome={row.outcome} />, width: '13rem' },
                   {
                     header: 'Score',
                     width: '5rem',
@@ -138,11 +138,11 @@ export function ReportPage() {
                     secondary: true,
                     cell: (row) => milliseconds(row.duration_ms),
                   },
-                  { header: 'Models', width: '11rem', secondary: true, cell: (row) => modelsOf(row) },
+                  { header: 'Models', width: '8rem', secondary: true, cell: (row) => modelsOf(row) },
                   { header: 'Why', secondary: true, cell: (row) => <span className="text-ink-2">{whyOf(row)}</span> },
                   {
                     header: <span className="sr-only">Actions</span>,
-                    width: '9rem',
+                    width: '12rem',
                     align: 'right',
                     cell: (row) => (
                       <span className="flex justify-end gap-2">
@@ -160,7 +160,7 @@ export function ReportPage() {
                             className="self-center text-accent hover:underline"
                             aria-label={`Run of record ${row.position + 1}`}
                           >
-                            Run
+                            View run
                           </Link>
                         )}
                       </span>
@@ -223,8 +223,8 @@ function Summary({ report }: { report: SuiteReport }) {
       <p className="mt-3 text-ink-2">
         Started <RelativeTime at={report.started_at} />, took{' '}
         <Duration from={report.started_at} to={report.finished_at} />. Effects:{' '}
-        {effectWords[report.effects].toLowerCase()}.{report.score !== null && ` Score ${percent(report.score)}.`} A
-        record took {milliseconds(report.duration_ms.p50)} (p95 {milliseconds(report.duration_ms.p95)}). Models:{' '}
+        {inSentence(effectWords[report.effects])}.{report.score !== null && ` Score ${percent(report.score)}.`} A record
+        took {milliseconds(report.duration_ms.p50)} (p95 {milliseconds(report.duration_ms.p95)}). Models:{' '}
         {usageInWords(report.usage)}
         {tokensOf(report.recorded_usage) > 0 && `, ${usageInWords(report.recorded_usage)} when it was recorded`}.
       </p>

@@ -132,7 +132,7 @@ function useColumns(): Column<Workflow>[] {
       ),
     },
     { header: 'State', width: '6rem', cell: (row) => <State workflow={row} /> },
-    { header: 'Last result', width: '13rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
+    { header: 'Last result', width: '15rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
     {
       header: 'Starts',
       width: '8rem',
@@ -205,7 +205,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="State" hideLabel className="w-36">
+      <Field label="State" hideLabel className="w-40">
         <Select
           value={filters.state ?? ''}
           onChange={(event) => change('state', event.target.value)}
@@ -217,7 +217,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="Tag" hideLabel className="w-44">
+      <Field label="Tag" hideLabel className="w-48">
         <Select
           value={filters.tag ?? ''}
           onChange={(event) => change('tag', event.target.value)}
@@ -228,7 +228,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           )}
         />
       </Field>
-      <Field label="Owner" hideLabel className="w-40">
+      <Field label="Owner" hideLabel className="w-44">
         <Select
           value={filters.owner_id ?? ''}
           onChange={(event) => change('owner_id', event.target.value)}

@@ -9,6 +9,7 @@ import { Section } from '#web/ui/page.tsx'
 import { type Fetched, Loaded } from '#web/ui/states.tsx'
 import { type Column, Table, type TableProps } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { inSentence } from '#web/words/language.ts'
 
 type Token = { token_id: string; name: string | null; prefix: string; enabled: boolean; last_used_at: string | null }
 
@@ -51,12 +52,12 @@ export function TokenSection<Row extends Token>(props: {
       actions={
         isOwner && (
           <Button size="small" icon={Plus} onClick={() => setMaking(true)}>
-            New {one.toLowerCase()}
+            New {inSentence(one)}
           </Button>
         )
       }
     >
-      <Loaded of={tokens} what={`the ${one.toLowerCase()}s`}>
+      <Loaded of={tokens} what={`the ${inSentence(one)}s`}>
         {(rows) => (
           <Table
             label={title}
@@ -87,7 +88,7 @@ export function TokenSection<Row extends Token>(props: {
       <ConfirmDialog
         open={deleting !== null}
         onClose={() => setDeleting(null)}
-        title={`Delete the ${one.toLowerCase()} ${deleting?.name ?? deleting?.prefix ?? ''}?`}
+        title={`Delete the ${inSentence(one)} ${deleting?.name ?? deleting?.prefix ?? ''}?`}
         consequence={props.consequence}
         action="Delete token"
         onConfirm={async () => deleting && props.remove(deleting)}
