@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startSilentPostgres } from '#providers/warehouse/testing/silent-postgres'
-import { getJob, makeDataset, makeJob, numbered, recipe, untilRan } from '#test/harness/jobs'
+import { getJob, makeJob, recipe, untilRan } from '#test/harness/jobs'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
 import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
@@ -91,21 +91,5 @@ describe('a job that is resumed or cancelled in the moment', () => {
     const ended = async () => (await getJob(world.member, job)).last_run.finished_at !== null
     await until(ended, 'the end of the run')
     expect((await getJob(world.member, job)).status).toBe('idle')
-  })
-
-  test('in which its progress is written down is cancelled without waiting in a circle', async () => {
-    const { member } = world
-    const definition = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 3600 } }], edges: [], output: null }
-    const job = await makeJob(member, { definition, dataset_id: await makeDataset(member, numbered(1)) })
-    await member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
-    await until(async () => (await getJob(member, job)).last_run?.counts.running === 1, 'the record')
-    const id = fromWire('job', job)
-    await inOtherTransaction(service(), async (cancelling) => {
-      await cancelling.sql('select from enrichment_jobs where job_id = $1 for update', [id])
-      await until(() => waitsForLock(service(), 'update enrichment_jobs set event_seq%'), 'the progress')
-      await cancelling.sql('update ledger_runs set cancelling = true where job_id = $1 and finished_at is null', [id])
-      await cancelling.commit()
-    })
-    expect((await untilRan(member, job)).last_run.status).toBe('cancelled')
   })
 })
