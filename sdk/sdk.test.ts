@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 import { type Client, makeClient } from './client.ts'
@@ -17,7 +17,7 @@ import { type Frame, watchExecution } from './sockets.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
-const service = useService()
+const service = useSharedService()
 let world: World
 let heddle: Client
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
-import { type Answer, useService } from '#test/harness/service'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Verbs for several things at once: what is done, what is refused, and what stays as it was.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeEach(async () => {
   world = await makeWorld(service())

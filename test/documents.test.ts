@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gapsOf } from '#platform/http/openapi/document'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { documents } from '../scripts/documents.ts'
 
-const service = useService()
+const service = useSharedService()
 const root = join(import.meta.dirname, '..')
 
 type Operation = {

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // The examples of docs/webhooks.md, run as they stand: their signatures are made by OpenSSL, none of them by our code.
 
-const service = useService()
+const service = useSharedService()
 const run = promisify(execFile)
 let world: World
 let workflow: string

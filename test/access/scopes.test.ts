@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { areasOfScopes, grants, scopeVerbs } from '#model/scopes'
 import type { AnyRoute } from '#platform/http/route'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 
 // Every operation there is, called with a key of each scope. Whether the key is let through is decided before anything else
 // about the request, so that no resource need exist.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let routes: AnyRoute[]
 const keys = new Map<string, string>()

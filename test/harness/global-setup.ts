@@ -13,8 +13,11 @@ import { bootstrapRoles } from '#platform/db/roles'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `migrated`: a file that is there once the template can be cloned; it says why where it cannot. */
-    postgres: { superuserUrl: string; template: string; urls: DatabaseUrls; migrated: string }
+    /**
+     * `migrated`: a file that is there once the template can be cloned; it says why where it cannot. `scratch`: a directory that is
+     * removed after the test run.
+     */
+    postgres: { superuserUrl: string; template: string; urls: DatabaseUrls; migrated: string; scratch: string }
   }
 }
 
@@ -80,7 +83,7 @@ async function startCluster(): Promise<Cluster> {
       () => say(''),
       (error: unknown) => say(String(error)),
     )
-    return { postgres: { superuserUrl: postgres.ownerUrl, template, urls, migrated }, stop }
+    return { postgres: { superuserUrl: postgres.ownerUrl, template, urls, migrated, scratch: dataDir }, stop }
   } catch (error) {
     await stop()
     throw error

@@ -33,7 +33,7 @@ export const getJob = async (person: TestPerson, jobId: string): Promise<Answer[
   (await person.call('GET', `/api/enrichment-jobs/${jobId}`)).body
 
 /** Records that wait for another try are due now: what is tested is that they are tried, not how long that takes. */
-export const hurryRetries = (service: Service): Promise<unknown> =>
+export const hurryRetries = (service: Pick<Service, 'sql'>): Promise<unknown> =>
   service.sql('update ledger_records set due_at = now() where due_at > now()')
 
 /** The job once a run that is not `notRun` has ended. */

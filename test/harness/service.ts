@@ -1,7 +1,7 @@
-import { cp } from 'node:fs/promises'
+import { cp, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { keepChildrenEqual } from '#platform/children/start'
 import { type Config, readConfig } from '#platform/config'
 import { shareConnections } from '#platform/db/connections'
@@ -40,6 +40,8 @@ export type ServiceOptions = {
   pages?: string
   /** What a data directory holds already, such as blobs; it is copied. */
   dataFrom?: string
+  /** Where its data directory is; otherwise one of its own, which is removed when it stops. */
+  directory?: string
 }
 
 /** The longest pause of periodic work, in milliseconds. What a test changes in the tables is looked at without a pause. */
@@ -52,7 +54,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   keepChildrenEqual()
   const own = options.database ? undefined : await makeTestDatabase()
   const database = options.database ?? own!
-  const directory = await makeTemporaryDirectory()
+  const directory = options.directory
+    ? { path: options.directory, remove: async () => {} }
+    : await makeTemporaryDirectory()
   if (options.dataFrom !== undefined) await cp(options.dataFrom, join(directory.path, 'data'), { recursive: true })
   const config = readConfig(
     {
@@ -112,6 +116,37 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       answers.check()
     },
   }
+}
+
+/**
+ * Services by their options. Test files that a process runs one after another share them; what a file makes belongs to people and
+ * workspaces of its own. They end with the process.
+ */
+const shared = new Map<string, Promise<Service>>()
+
+/**
+ * A service that other test files use too. For files that look only at what they have made: nothing that belongs to the whole
+ * installation, and no statement without a workspace or a person of theirs.
+ */
+export function useSharedService(options: Pick<ServiceOptions, 'env'> = {}): () => Omit<Service, 'stop'> {
+  const key = JSON.stringify(options)
+  let service: Service | undefined
+  beforeAll(async () => {
+    if (!shared.has(key)) shared.set(key, startShared(options))
+    service = await shared.get(key)!
+  })
+  afterAll(() => service?.checkAnswers())
+  return () => service!
+}
+
+async function startShared(options: ServiceOptions): Promise<Service> {
+  const service = await startService({
+    ...options,
+    directory: await mkdtemp(join(inject('postgres').scratch, 'shared-')),
+  })
+  // It is no file's own, and does not keep the process.
+  service.app.http.server.unref()
+  return service
 }
 
 /** One service for a test file. */

@@ -61,7 +61,11 @@ export type Visitor = {
 }
 
 /** Somebody with the widget of a template open. */
-export async function visit(service: Service, templateId: string, token: string): Promise<Visitor> {
+export async function visit(
+  service: Pick<Service, 'base' | 'call'>,
+  templateId: string,
+  token: string,
+): Promise<Visitor> {
   const base = `/api/embed/template/${templateId}`
   const config = await service.call('GET', `${base}/config`, { token, headers: { origin: SITE } })
   if (config.status !== 200) throw new Error(config.text)

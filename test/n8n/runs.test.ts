@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { base, type Given, runConverted } from './run.ts'
 
 // What the importer writes is run by the service: what templates do in n8n has to come out here too.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

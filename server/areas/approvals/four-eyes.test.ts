@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, visit } from '#test/harness/widget'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -9,7 +9,7 @@ import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 // `allow_self: false` means that somebody else looks at it. Every way in which one person could start a run and then approve
 // it herself is tried here: Max starts, and Vera must approve.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 /** Olga's workflow, which Max may run and may approve. */
 let payment: string

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 import type { Requirement } from '#providers/extraction/index'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
@@ -58,7 +58,7 @@ describe('rules', () => {
   })
 })
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let reading: string
 const definition = {

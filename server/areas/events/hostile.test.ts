@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // One event, many executions: what it writes and what it computes are bounded, and beyond that nothing happens at all.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -2,13 +2,13 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { MAX_ANSWER_BYTES, render } from '#platform/http/render'
 import type { AnyRoute } from '#platform/http/route'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // An execution holds up to 64 MiB, and no answer is larger than 8 MiB: large parts are addresses, from which they are streamed.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

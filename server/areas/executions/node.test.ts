@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { masked } from './node.ts'
 
-let service: Service
+const service = useSharedService()
 let world: World
 
 beforeAll(async () => {
-  service = await startService()
-  world = await makeWorld(service)
+  world = await makeWorld(service())
 })
-afterAll(() => service?.stop())
 
 async function run(definition: object, input: object = {}, waitS = 30): Promise<string> {
   const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Shown', definition } })

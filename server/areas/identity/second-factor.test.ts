@@ -3,11 +3,11 @@ import { stepAt, totpCode } from '#platform/auth/totp'
 import { newId } from '#platform/ids'
 import { makeAuthenticator } from '#test/harness/authenticator'
 import { type Browser, freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { join, makePerson, makeWorkspace } from '#test/harness/world'
 import { isOurChallenge, makeChallenge } from './passkey-challenge.ts'
 
-const service = useService()
+const service = useSharedService()
 
 const fromBase32 = (text: string): Buffer => {
   const bits = [...text]

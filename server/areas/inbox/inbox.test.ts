@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Conversations with visitors, as the team that answers them sees them.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let maker: TestPerson
 let template: string

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
 import { hurryRetries, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { openSocket } from '#test/harness/socket'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let colleague: TestPerson
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { getJob, makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob, untilRan } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type World } from '#test/harness/world'
 
 // What a job is bound to, and what happens when that goes away under it.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { insertRecords } from './ledger/records.ts'
 import type { Run } from './ledger/runs.ts'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -41,7 +41,9 @@ describe('an enrichment job', () => {
     const ledger = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded`)
     for (const { duration_ms } of ledger.body.items) expect(duration_ms).toBeGreaterThanOrEqual(0)
     const [{ backwards }] = (await service().sql(
-      'select count(*)::int as backwards from executions where finished_at < started_at or started_at < created_at',
+      `select count(*)::int as backwards from executions
+       where workspace_id = $1 and (finished_at < started_at or started_at < created_at)`,
+      [world.workspace.uuid],
     )) as [{ backwards: number }]
     expect(backwards).toBe(0)
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)

@@ -4,13 +4,13 @@ import { canonicalText } from '#model/canonical'
 import type { Json } from '#model/definition'
 import { fromWire } from '#platform/ids'
 import { getJob, makeDataset, makeJob, numbered, recipe, runJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { legacyRecipeHash } from './recipe.ts'
 
 // What a run does not do again.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -1,12 +1,12 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // The official client of the protocol against the service.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let tool: string
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { verifyReceipt } from '#sdk/receipts'
-import { type Answer, useService } from '#test/harness/service'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let executionId: string
 let key: string

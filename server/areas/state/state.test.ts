@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-let service: Service
+const service = useSharedService()
 let world: World
 
-beforeAll(async () => {
-  service = await startService()
-})
 beforeEach(async () => {
-  world = await makeWorld(service)
+  world = await makeWorld(service())
 })
-afterAll(() => service?.stop())
 
 async function workflow(definition: object): Promise<string> {
   const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Remembers', definition } })

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Workflows, templates and jobs shared with teams: the right comes with the team, and goes with it at once.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let colleague: TestPerson
 let outsider: TestPerson

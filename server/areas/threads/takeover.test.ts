@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire, toWire } from '#platform/ids'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // A colleague answers a visitor in place of the assistant.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let maker: TestPerson
 let template: string

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { phrasesIn } from '#areas/conversations/languages/index'
 import { fromWire } from '#platform/ids'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { asking, makeTemplate, makeWorkflow } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let colleague: TestPerson
 beforeAll(async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-let service: Service
+const service = useSharedService()
 let world: World
 
-beforeAll(async () => {
-  service = await startService()
-})
 beforeEach(async () => {
-  world = await makeWorld(service)
+  world = await makeWorld(service())
 })
-afterAll(() => service?.stop())
 
 const put = (name: string, value: unknown, person: TestPerson = world.owner, more: object = {}): Promise<Answer> =>
   person.call('PUT', `/api/variables/${name}`, { body: { value, ...more } })
@@ -89,7 +85,7 @@ describe('a variable', () => {
     expect((await put('E', 'x'.repeat(1_300))).body.errors[0].message).toContain('together')
     // What is replaced does not count.
     expect((await put('D', 'x'.repeat(10))).status).toBe(200)
-    await service.sql(
+    await service().sql(
       `insert into variables (workspace_id, name, value) select $1, 'N' || n, '1' from generate_series(1, 195) n`,
       [world.workspace.uuid],
     )
@@ -277,7 +273,7 @@ describe('a run keeps the values it began with', () => {
     const started = async (definition: object) => {
       const { workflow_id } = await workflow(definition)
       const { execution_id } = await run(workflow_id)
-      const [row] = await service.sql<{ data: Answer['body'] }>(
+      const [row] = await service().sql<{ data: Answer['body'] }>(
         `select e.data from events e join executions x using (execution_id)
          where x.workspace_id = $1 and e.type = 'execution.started' order by e.at desc, e.execution_id desc limit 1`,
         [world.workspace.uuid],

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CallOptions } from '#test/harness/call'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // What a workflow gets of a request, and what the caller is answered.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -247,7 +247,9 @@ describe('a repeated delivery', () => {
       (await hook.call('POST', { body: {}, headers: { 'x-delivery': 'one' } })).body.execution_id
     const first = await deliver()
     expect(await deliver()).toBe(first)
-    await service().sql(`update webhook_seen set seen_at = now() - interval '61 seconds'`)
+    await service().sql(`update webhook_seen set seen_at = now() - interval '61 seconds' where workspace_id = $1`, [
+      world.workspace.uuid,
+    ])
     const second = await deliver()
     expect(second).not.toBe(first)
     expect(await deliver()).toBe(second)
@@ -311,9 +313,11 @@ describe('the last deliveries', () => {
     for (const secret of [signature, hook.token.secret, 'secret-body', 'sha256=00']) expect(text).not.toContain(secret)
     await world.owner.call('DELETE', hook.address)
     expect((await world.owner.call('GET', `${hook.address}/deliveries`)).status).toBe(404)
-    expect(await service().sql(`select from webhook_deliveries where headers ->> 'x-github-event' = 'ping'`)).toEqual(
-      [],
+    const left = await service().sql(
+      `select from webhook_deliveries where workspace_id = $1 and headers ->> 'x-github-event' = 'ping'`,
+      [world.workspace.uuid],
     )
+    expect(left).toEqual([])
   })
 
   test('of a bearer token are those that were refused', async () => {

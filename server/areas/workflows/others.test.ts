@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Workflows that run other workflows: nobody reaches through one of their own what they may not run themselves.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let colleague: TestPerson
 beforeAll(async () => {

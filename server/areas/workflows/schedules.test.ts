@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 /** A schedule that never fires here. */
 let other: string

@@ -4,12 +4,12 @@ import { PassThrough, Readable } from 'node:stream'
 import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 import { addCompression } from './compression.ts'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 import { MAX_PAGE_BYTES, toPage } from './page.ts'
 
 // However many rows are asked for, an answer stays small: a page ends early, and its cursor goes on with the next row.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

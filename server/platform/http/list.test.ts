@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { newId } from '../ids.ts'
 import { anyOf, defineList, type ListInput, readList } from './list.ts'
 import { encodeCursor } from './page.ts'
 
 // Keyset pages under each kind of sort: nothing is left out or shown twice, with equal and with missing values.
 
-const service = useService()
+const service = useSharedService()
 
 const list = defineList({
   id: 'id',
