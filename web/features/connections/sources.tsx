@@ -8,6 +8,7 @@ import { Button, IconButton } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Select, Textarea } from '#web/ui/field.tsx'
+import { formatNumber } from '#web/ui/format.ts'
 import { Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
@@ -169,7 +170,7 @@ function CaptureDialog({ source, onClose }: { source: Source | null; onClose(): 
   const navigate = useNavigate()
   const capture = useChange('captureDataset', {
     stale: ['listDatasets', 'getUsage'],
-    done: ({ record_count }) => `Captured ${record_count.toLocaleString('en')} records`,
+    done: ({ record_count }) => `Captured ${formatNumber(record_count)} records`,
     onDone: ({ dataset_id }) => void navigate({ to: `/datasets/${dataset_id}` }),
   })
   return (

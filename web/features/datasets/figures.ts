@@ -1,3 +1,5 @@
+import { language, t } from '#web/words/language.ts'
+
 // What a column holds, from a sample of records. Pure, so that it can be tested without a page.
 
 export type Bar = { label: string; count: number }
@@ -82,8 +84,8 @@ function ofTexts(values: string[]): Figures {
 }
 
 const shortText = (text: string): string =>
-  text === '' ? '(empty)' : text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH)}…` : text
-const plain = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
-const large = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
+  text === '' ? t('(empty)') : text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH)}…` : text
+const plain = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
+const large = new Intl.NumberFormat(language, { maximumSignificantDigits: 4, notation: 'compact' })
 /** 2,668 and 618.5 as they are; only millions are shortened. */
 export const shortNumber = (value: number): string => (Math.abs(value) < 1e6 ? plain : large).format(value)

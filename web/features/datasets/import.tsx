@@ -6,7 +6,7 @@ import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Field, Input, Switch } from '#web/ui/field.tsx'
-import { formatBytes } from '#web/ui/format.ts'
+import { formatBytes, formatNumber } from '#web/ui/format.ts'
 import { Meter } from '#web/ui/meter.tsx'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
@@ -67,7 +67,7 @@ function Importer() {
     try {
       const made = await sending.done
       await invalidate('listDatasets', 'getUsage')
-      toast.done(`${made.name} has ${made.record_count.toLocaleString('en')} records`)
+      toast.done(`${made.name} has ${formatNumber(made.record_count)} records`)
       await navigate({ to: `/datasets/${made.dataset_id}` })
     } catch (error) {
       setState(error instanceof UploadCancelled ? { step: 'choosing' } : { step: 'refused', error })

@@ -6,6 +6,7 @@ import { Badge } from '#web/ui/badge.tsx'
 import { formatNumber } from '#web/ui/format.ts'
 import { Meter } from '#web/ui/meter.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
+import { t } from '#web/words/language.ts'
 import { DatasetShell } from './dataset-page.tsx'
 import { type Figures, figuresOf, shortNumber } from './figures.ts'
 
@@ -63,6 +64,12 @@ function Profile({ dataset }: { dataset: Dataset }) {
   )
 }
 
+const typeWords: Readonly<Record<string, string>> = {
+  string: t('Text'),
+  number: t('Number'),
+  boolean: t('Yes or no'),
+}
+
 function Column({ column, total, figures }: { column: Dataset['columns'][number]; total: number; figures: Figures }) {
   const present = total - column.nulls
   return (
@@ -70,7 +77,7 @@ function Column({ column, total, figures }: { column: Dataset['columns'][number]
       <div className="flex min-w-0 items-start gap-2">
         <h2 className="min-w-0 flex-1 font-semibold break-words">{column.name}</h2>
         {column.types.map((type) => (
-          <Badge key={type}>{type}</Badge>
+          <Badge key={type}>{typeWords[type] ?? type}</Badge>
         ))}
       </div>
       <Meter

@@ -8,6 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { CopyField } from '#web/ui/copy-field.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { formatNumber } from '#web/ui/format.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { DatasetShell } from './dataset-page.tsx'
@@ -75,7 +76,7 @@ function Replace({ dataset }: { dataset: Dataset }) {
   const [round, setRound] = useState(0)
   const replace = useChange('updateDataset', {
     stale: [...stale],
-    done: ({ record_count }) => `Replaced. The dataset now has ${record_count.toLocaleString('en')} records`,
+    done: ({ record_count }) => `Replaced. The dataset now has ${formatNumber(record_count)} records`,
     onDone: () => setRound(round + 1),
   })
   return (
@@ -104,7 +105,7 @@ function Replace({ dataset }: { dataset: Dataset }) {
       <ConfirmDialog
         open={records !== null}
         onClose={() => setRecords(null)}
-        title={`Replace ${dataset.record_count.toLocaleString('en')} records with ${records?.length.toLocaleString('en')}?`}
+        title={`Replace ${formatNumber(dataset.record_count)} records with ${formatNumber(records?.length ?? 0)}?`}
         consequence="The old records are deleted. Runs and jobs that started with the old fingerprint fail at their next check, so no decision uses changed data."
         action="Replace records"
         onConfirm={() => replace.mutateAsync({ dataset_id: dataset.dataset_id, records: records! })}
@@ -129,7 +130,7 @@ function Delete({ dataset }: { dataset: Dataset }) {
         open={asking}
         onClose={() => setAsking(false)}
         title={`Delete ${dataset.name}?`}
-        consequence={`All ${dataset.record_count.toLocaleString('en')} records are deleted permanently. Jobs and suites that use the dataset cannot run until you choose another one. Runs that are reading it fail.`}
+        consequence={`All ${formatNumber(dataset.record_count)} records are deleted permanently. Jobs and suites that use the dataset cannot run until you choose another one. Runs that are reading it fail.`}
         action="Delete dataset"
         onConfirm={async () => {
           await remove.mutateAsync({ dataset_id: dataset.dataset_id })

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { areasOfScopes, type ScopeVerb, scopeVerbs } from '#model/scopes'
 import { Checkbox, Field, Select } from '#web/ui/field.tsx'
+import { t } from '#web/words/language.ts'
 
 const presets: Record<string, string[] | null> = {
   all: null,
@@ -14,7 +15,7 @@ const areaLabel = (area: string): string => area.charAt(0).toUpperCase() + area.
 
 /** What the scopes of a key come to, in words. */
 export const scopesInWords = (scopes: readonly string[] | null): string => {
-  if (scopes === null) return 'Everything'
+  if (scopes === null) return t('Everything')
   return scopes.join(', ')
 }
 
