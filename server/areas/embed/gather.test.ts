@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
-import { type CallOptions, useService } from '#test/harness/service'
+import { type CallOptions, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let workflow: string
 let token: string
@@ -191,9 +191,10 @@ describe('speech of a widget', () => {
     form.set('audio', new Blob([audio], { type: 'image/png' }), 'holiday.png')
     const inForm = await service().call('POST', `${path}/transcribe`, { token: made.token, raw: form })
     expect(inForm.body.text).toBe(heard.body.text)
-    const [rows] = await service().sql<{ n: number }>('select count(*)::int as n from messages where text ilike $1', [
-      '%good morning%',
-    ])
+    const [rows] = await service().sql<{ n: number }>(
+      'select count(*)::int as n from messages where workspace_id = $1 and text ilike $2',
+      [world.workspace.uuid, '%good morning%'],
+    )
     expect(rows!.n).toBe(0)
   })
 
