@@ -113,7 +113,7 @@ function Workflows({ of, days }: { of: Asked; days: number }) {
                 header: 'Failed',
                 cell: (row) => share(row.failed + row.timed_out, row.total),
                 align: 'right',
-                width: '6rem',
+                width: '8rem',
               },
               {
                 header: 'Duration p95',
@@ -176,7 +176,7 @@ function Steps({ of }: { of: Asked }) {
               },
               { header: 'Workflow', cell: (row) => row.name ?? '–', secondary: true },
               { header: 'Runs', cell: (row) => formatNumber(row.runs), align: 'right', width: '6rem', secondary: true },
-              { header: 'Failed', cell: (row) => share(row.failed, row.runs), align: 'right', width: '6rem' },
+              { header: 'Failed', cell: (row) => share(row.failed, row.runs), align: 'right', width: '8rem' },
               { header: 'On average', cell: (row) => formatDuration(row.mean_ms), align: 'right', width: '7rem' },
             ]}
           />

@@ -91,9 +91,9 @@ function Starts({ schedules }: { schedules: WorkflowSchedule[] }) {
 }
 
 const builtInFacts: [string, string][] = [
-  ['Owner', t('part of Heddle')],
-  ['Starts', t('manually or by another workflow')],
-  ['Changes', t('with each release')],
+  [t('Owner'), t('part of Heddle')],
+  [t('Starts'), t('manually or by another workflow')],
+  [t('Changes'), t('with each release')],
 ]
 
 function NoGraph({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {

@@ -47,7 +47,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
             columns={[
               {
                 header: 'Version',
-                width: '8rem',
+                width: '7rem',
                 cell: (row) => (
                   <span className="flex items-center gap-2 tabular-nums">
                     {row.number} {row.active && <Badge tone="success">active</Badge>}
@@ -59,12 +59,12 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                 secondary: true,
                 cell: (row) => row.note ?? <span className="text-ink-3">no note</span>,
               },
-              { header: 'By', width: '9rem', secondary: true, cell: (row) => nameOf(row.created_by) },
-              { header: 'Saved', width: '9rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
+              { header: 'By', width: '8rem', secondary: true, cell: (row) => nameOf(row.created_by) },
+              { header: 'Saved', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
               {
                 header: <span className="sr-only">Actions</span>,
                 // On a narrow screen the comparison, which wants a canvas, is left out.
-                width: 'min(22rem, 50vw)',
+                width: 'min(27rem, 50vw)',
                 align: 'right',
                 cell: (row) => (
                   <span className="inline-flex gap-1">
