@@ -174,7 +174,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.includes('quiet')).toBe(expected)
   })
 
-  test('wait for as long again as a large one of their tenant was at work, where others ask too', async () => {
+  test('wait for twice as long as a large one of their tenant was at work, where others ask too', async () => {
     ask('quiet')
     ask('loud', 3)
     await settle()
@@ -186,7 +186,7 @@ describe('requests beyond what is worked on at once', () => {
     await vi.advanceTimersByTimeAsync(40)
     first!.leave()
     expect(admission.figures()).toEqual({ atWork: 2, waiting: 1 })
-    await vi.advanceTimersByTimeAsync(39)
+    await vi.advanceTimersByTimeAsync(79)
     expect(begun.length).toBe(3)
     await vi.advanceTimersByTimeAsync(1)
     expect(begun.length).toBe(4)
