@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const MS_PER_TICK = 10 // 100 clock ticks a second
 
-type Process = { parent: number; ms: number }
+type Process = { parent: number; ms: number; ended: number }
 
 const processes = (): Map<number, Process> => {
   const found = new Map<number, Process>()
@@ -13,8 +13,8 @@ const processes = (): Map<number, Process> => {
     try {
       const text = readFileSync(`/proc/${entry}/stat`, 'utf8')
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      const ms = (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
-      found.set(Number(entry), { parent: Number(fields[1]), ms })
+      const used = (at: number): number => (Number(fields[at]) + Number(fields[at + 1])) * MS_PER_TICK
+      found.set(Number(entry), { parent: Number(fields[1]), ms: used(11), ended: used(13) })
     } catch {
       // It has ended meanwhile.
     }
@@ -22,10 +22,13 @@ const processes = (): Map<number, Process> => {
   return found
 }
 
-/** Milliseconds that this process has used, and those it started that still run. */
+/** Milliseconds that this process has used, and those it started, also where they have ended. */
 export const cpuMs = (pid: number): number => {
   let sum = 0
-  for (const [id, { parent, ms }] of processes()) if (id === pid || parent === pid) sum += ms
+  for (const [id, { parent, ms, ended }] of processes()) {
+    if (id === pid) sum += ms + ended
+    else if (parent === pid) sum += ms
+  }
   return sum
 }
 
