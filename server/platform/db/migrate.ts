@@ -10,11 +10,12 @@ import { SET_PEERS } from './session.ts'
 const LOCK = 7_203_002
 
 /**
- * Earlier texts of a migration that databases may have applied. The function of this one was changed once in place; 0706
- * replaces it, so a database with either text ends up the same.
+ * Other texts of a migration that databases may have applied. The functions of these were changed once in place; 0706 and 1441
+ * replace them, so a database with either text ends up the same.
  */
-const EARLIER_TEXTS: Record<string, readonly string[]> = {
+const OTHER_TEXTS: Record<string, readonly string[]> = {
   '0704_claims.sql': ['8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
+  '1420_conversation_search.sql': ['257d180ec7eae8eefd42421b783bdd8d56c327781e84ad88788f279f96725943'],
 }
 
 type Migration = { name: string; sql: string; sha256: string }
@@ -32,7 +33,7 @@ export async function migrate(options: { ownerUrl: string; directory: string; lo
     const applied = await readApplied(client)
     for (const { name, sha256 } of files) {
       const known = applied.get(name)
-      if (known === undefined || [sha256, ...(EARLIER_TEXTS[name] ?? [])].includes(known.sha256)) continue
+      if (known === undefined || [sha256, ...(OTHER_TEXTS[name] ?? [])].includes(known.sha256)) continue
       throw new StartRefused(
         `The migration ${name} was changed after it had been applied to this database. Restore the file, and put the change into a new one.`,
       )
