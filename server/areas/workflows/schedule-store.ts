@@ -40,28 +40,17 @@ export const countSchedules = async (tx: Tx, workspaceId: string, workflowId: st
     )
   ).count
 
-export const findSchedule = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  scheduleId: string,
-): Promise<ScheduleRow | undefined> =>
-  tx.maybe<ScheduleRow>(
-    `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2 and schedule_id = $3`,
-    [workspaceId, workflowId, scheduleId],
-  )
+const readSchedule =
+  (lock: '' | 'for update') =>
+  (tx: Tx, workspaceId: string, workflowId: string, scheduleId: string): Promise<ScheduleRow | undefined> =>
+    tx.maybe<ScheduleRow>(
+      `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2 and schedule_id = $3 ${lock}`,
+      [workspaceId, workflowId, scheduleId],
+    )
 
+export const findSchedule = readSchedule('')
 /** Held to the end of the transaction: neither is it changed by others meanwhile, nor does it fire. */
-export const lockSchedule = (
-  tx: Tx,
-  workspaceId: string,
-  workflowId: string,
-  scheduleId: string,
-): Promise<ScheduleRow | undefined> =>
-  tx.maybe<ScheduleRow>(
-    `select ${columns} from schedules where workspace_id = $1 and workflow_id = $2 and schedule_id = $3 for update`,
-    [workspaceId, workflowId, scheduleId],
-  )
+export const lockSchedule = readSchedule('for update')
 
 /** The first schedule by a pattern: the one that `/schedule` means. */
 export const findFirst = (
