@@ -3,6 +3,8 @@ import { type ListInput, readList } from '#platform/http/list'
 import { type Company, companyList } from './schema.ts'
 
 const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
+/** Ids and times have the 300. Cheaper than the text of the whole row. */
+const bytes = '300 + octet_length(page.name) + octet_length(page.metadata::text)'
 
 /** Row security leaves the caller's own: owned, or reached through a workspace. */
 export const findCompany = (tx: Tx, companyId: string): Promise<Company | undefined> =>
@@ -15,10 +17,15 @@ export const listOwnCompanies = (tx: Tx, userId: string, asked: ListInput) =>
         select company_id from companies where owner_id = $1
         union select w.company_id from memberships m join workspaces w using (workspace_id) where m.user_id = $1 and m.role <> 'guest')`,
     values: [userId],
+    size: bytes,
   })
 
 export const listAllCompanies = (tx: Tx, asked: ListInput) =>
-  readList<Company>(tx, companyList, asked, { sql: `select ${columns} from companies`, values: [] })
+  readList<Company>(tx, companyList, asked, {
+    sql: `select ${columns} from companies`,
+    values: [],
+    size: bytes,
+  })
 
 /** What the caller may do: their own company, or one of whose workspaces they own. */
 export const findCompanyRights = (tx: Tx, companyId: string, userId: string): Promise<{ owns: boolean } | undefined> =>

@@ -50,10 +50,10 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
 /** A page ends with the row that takes it past this many bytes, however many rows were asked for. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** Pages that the database has cut: rows follow although fewer than asked for came. */
-const cut = new WeakSet<object>()
+/** Rows that the database has counted, and whether it left some out: they follow although fewer than asked for came. */
+const countedRows = new WeakMap<object, { cut: boolean }>()
 
-export type Counted = { page_bytes: string; page_at: string; page_rows: string; page_size?: number }
+export type Counted = { page_bytes: string; page_at: string; page_more: boolean; page_size?: number }
 
 /**
  * Rows of a list, asked for with `limit + 1` in their order. What would take the page past its bytes is left in the database:
@@ -69,19 +69,19 @@ export async function pageRows<Row>(
   return rowsOfPage(await tx.rows<Row & Counted>(pageText(sql, sizeOf), values))
 }
 
+/** One window for all three, and no sort after it: the rows stay in the order in which the page has them. */
 export const pageText = (sql: string, sizeOf = 'octet_length(page::text)'): string =>
-  `with page as materialized (${sql}),
-   counted as (select page.*, sum(${sizeOf}) over (rows unbounded preceding) as page_bytes,
-     row_number() over () as page_at, count(*) over () as page_rows from page)
-   select * from counted where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES} order by page_at`
+  `with page as materialized (${sql})
+   select * from (select page.*, sum(${sizeOf}) over page_rows as page_bytes, row_number() over page_rows as page_at,
+     lead(true, 1, false) over page_rows as page_more from page window page_rows as (rows unbounded preceding)) counted
+   where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES}`
 
 /** The rows that `pageText` gave. `toPage` learns from them whether the database has cut the page. */
 export function rowsOfPage<Row>(counted: (Row & Counted)[]): Row[] {
-  const found = Number(counted[0]?.page_rows ?? 0)
   const rows = counted.map(
-    ({ page_bytes: _bytes, page_at: _at, page_rows: _rows, page_size: _size, ...row }) => row as Row,
+    ({ page_bytes: _bytes, page_at: _at, page_more: _more, page_size: _size, ...row }) => row as Row,
   )
-  if (rows.length < found) cut.add(rows)
+  countedRows.set(rows, { cut: counted.at(-1)?.page_more ?? false })
   return rows
 }
 
@@ -101,8 +101,9 @@ export function toPage<Row>(
   limit: number,
   keyOf: (row: Row) => Cursor,
 ): { items: Row[]; next_cursor: string | null } {
-  const most = rowsWithin(rows, limit)
-  if (rows.length <= most && !cut.has(rows)) return { items: rows, next_cursor: null }
+  const counted = countedRows.get(rows)
+  const most = counted ? limit : rowsWithin(rows, limit)
+  if (rows.length <= most && !counted?.cut) return { items: rows, next_cursor: null }
   const items = rows.slice(0, most)
   return { items, next_cursor: encodeCursor(keyOf(items.at(-1)!)) }
 }
