@@ -1,15 +1,18 @@
+import pg from 'pg'
 import { chain, startTestEngine } from '#engine/testing'
 import { newId } from '#platform/ids'
 import { median, percentile, startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
 
 // Five-node executions a second through the engine, every node durable, 64 in flight, as a ratio to the plain program in
-// the same run; and how long a three-node execution takes on an idle system.
+// the same run; what one of them leaves on the disk and in the write-ahead log; and how long a three-node execution takes on an
+// idle system.
 
 const IN_FLIGHT = 64
 const ROUNDS = 5
 const PER_ROUND = Number(process.env.PER_ROUND ?? 4000)
 const IDLE = 200
+const WRITTEN = 8000
 
 const measure = async (execute: () => Promise<void>, count = PER_ROUND): Promise<number> => {
   let left = count
@@ -65,6 +68,26 @@ for (let round = 0; round < ROUNDS; round += 1) {
 }
 const ratios = engineRates.map((rate, round) => rate / (plainRates[round] ?? Number.NaN))
 
+const observer = new pg.Client({
+  connectionString: Object.assign(new URL(database.superuserUrl), { pathname: '/bench' }).href,
+})
+await observer.connect()
+/** Of all weeks of both tables, with their indexes; and the position of the log. */
+const written = async (): Promise<Record<'executions' | 'events' | 'wal', number>> =>
+  (
+    await observer.query(`select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal,
+       (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('executions')) as executions,
+       (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('events')) as events`)
+  ).rows[0]
+// The first change of a page after a checkpoint writes the whole page into the log.
+await observer.query('checkpoint')
+await measure(five, 1000)
+const before = await written()
+await measure(five, WRITTEN)
+const after = await written()
+await observer.end()
+const bytesOf = (what: keyof typeof before): number => Math.round((after[what] - before[what]) / WRITTEN)
+
 const three = executor(bench.define(chain(3)), 3)
 const idle: number[] = []
 for (let i = 0; i < IDLE; i += 1) {
@@ -82,6 +105,9 @@ console.log(
       ratio: Number(median(ratios).toFixed(2)),
       idle_p50_ms: Number(percentile(idle, 50).toFixed(2)),
       idle_p99_ms: Number(percentile(idle, 99).toFixed(2)),
+      disk_bytes: bytesOf('executions') + bytesOf('events'),
+      disk_bytes_of_events: bytesOf('events'),
+      wal_bytes: bytesOf('wal'),
       rss_mb: Math.round(rss / 2 ** 20),
     },
     null,

@@ -15,6 +15,8 @@ import { makeBenchPerson } from './world.ts'
 
 const FINISHED = Number(process.env.FINISHED ?? 1_000_000)
 const WAITING = Number(process.env.WAITING ?? 100_000)
+/** Of which half of the executions are; the other half is in one workspace. */
+const SPACES = Number(process.env.SPACES ?? 10_000)
 const MANY = Number(process.env.MANY ?? 200_000)
 const ITEMS = Number(process.env.ITEMS ?? 100_000)
 const PER_ROUND = Number(process.env.PER_ROUND ?? 3000)
@@ -119,7 +121,7 @@ await many(2000, plain.execute)
 const empty = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
 console.error('empty', empty)
 
-// Half of them in a hundred workspaces, half in the one of a person who sees a thousandth of these.
+// Half of them in many workspaces, half in the one of a person who sees a thousandth of these.
 const person = await makeBenchPerson(database)
 const own = newId()
 await observer.query(`insert into workflows (workspace_id, workflow_id, name, owner_id) values ($1, $2, 'Own', $3)`, [
@@ -127,9 +129,9 @@ await observer.query(`insert into workflows (workspace_id, workflow_id, name, ow
   own,
   person.userId,
 ])
-const filled = `lateral (select case when n % 2 = 0 then ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid
+const filled = `lateral (select case when n % 2 = 0 then ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid
       else '${person.workspaceId}' end as w,
-    case when n % 2000 = 1 then '${own}'::uuid else ('00000000-0000-7000-8000-' || lpad((n % 100)::text, 12, '0'))::uuid end as f) as w`
+    case when n % 2000 = 1 then '${own}'::uuid else ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid end as f) as w`
 await observer.query(
   `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, created_at, finished_at, results)
    select uuidv7(interval '-1 hour'), w, f, 'adhoc:x', 'succeeded', 'user', now(), now(), '7'

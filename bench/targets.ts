@@ -8,6 +8,8 @@ export const targets: Record<string, Target[]> = {
     { figure: 'ratio', limit: 'plain_runs_s', least: 0.75 },
     { figure: 'idle_p50_ms', most: 3 },
     { figure: 'idle_p99_ms', most: 8 },
+    { figure: 'disk_bytes', most: 1500 },
+    { figure: 'wal_bytes', most: 2500 },
   ],
   trigger: [{ figure: 'ratio', limit: 'plain_runs_s', least: 0.5 }],
   http: [

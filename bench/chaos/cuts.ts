@@ -102,7 +102,7 @@ export async function rehearseCuts(plan: CutPlan): Promise<CutOutcome> {
     done.frames += seen.length
     const begins = seen[0]?.type === 'snapshot' ? seen.shift()!.seq : 0
     const { rows } = await journal.query<Frame>(
-      `select e.seq, e.type, e.data from events e join executions x using (workspace_id, execution_id)
+      `select e.seq, e.type, e.data from journal e join executions x using (workspace_id, execution_id)
        where typeid('exe', e.execution_id) = $1 and e.seq > $2 order by e.seq`,
       [execution_id, begins],
     )

@@ -6,13 +6,13 @@ import type { Effects } from './effects.ts'
 // What the database says, read past row security and again and again: it is killed in between.
 
 export const DUPLICATES = `select 'recorded twice: ' || execution_id || ' ' || type || ' ' || coalesce(data->>'node_id', '') as what
-  from events where type in ('execution.started', 'execution.succeeded', 'node.started', 'node.succeeded', 'node.failed')
+  from journal where type in ('execution.started', 'execution.succeeded', 'node.started', 'node.succeeded', 'node.failed')
   group by execution_id, type, data->>'node_id', data->>'attempt' having count(*) > 1`
 
-export const GAPS = `select 'numbered with gaps: ' || execution_id as what from events
+export const GAPS = `select 'numbered with gaps: ' || execution_id as what from journal
   group by execution_id having min(seq) <> 1 or max(seq) <> count(*)`
 
-const UNDONE = `select 'a node neither succeeded nor failed: ' || execution_id as what from events
+const UNDONE = `select 'a node neither succeeded nor failed: ' || execution_id as what from journal
   group by execution_id having count(*) filter (where type in ('node.succeeded', 'node.failed')) <> $1`
 
 const NOT_SUCCEEDED = `select 'ended otherwise: ' || execution_id || ' ' || status || ' ' || coalesce(error::text, '') as what

@@ -39,7 +39,7 @@ type Deps = { db: Database; blobs: Blobs }
 const MAX_READ = 8 * 1024 * 1024
 const MAX_EVENTS = 1_000
 
-const EVENTS = `select type, at, data from events where workspace_id = $1 and execution_id = $2 and type like 'node.%'
+const EVENTS = `select type, at, data from journal where workspace_id = $1 and execution_id = $2 and type like 'node.%'
     and type <> 'node.progress' and data ->> 'node_id' = $3 order by seq limit ${MAX_EVENTS}`
 
 const ITEMS = `select index, status, output, error, usage from map_items

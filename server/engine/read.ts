@@ -108,8 +108,7 @@ const ROW = `select execution_id, workspace_id, workflow_id, system_slug, versio
   from executions e cross join lateral (select octet_length(e.input::text) as bytes offset 0) as i
   where workspace_id = $1 and execution_id = $2`
 
-const EVENTS = `select seq, type, at, data from events
-  where workspace_id = $1 and execution_id = $2 and seq > $3 order by seq limit $4`
+const EVENTS = 'select seq, type, at, data from journal_page($1, $2, $3, $4)'
 
 const ALL = 1_000_000
 const PAGE = 1_000

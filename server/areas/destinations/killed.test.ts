@@ -140,7 +140,7 @@ test(
     )
 
     const journal = await service.sql<{ execution: string; types: string[] }>(
-      `select execution_id::text as execution, array_agg(type order by seq) as types from events
+      `select execution_id::text as execution, array_agg(type order by seq) as types from journal
        where type like 'execution.%' group by execution_id`,
     )
     expect(journal.length).toBeGreaterThanOrEqual(new Set(started).size)

@@ -85,7 +85,7 @@ export const readRecorded = async (
        select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = $2 and e.trigger_kind <> 'trial'
          and coalesce(e.trigger_id, '') not like 'suite\\_%' order by e.execution_id desc limit ${RECENT_RUNS})
      select distinct on (j.data ->> 'node_id') j.data ->> 'node_id' as node_id, j.data -> 'output' as output, j.data ->> 'port' as port
-     from recent r join events j on j.execution_id = r.execution_id and j.workspace_id = $1
+     from recent r join journal j on j.execution_id = r.execution_id and j.workspace_id = $1
      where j.type = 'node.succeeded' and j.data ->> 'node_id' = any ($3) and j.data -> 'blob' is null
        and octet_length(j.data::text) <= ${MAX_RECORDED_BYTES}
      order by j.data ->> 'node_id', j.execution_id desc`,

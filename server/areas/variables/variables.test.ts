@@ -274,7 +274,7 @@ describe('a run keeps the values it began with', () => {
       const { workflow_id } = await workflow(definition)
       const { execution_id } = await run(workflow_id)
       const [row] = await service().sql<{ data: Answer['body'] }>(
-        `select e.data from events e join executions x using (execution_id)
+        `select e.data from journal e join executions x using (execution_id)
          where x.workspace_id = $1 and e.type = 'execution.started' order by e.at desc, e.execution_id desc limit 1`,
         [world.workspace.uuid],
       )

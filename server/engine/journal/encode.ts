@@ -1,4 +1,4 @@
-import type { GraphState, NodeState } from '../interpreter/state.ts'
+import type { Fact, GraphState, NodeState } from '../interpreter/state.ts'
 import type { StartLabels } from '../ports.ts'
 import { type Append, COMMITS, type Encoded, type Move } from './batch.ts'
 import { OUTWARD, type Watched } from './watched.ts'
@@ -122,6 +122,39 @@ export type Statement = { name: string; text: string; values: unknown[]; leaves:
 
 const outward = new Set(OUTWARD)
 
+/** A larger event has a row of its own, and so has one that names a blob: retention looks for those in the rows. */
+const MAX_PACKED_CHARACTERS = 512
+/** Readers look this many rows back for the one that holds a number (migration 1510). */
+const MAX_PACKED = 16
+
+const packs = ({ facts, texts }: Encoded, at: number): boolean =>
+  facts[at] !== undefined && facts[at].data.blob === undefined && (texts[at] as string).length <= MAX_PACKED_CHARACTERS
+
+/** How many events from `at` on are written as one row. */
+const packedFrom = (append: Encoded, at: number): number => {
+  let end = at
+  while (end - at < MAX_PACKED && packs(append, end)) end += 1
+  return Math.max(1, end - at)
+}
+
+type EventRow = { seq: number; at: number; type: string; text: string }
+
+/** Small events that follow each other are one row. Events that leave stay apart: the statement reads their types. */
+export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
+  const { facts, texts, seq } = append
+  for (let at = 0, count = 1; at < facts.length; at += count) {
+    const first = facts[at] as Fact
+    count = leaves ? 1 : packedFrom(append, at)
+    if (count === 1) yield { seq: seq + at, at: first.at, type: first.type, text: texts[at] as string }
+    else {
+      const several = facts
+        .slice(at, at + count)
+        .map((fact, n) => `["${fact.type}",${fact.at - first.at},${texts[at + n]}]`)
+      yield { seq: seq + at, at: first.at, type: 'packed', text: `[${several.join()}]` }
+    }
+  }
+}
+
 /** The workspaces of the batch that send some of these events to the outside. */
 const leavingFrom = (batch: Encoded[], watched: Watched): string[] => {
   if (watched.isEmpty()) return []
@@ -145,14 +178,13 @@ export const commitOf = (workerId: string, batch: Encoded[], watched: Watched): 
   const items: object[] = []
   const starts: Encoded[] = []
   for (const append of batch) {
-    for (let i = 0; i < append.facts.length; i += 1) {
-      const fact = append.facts[i] as Append['facts'][number]
+    for (const { seq, at, type, text } of rowsOf(append, watched.has(append.workspaceId))) {
       executions.push(append.executionId)
-      seqs.push(append.seq + i)
+      seqs.push(seq)
       workspaces.push(append.workspaceId)
-      times.push(fact.at)
-      types.push(fact.type)
-      texts.push(append.texts[i] as string)
+      times.push(at)
+      types.push(type)
+      texts.push(text)
     }
     const owner = { workspace_id: append.workspaceId, execution_id: append.executionId }
     if (append.start) starts.push(append)

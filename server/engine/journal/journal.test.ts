@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import type { Append } from './batch.ts'
-import { commitOf, encode } from './encode.ts'
+import { commitOf, encode, rowsOf } from './encode.ts'
 import { Fenced, type Journal, makeJournal, Refused, Unknown, Unsent } from './journal.ts'
 import { takeBatch } from './take.ts'
 import { makeWatched, type Watched } from './watched.ts'
@@ -64,7 +64,7 @@ const next = ({ executionId }: Append, more: Partial<Append> = {}): Append => ({
 })
 
 const eventsOf = async (executionId: string): Promise<number> =>
-  (await superuser.query('select from events where execution_id = $1', [executionId])).rowCount ?? 0
+  (await superuser.query('select from journal where execution_id = $1', [executionId])).rowCount ?? 0
 
 const rowOf = async (executionId: string) =>
   (await superuser.query('select status, epoch, worker_id from executions where execution_id = $1', [executionId]))
@@ -297,4 +297,82 @@ test('a journal that is closed while it has no connection gives up what it could
   await expect(appending).rejects.toBeInstanceOf(Unknown)
   await superuser.query(`alter database ${database.name} connection limit -1`)
   await other.close()
+})
+
+const factsOfLength = (lengths: number[]): Append['facts'] =>
+  lengths.map((length, n) => ({
+    type: n === 0 ? 'node.succeeded' : 'node.started',
+    at: 1_800_000_000_000 + n * 3,
+    data: { node_id: `n${n}`, text: 'x'.repeat(length) },
+  }))
+
+const rowsOfJournal = async (executionId: string): Promise<{ seq: number; type: string }[]> =>
+  (await superuser.query('select seq, type from events where execution_id = $1 order by seq', [executionId])).rows
+
+test.each([
+  ['one event', [1], [2]],
+  ['two small ones', [1, 1], [2]],
+  ['a large one between small ones', [1, 1, 2000, 1, 1], [2, 4, 5]],
+  ['a large one first', [2000, 1], [2, 3]],
+  ['more than a row holds', Array.from({ length: 40 }, () => 1), [2, 18, 34]],
+])('small events of one append are one row: %s', async (_what, lengths, rows) => {
+  const append = start()
+  await journal.append(append)
+  const facts = factsOfLength(lengths)
+  await journal.append(next(append, { facts }))
+  const [first, ...rest] = await rowsOfJournal(append.executionId)
+  expect(first?.seq).toBe(1)
+  expect(rest.map(({ seq }) => seq)).toEqual(rows)
+  const { rows: read } = await superuser.query(
+    'select seq, type, (extract(epoch from at) * 1000)::float8 as at, data from journal where execution_id = $1 and seq > 1 order by seq',
+    [append.executionId],
+  )
+  expect(read).toEqual(facts.map((fact, n) => ({ seq: n + 2, ...fact })))
+})
+
+test('a page of a journal begins after any number, also inside a row, and ends after as many as asked for', async () => {
+  const append = start()
+  await journal.append(append)
+  await journal.append(next(append, { facts: factsOfLength(Array.from({ length: 40 }, () => 1)) }))
+  const page = async (after: number, most: number): Promise<number[]> => {
+    const { rows } = await superuser.query('select seq from journal_page($1, $2, $3, $4)', [
+      workspaceId,
+      append.executionId,
+      after,
+      most,
+    ])
+    return rows.map(({ seq }) => seq)
+  }
+  const all = Array.from({ length: 41 }, (_, n) => n + 1)
+  for (const after of all)
+    for (const most of [1, 2, 17, 50]) expect(await page(after, most)).toEqual(all.slice(after, after + most))
+})
+
+test('an event that names a blob has a row of its own, and so have all events of a workspace that sends them on', async () => {
+  const append = start()
+  await journal.append(append)
+  const [one, two, three] = factsOfLength([1, 1, 1]) as [Append['facts'][0], Append['facts'][0], Append['facts'][0]]
+  const withBlob = { ...two, data: { ...two.data, blob: { key: 'x', bytes: 1 } } }
+  await journal.append(next(append, { facts: [one, withBlob, three] }))
+  expect((await rowsOfJournal(append.executionId)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
+  const encoded = encode(next(append, { facts: [one, two, three] }))
+  const seqsOf = (leaves: boolean) => [...rowsOf(encoded, leaves)].map(({ seq }) => seq)
+  expect(seqsOf(false)).toEqual([2])
+  expect(seqsOf(true)).toEqual([2, 3, 4])
+})
+
+test.each([
+  [2, 1],
+  [15, 1],
+  [16, 2],
+  [100, 2],
+])('%i appends that come together leave in %i statements, so that both lanes work', async (count, statements) => {
+  const appends = Array.from({ length: count }, () => start())
+  await Promise.all(appends.map((append) => journal.append(append)))
+  const { rows } = await superuser.query(
+    'select count(*)::integer as n from executions where execution_id = any ($1) group by xmin::text',
+    [appends.map(({ executionId }) => executionId)],
+  )
+  expect(rows).toHaveLength(statements)
+  expect(rows.reduce((sum, { n }) => sum + n, 0)).toBe(count)
 })

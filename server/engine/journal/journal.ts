@@ -39,6 +39,8 @@ type Answer = { alive: number; generation: number; moved: string[]; started: str
 
 /** Two statements in flight: one is flushed to disk while the other is being built. */
 const LANES = 2
+/** Fewer appends are not worth a statement of their own. */
+const MIN_SHARE = 8
 const FULL_FOR = SECOND
 const CONNECT_AGAIN = { first: 50, longest: SECOND }
 
@@ -145,8 +147,8 @@ export const makeJournal = (deps: {
     settle(batch, answer)
   }
 
-  const take = (): Waiting[] => {
-    const { batch, left } = takeBatch(queue, ({ encoded }) => encoded)
+  const take = (most?: number): Waiting[] => {
+    const { batch, left } = takeBatch(queue, ({ encoded }) => encoded, most)
     queue = left
     return batch
   }
@@ -178,15 +180,16 @@ export const makeJournal = (deps: {
     return undefined
   }
 
-  const lane = async (): Promise<void> => {
+  /** `most` appends in its first statement; after that whatever waits. */
+  const lane = async (most?: number): Promise<void> => {
     free -= 1
     let client: pg.PoolClient | undefined
     let batch: Waiting[] = []
     try {
       client = clients.pop() ?? (await connect())
       if (!client) return
-      while (queue.length > 0 && !closed) {
-        batch = take()
+      for (let share = most; queue.length > 0 && !closed; share = undefined) {
+        batch = take(share)
         sentAt.set(client, performance.now())
         await commit(client, batch)
         batch = []
@@ -207,9 +210,16 @@ export const makeJournal = (deps: {
     }
   }
 
+  /**
+   * Shared among the lanes that are free. In one statement, all would be answered together and go on together: the program would
+   * wait while the database works, and the database while the program does.
+   */
   const flush = (): void => {
     scheduled = false
-    if (queue.length > 0 && free > 0 && !closed) void lane()
+    if (queue.length === 0 || free === 0 || closed) return
+    const lanes = Math.max(1, Math.min(free, Math.floor(queue.length / MIN_SHARE)))
+    const share = Math.ceil(queue.length / lanes)
+    for (let n = 0; n < lanes; n += 1) void lane(share)
   }
 
   return {

@@ -16,13 +16,13 @@ const keyOf = (start: StartRow | undefined): string | undefined =>
  * wait behind the large ones of another. Of starts with the same idempotency key one at a time: a statement
  * that inserted a key twice would fail as a whole, and be halved until the two are apart.
  */
-export const takeBatch = <Q>(queue: Q[], of: (queued: Q) => Queued): { batch: Q[]; left: Q[] } => {
+export const takeBatch = <Q>(queue: Q[], of: (queued: Q) => Queued, most = MAX_BATCH): { batch: Q[]; left: Q[] } => {
   const batch: Q[] = []
   const left: Q[] = []
   const keys = new Set<string>()
   let bytes = 0
   let at = 0
-  for (; at < queue.length && batch.length < MAX_BATCH; at += 1) {
+  for (; at < queue.length && batch.length < Math.min(most, MAX_BATCH); at += 1) {
     const queued = queue[at] as Q
     const { start, bytes: more } = of(queued)
     const key = keyOf(start)

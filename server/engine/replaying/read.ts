@@ -43,7 +43,7 @@ export const readPast = async (tx: Tx, workspaceId: string, ids: string[]): Prom
   )
   const small = rows.filter(({ too_large }) => !too_large).map(({ execution_id }) => execution_id)
   const events = await tx.rows<EventRow>(
-    `select execution_id, type, at, data from events where workspace_id = $1 and execution_id = any ($2)
+    `select execution_id, type, at, data from journal where workspace_id = $1 and execution_id = any ($2)
      order by execution_id, seq`,
     [workspaceId, small],
   )

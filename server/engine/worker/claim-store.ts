@@ -60,13 +60,14 @@ const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_co
       .map((column) => `'${column}', ${column}`)
       .join()}),
     'events', (select json_agg(json_build_array(type, extract(epoch from at) * 1000, data) order by seq)
-      from events where execution_id = $3 and seq > e.snapshot_seq),
+      from journal where execution_id = $3 and row_seq > e.snapshot_seq - 16 and seq > e.snapshot_seq),
     'messages', (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
       from inbox where execution_id = $3 and n > e.seen)) as claimed`
 
 // Right behind the claim and on its connection, which knows what it was (`engine.claimed`).
 const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
-    cross join lateral (select * from events where execution_id = c.execution_id and seq > c.snapshot_seq offset 0) e
+    cross join lateral (select * from journal where execution_id = c.execution_id
+      and row_seq > c.snapshot_seq - 16 and seq > c.snapshot_seq offset 0) e
   order by e.execution_id, e.seq`
 const CLAIMED_INBOX = `select i.execution_id, i.n, i.payload from engine.claimed() c
     cross join lateral (select * from inbox where execution_id = c.execution_id and n > c.seen offset 0) i

@@ -18,8 +18,10 @@ export type CheckedWait = {
 
 /** Whether the last fact of one that failed says so; only of one whose parent asks. */
 export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
-    select (v.data ->> 'permanent')::boolean from events v where v.execution_id = executions.execution_id
-    order by v.seq desc limit 1) end as permanent`
+    select (u.data ->> 'permanent')::boolean
+    from (select * from events v where v.execution_id = executions.execution_id order by v.seq desc limit 1) v,
+      unpacked(v.seq, v.at, v.type, v.data) u
+    order by u.seq desc limit 1) end as permanent`
 
 export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)

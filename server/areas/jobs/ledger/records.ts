@@ -139,7 +139,7 @@ export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): P
     `select execution_id, status, finished_at is null as poison, error ->> 'code' as code, error ->> 'node_id' as node_id,
        coalesce(error #>> '{details,status}', ${INSIDE} ->> 'status') as http_status,
        coalesce(error #>> '{details,step}', ${INSIDE} ->> 'step') as step,
-       case when status = 'failed' then (select (v.data ->> 'permanent')::boolean from events v
+       case when status = 'failed' then (select (v.data ->> 'permanent')::boolean from journal v
          where v.workspace_id = $1 and v.execution_id = e.execution_id and v.type = 'execution.failed' limit 1) end as permanent
      from executions e where workspace_id = $1 and execution_id = any ($2)
        and (finished_at is not null or (status = 'waiting' and waiting_for @> '[{"reason": "poison"}]'))`,
