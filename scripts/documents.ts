@@ -3,6 +3,7 @@ import { describeAccess } from '#platform/access/words'
 import { settings } from '#platform/config'
 import { gapsOf, makeOpenApi } from '#platform/http/openapi/document'
 import type { AnyRoute } from '#platform/http/route'
+import { printMailWords } from './mail-words.ts'
 import { printNodes } from './node-reference.ts'
 import { printNodeTexts } from './node-texts.ts'
 import { printSdk } from './sdk.ts'
@@ -79,6 +80,7 @@ export const documents: Record<string, (app: Described) => string> = {
   'docs/settings.md': printSettings,
   'web/words/nodes.generated.json': ({ nodes }) => printNodeTexts(nodes.values()),
   'web/words/services.generated.json': printServiceTexts,
+  'server/areas/reaching/mail-words.generated.json': printMailWords,
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
   'sdk/types.generated.ts': (app) => sdkOf(app).types,
   'sdk/operations.generated.ts': (app) => sdkOf(app).operations,

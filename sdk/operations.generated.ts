@@ -102,6 +102,10 @@ import type {
   KnowledgeDocument,
   KnowledgePassages,
   Ledger,
+  ListedCompany,
+  ListedPresence,
+  ListedSubscription,
+  ListedTeam,
   LogEntry,
   MarkRead,
   Me,
@@ -188,7 +192,6 @@ import type {
   SuiteRun,
   TablePreview,
   Team,
-  TeamSummary,
   Template,
   TemplateTool,
   TestClock,
@@ -357,7 +360,7 @@ export type Operations = {
   /** Delete an API key of a service account; it stops working at once */
   deleteServiceAccountKey: { input: { user_id: string; key_id: string }; answer: undefined; required: true }
   /** Companies reached through the caller's workspaces, and those the caller owns (operators: all) */
-  listCompanies: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<Company>; next_cursor: string | null }; required: false }
+  listCompanies: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string }; answer: { items: Array<ListedCompany>; next_cursor: string | null }; required: false }
   /** Create a company in the caller's own org */
   createCompany: { input: { name: string; metadata?: Record<string, unknown> }; answer: Company; required: true }
   /** One company */
@@ -367,7 +370,7 @@ export type Operations = {
   /** Delete a company that has no workspace left */
   deleteCompany: { input: { company_id: string }; answer: undefined; required: true }
   /** Teams of the caller's workspaces (operators: all) */
-  listTeams: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; workspace_id?: string; owner_id?: string }; answer: { items: Array<TeamSummary>; next_cursor: string | null }; required: false }
+  listTeams: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name"; created_after?: string; created_before?: string; workspace_id?: string; owner_id?: string }; answer: { items: Array<ListedTeam>; next_cursor: string | null }; required: false }
   /** Create a team in the selected workspace */
   createTeam: { input: { name: string; slug?: string; description?: string | null }; answer: Team; required: true }
   /** A team of the caller's workspaces by its slug; the selected workspace is looked at first */
@@ -383,7 +386,7 @@ export type Operations = {
   /** Take somebody out of the team, or leave it */
   removeTeamMember: { input: { team_id: string; user_id: string }; answer: undefined; required: true }
   /** Subscriptions of the caller's workspaces (operators: all) */
-  listSubscriptions: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "starts_at" | "-starts_at" | "ends_at" | "-ends_at"; created_after?: string; created_before?: string; workspace_id?: string; status?: string }; answer: { items: Array<Subscription>; next_cursor: string | null }; required: false }
+  listSubscriptions: { input: { limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name" | "starts_at" | "-starts_at" | "ends_at" | "-ends_at"; created_after?: string; created_before?: string; workspace_id?: string; status?: string }; answer: { items: Array<ListedSubscription>; next_cursor: string | null }; required: false }
   /** Create a subscription in the selected workspace */
   createSubscription: { input: { name: string; status?: "active" | "paused" | "ended"; quantity?: number; starts_at?: string; ends_at?: string | null; metadata?: Record<string, unknown> }; answer: Subscription; required: true }
   /** One subscription */
@@ -409,7 +412,7 @@ export type Operations = {
   /** A ticket for the socket /ws/notifications: 30 seconds, single use */
   createNotificationTicket: { input: Record<string, never>; answer: Ticket; required: false }
   /** The caller's own presence, one entry for each workspace (operators: all) */
-  listPresence: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at"; workspace_id?: string; status?: string }; answer: { items: Array<Presence>; next_cursor: string | null }; required: false }
+  listPresence: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at" | "last_seen_at" | "-last_seen_at"; workspace_id?: string; status?: string }; answer: { items: Array<ListedPresence>; next_cursor: string | null }; required: false }
   /** Record one's own presence in the selected workspace; it holds for 60 seconds */
   recordPresence: { input: { status?: "online" | "away" | "busy" | "offline"; context?: string | Record<string, unknown> | null; user_id?: string }; answer: Presence; required: false }
   /** One of the caller's own */

@@ -72,17 +72,21 @@ export type Invitation = { invitation_id: string; email: string; role: string; s
 
 export type PendingInvitation = { invitation_id: string; email: string; role: string; resource_kind: "thread" | "job" | null; invited_by: string | null; created_at: string; expires_at: string }
 
-export type AuditEntry = { entry_id: string; workspace_id: string | null; actor_id: string | null; actor_kind: string; action: string; subject: string | null; data: Record<string, unknown>; address: string | null; at: string }
+export type AuditEntry = { entry_id: string; workspace_id: string | null; actor_id: string | null; actor_kind: string; actor_name?: string | null; workspace_name?: string | null; action: string; subject: string | null; data: Record<string, unknown>; address: string | null; at: string }
 
 export type ServiceAccount = { user_id: string; name: string; description: string | null; role: "member" | "viewer"; disabled: boolean; created_by: string | null; created_at: string; updated_at: string; last_used_at: string | null }
 
+export type ListedCompany = { company_id: string; name: string; owner_id: string; metadata: Record<string, unknown>; created_at: string; updated_at: string; owner_name?: string }
+
 export type Company = { company_id: string; name: string; owner_id: string; metadata: Record<string, unknown>; created_at: string; updated_at: string }
 
-export type TeamSummary = { team_id: string; workspace_id: string; owner_id: string; name: string; slug: string; description: string | null; member_count: number; created_at: string; updated_at: string }
+export type ListedTeam = { team_id: string; workspace_id: string; owner_id: string; name: string; slug: string; description: string | null; member_count: number; created_at: string; updated_at: string; workspace_name?: string }
 
 export type Team = { team_id: string; workspace_id: string; owner_id: string; name: string; slug: string; description: string | null; member_count: number; members: Array<TeamMember>; created_at: string; updated_at: string }
 
 export type TeamMember = { user_id: string; name: string; added_at: string }
+
+export type ListedSubscription = { subscription_id: string; workspace_id: string; name: string; status: "active" | "paused" | "ended"; quantity: number; starts_at: string; ends_at: string | null; metadata: Record<string, unknown>; created_at: string; updated_at: string; workspace_name?: string }
 
 export type Subscription = { subscription_id: string; workspace_id: string; name: string; status: "active" | "paused" | "ended"; quantity: number; starts_at: string; ends_at: string | null; metadata: Record<string, unknown>; created_at: string; updated_at: string }
 
@@ -95,6 +99,8 @@ export type NotificationsChanged = { changed: number; more: boolean }
 export type DeleteNotifications = { notification_ids?: Array<string>; all_read?: true; workspace_id?: string }
 
 export type Ticket = { ticket: string; url: string; expires_at: string }
+
+export type ListedPresence = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string; name?: string; workspace_name?: string }
 
 export type Presence = { presence_id: string; workspace_id: string; user_id: string; status: "online" | "away" | "busy" | "offline"; context: string | Record<string, unknown> | null; last_seen_at: string; expires_at: string }
 
@@ -204,9 +210,9 @@ export type AgentAgreement = { agent: string; workflow_id: string; node_id: stri
 
 export type OddsOfDay = { date: string; games: Array<{ game_id: string; home: string; away: string; starts_at: string; bookmakers: Array<{ name: string; markets: Array<{ market: string; outcomes: Array<{ name: string; price: number; point?: number }> }> }> }>; provider: string; fetched_at: string }
 
-export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "trigger.renewal_failed" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; channel: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified" }
+export type NotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "trigger.renewal_failed" | "workflow.notify" | "workflow.transfer_offered"; title: string; app: boolean; mail: boolean; channel: boolean; is_default: boolean }>; mail: "sent" | "kept" | "unverified"; language: "en" | "de" }
 
-export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "trigger.renewal_failed" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean; channel?: boolean }> }
+export type NewNotificationPreferences = { preferences: Array<{ kind: "approval.requested" | "approval.reminder" | "approval.escalated" | "approval.delegated" | "approval.unsatisfiable" | "clarification.asked" | "clarification.reminder" | "clarification.escalated" | "thread.handover" | "thread.visitor_wrote" | "thread.assigned" | "execution.failed" | "job.failed" | "job.paused" | "credential.needs_reconnect" | "trigger.renewal_failed" | "workflow.notify" | "workflow.transfer_offered"; app: boolean; mail: boolean; channel?: boolean }>; language?: "en" | "de" }
 
 export type ReachableChannels = { channels: Array<{ config_id: string; channel: "slack" | "telegram" | "discord"; name: string | null }> }
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemWorkflows } from '#areas/workflows/system'
 import { type Service, startService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
+import { builtIn } from '#web/features/workflows/built-in.ts'
 import { sampleOf } from '#web/features/workflows/gallery/recipe.ts'
 import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 
@@ -40,4 +42,12 @@ describe('the gallery', () => {
     const execution = await read()
     expect(['succeeded', 'waiting'], JSON.stringify(execution.error)).toContain(execution.status)
   })
+})
+
+test('the console says the names and descriptions of built-in workflows as the service has them', () => {
+  const said = [...systemWorkflows.values()].map(({ slug, name, description }) => [
+    slug,
+    { title: name, description: description.replaceAll('executions', 'runs') },
+  ])
+  expect(builtIn).toEqual(Object.fromEntries(said))
 })

@@ -298,6 +298,14 @@ describe.skipIf(noBrowser)('administration', () => {
       ['/operators/plans', 'Billing clock'],
     ])
 
+    // Names of other tenants, not their ids.
+    await olga.page.goto('/operators/tenants')
+    await olga.page
+      .getByRole('row', { name: /Ada's place company .* Ada / })
+      .first()
+      .waitFor()
+    await olga.page.goto('/operators/plans')
+
     // What a plan charges for models, and limits that the form does not show stay.
     await olga.page.getByRole('button', { name: 'New plan' }).first().click()
     const form = olga.page.getByRole('dialog')

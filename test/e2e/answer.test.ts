@@ -27,6 +27,7 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
     const { user } = await site().call(ada, 'GET', '/auth/me')
     await ada.page.goto('/account/notifications')
     await ada.page.getByRole('checkbox', { name: 'Your vote is needed: Mail' }).check()
+    await ada.page.getByLabel('Language of mails').selectOption('Deutsch')
     await ada.page.getByRole('button', { name: 'Save' }).click()
     await ada.page.getByText('Saved').first().waitFor()
     expect(await checkPage(ada.page, ['light'])).toEqual([])
@@ -44,7 +45,7 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
         )
         return row
       }, subject)
-    const { body_text } = await mail('Your vote is needed%')
+    const { body_text } = await mail('Ihre Stimme wird gebraucht%')
     const [, path] = /(\/answer\/[\w-]+)/.exec(body_text)!
 
     const { page } = await site().visit()
@@ -56,7 +57,7 @@ describe.skipIf(noBrowser)('the link of a mail', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByLabel('Code').waitFor()
-    const { subject } = await mail('%is your code')
+    const { subject } = await mail('%ist Ihr Code')
     await page.getByLabel('Code').fill(/^\d{6}/.exec(subject)![0])
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('Approved by Ada.').waitFor()

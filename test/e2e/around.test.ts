@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)('around the work', () => {
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
     await page.goto('/audit')
     await page
-      .getByRole('row', { name: /team\.created.*Dyers/ })
+      .getByRole('row', { name: /Team created.*Dyers/ })
       .getByRole('link', { name: 'Dyers' })
       .click()
     await page.waitForURL(`**/teams/${team_id}`)
@@ -109,6 +109,10 @@ describe.skipIf(noBrowser)('around the work', () => {
       await page.getByText('2 Spalten').waitFor()
       await page.goto(`/workflows/${id}`)
       await page.getByText('führt ihn für jeden Eintrag aus').waitFor()
+      await page.goto('/audit')
+      await page.getByRole('row', { name: /Datensatz erstellt/ }).waitFor()
+      await page.goto('/workflows/dataset-profile')
+      await page.getByRole('heading', { level: 1, name: 'Datensatz-Profil' }).waitFor()
     } finally {
       await page.evaluate(() => localStorage.removeItem('heddle.language'))
     }

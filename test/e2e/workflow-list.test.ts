@@ -119,6 +119,29 @@ describe.skipIf(noBrowser)('the list of workflows', { timeout: 120_000 }, () => 
     expect(ada.page.url()).toContain('trigger=job')
   })
 
+  it('runs that a search found are chosen and retried', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Breaks',
+      definition: { nodes: [{ id: 'f', type: 'fail', args: { code: 'broken', message: 'on purpose' } }], edges: [] },
+    })
+    const run = (word: string) =>
+      site().call(ada, 'POST', `/api/workflows/${workflow_id}/run?wait_s=20`, { input: { word } })
+    for (const word of ['ciabatta', 'ciabatta', 'focaccia']) await run(word)
+    await page.goto('/runs')
+    const rows = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /Breaks/ })
+    await eventually(() => rows.count()).toBe(3)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('ciabatta')
+    await eventually(() => rows.count()).toBe(2)
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('toolbar', { name: 'Selected' }).getByRole('button', { name: 'Retry runs' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Retry runs' }).click()
+    await page.getByText('Done: 2 of 2 runs').waitFor()
+    const { items } = await site().call(ada, 'GET', `/api/executions?workflow_id=${workflow_id}`)
+    expect(items.filter(({ retry_of }: { retry_of: string | null }) => retry_of !== null)).toHaveLength(2)
+  })
+
   it('runs are searched, and their filters are kept as a view', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { lazy, type ReactElement, Suspense, useState } from 'react'
+import { roleLabel } from '#web/features/people/roles.ts'
 import { type Person, switchWorkspace } from '#web/session.tsx'
 import { Menu, MenuChoice, MenuGroup, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
@@ -31,7 +32,7 @@ export function WorkspaceMenu({ me, trigger }: { me: Person; trigger: ReactEleme
               label: (
                 <span className="flex min-w-0 flex-1 items-center gap-3">
                   <span className="min-w-0 flex-1 truncate">{name}</span>
-                  <span className="text-xs text-ink-3">{role}</span>
+                  <span className="text-xs text-ink-3">{roleLabel(role)}</span>
                 </span>
               ),
             }))}

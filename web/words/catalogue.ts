@@ -1,29 +1,24 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FUNCTION_HELP } from '#model/cel-help'
+import { mailTexts } from '#model/mail-texts'
+import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { notificationKinds } from '#model/notification-kinds'
 import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
-import {
-  checkTexts,
-  expressionTexts,
-  inConsoleWords,
-  libraryTexts,
-  noticeTexts,
-  problemTexts,
-  runTexts,
-} from './service-texts.ts'
+import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
 // workflows that it offers, of the services that come with it, with their actions and arguments, of the model (functions of
-// expressions and kinds of notices), and what the service says of refusals and mistakes.
+// expressions, kinds of notices and mails), and what the service says of refusals and mistakes.
 
 const web = join(import.meta.dirname, '..')
 
 const textsOfModel = [
   ...notificationKinds.map(({ title }) => title),
+  ...mailTexts,
   ...FUNCTION_HELP.flatMap(({ group, functions }) => [group, ...functions.map(({ does }) => does)]),
 ]
 
@@ -39,7 +34,9 @@ function textsOfOffered(): string[] {
 
 const textsOfService = [
   '(at character {0})',
-  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts, noticeTexts].flat().map(inConsoleWords),
+  ...[problemTexts, runTexts, checkTexts, expressionTexts, libraryTexts, noticeTexts, composedTexts, phraseTexts]
+    .flat()
+    .map(inConsoleWords),
 ]
 
 /** Printed from the kinds of nodes and from the services by `npm run generate`. */

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { makeSaid } from './said.ts'
-import { checkTexts, expressionTexts, noticeTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, problemTexts, runTexts } from './service-texts.ts'
 
 const put = (text: string, values: readonly unknown[] = []): string =>
   text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
@@ -33,6 +34,28 @@ describe('what the service says', () => {
     expect(german('Expected ")" before end of expression')).toBe('vor dem Ende des Ausdrucks wird ")" erwartet')
   })
 
+  test.each([
+    ['Still waiting for your vote: Pay it?', 'Ihre Stimme fehlt noch: Pay it?'],
+    ['Ada changed your role from member to owner.', 'Ada hat Ihre Rolle von Mitglied in Besitzer geändert.'],
+    ['The offer of the workflow "Pay" was declined', 'Das Angebot des Workflows "Pay" wurde abgelehnt'],
+    ['The subscription to Team is on trial', 'Das Abonnement von Team ist in der Probezeit'],
+    ['The subscription to Team is past due', 'Das Abonnement von Team ist überfällig'],
+    ['Four fifths of the budget of the workflow "Pay" are spent', /Budgets aufgebraucht: der Workflow "Pay"$/],
+    ['$16.00 of $20.00 this month.', '$16.00 von $20.00 pro Monat.'],
+    [
+      '$20.00 of $20.00 this day. No model is asked until the next one begins or the budget is raised.',
+      /^\$20.00 von \$20.00 pro Tag\. Bis der nächste beginnt/,
+    ],
+    [
+      '"Pay": 40 % of 10 runs failed within 15 min. The limit is 20 %.',
+      '"Pay": 40 % von 10 Läufen sind innerhalb von 15 min fehlgeschlagen. Die Grenze ist 20 %.',
+    ],
+    ['The workspace: No run was started for 2 h. The limit is 60 min.', /^Der Arbeitsbereich: Seit 2 h wurde kein/],
+    ['Your vote is needed: member', 'Ihre Stimme wird gebraucht: member'],
+  ])('of a notice is German as a whole: %s', (text, expected) => {
+    expect(german(text)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+  })
+
   test('is left alone where it is not ours', () => {
     expect(german('GitLab answered 500: down')).toBe('GitLab answered 500: down')
     expect(english('The execution of Charles I')).toBe('The execution of Charles I')
@@ -42,10 +65,11 @@ describe('what the service says', () => {
   test('is what the sources say: a text that was changed there is changed here', () => {
     const root = join(import.meta.dirname, '../..')
     const sources = globSync('{server,model}/**/*.ts', { cwd: root })
-      .filter((file) => !file.endsWith('.test.ts'))
+      .filter((file) => !file.endsWith('.test.ts') && file !== 'model/notice-texts.ts')
       .map((file) => readFileSync(join(root, file), 'utf8'))
       .join('\n')
-    const missing = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...noticeTexts].filter((text) =>
+    const all = [problemTexts, runTexts, checkTexts, expressionTexts, noticeTexts, composedTexts, phraseTexts].flat()
+    const missing = all.filter((text) =>
       text
         .split(/\{\d\}|; /)
         .map((part) => part.replaceAll(/^[\s"]+|[\s"s.]+$/g, ''))

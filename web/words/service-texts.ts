@@ -233,29 +233,3 @@ export const libraryTexts = [
   'Too big: expected number to be <={0}',
   'Too small: expected number to be >={0}',
 ]
-
-/** Notices, whose values are texts of people. */
-export const noticeTexts = [
-  'A question for you: {0}',
-  'Your vote is needed: {0}',
-  'Due {0}',
-  '"{0}" failed',
-  '"{0}" timed out',
-  '{0} accepted your invitation',
-  'You were added to {0}',
-  'The job "{0}" failed',
-  'The job "{0}" is paused',
-  'The company "{0}" is yours now',
-  '"{0}" must be connected again',
-  'A visitor asks for a person',
-  'A visitor waits for your answer',
-  'The connection "{0}" was revoked',
-  '{0} offers you the workflow "{1}"',
-  'Activate a version of "{0}" to let it run',
-  '{0} handed you a vote: {1}',
-  'Nobody can approve "{0}" any more',
-  'Events are no longer sent to {0}',
-  '{0} commented on {1}',
-  '{0} assigned a conversation to you: {1}',
-  'A trigger at {0} could not be renewed',
-]

@@ -1,7 +1,7 @@
 import { member, owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { Company, CompanyPatch, companyList, NewCompany } from './schema.ts'
+import { Company, CompanyPatch, companyList, ListedCompany, NewCompany } from './schema.ts'
 import type { Companies } from './service.ts'
 
 export const companyRoutes = (companies: Companies): AnyRoute[] =>
@@ -18,7 +18,7 @@ export const companyRoutes = (companies: Companies): AnyRoute[] =>
       listCompanies: {
         summary: "Companies reached through the caller's workspaces, and those the caller owns (operators: all)",
         query: companyList.query,
-        answer: page(Company),
+        answer: page(ListedCompany),
         run: companies.listCompanies,
       },
       createCompany: {

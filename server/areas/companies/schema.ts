@@ -14,6 +14,11 @@ export const Company = z
   .meta({ id: 'Company' })
 export type Company = z.input<typeof Company>
 
+export const ListedCompany = Company.extend({
+  owner_name: z.string().optional().describe('Shown to operators, who may know nobody of the company'),
+}).meta({ id: 'ListedCompany' })
+export type ListedCompany = z.input<typeof ListedCompany>
+
 export const NewCompany = z.strictObject({ name: name(), metadata: jsonObject().optional() })
 export const CompanyPatch = z.strictObject({ name: name().optional(), metadata: jsonObject().nullable().optional() })
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
-import { type Company, companyList } from './schema.ts'
+import { type Company, companyList, type ListedCompany } from './schema.ts'
 
 const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
 /** Ids and times have the 300. Cheaper than the text of the whole row. */
@@ -21,8 +21,8 @@ export const listOwnCompanies = (tx: Tx, userId: string, asked: ListInput) =>
   })
 
 export const listAllCompanies = (tx: Tx, asked: ListInput) =>
-  readList<Company>(tx, companyList, asked, {
-    sql: `select ${columns} from companies`,
+  readList<ListedCompany>(tx, companyList, asked, {
+    sql: `select ${columns}, (select u.name from users u where u.user_id = c.owner_id) as owner_name from companies c`,
     values: [],
     size: bytes,
   })

@@ -120,7 +120,11 @@ describe('presence', () => {
   test('an operator lists everybody’s, audited, and reads none by id', async () => {
     const operator = await makePerson(service(), { email: 'op@example.com' })
     const { body } = await world.member.call('POST', '/api/presence')
-    expect((await operator.call('GET', '/api/presence?limit=200')).text).toContain(body.presence_id)
+    const listed = (await operator.call('GET', '/api/presence?limit=200')).body.items
+    expect(listed.find((row: { presence_id: string }) => row.presence_id === body.presence_id)).toMatchObject({
+      name: world.member.name,
+      workspace_name: expect.any(String),
+    })
     expect((await operator.call('GET', `/api/presence/${body.presence_id}`)).status).toBe(404)
     const [entry] = await service().sql<{ n: number }>(
       `select count(*)::int as n from audit_log where subject = 'presence' and actor_id = $1`,

@@ -1,7 +1,7 @@
 import { owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { Colleague, colleagueList, Presence, presenceList, RecordPresence } from './schema.ts'
+import { Colleague, colleagueList, ListedPresence, Presence, presenceList, RecordPresence } from './schema.ts'
 import type { PresenceVerbs } from './service.ts'
 
 export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
@@ -18,7 +18,7 @@ export const presenceRoutes = (presence: PresenceVerbs): AnyRoute[] =>
       listPresence: {
         summary: "The caller's own presence, one entry for each workspace (operators: all)",
         query: presenceList.query,
-        answer: page(Presence),
+        answer: page(ListedPresence),
         run: presence.listPresence,
       },
       recordPresence: {

@@ -23,6 +23,12 @@ export const Presence = z
   .meta({ id: 'Presence' })
 export type Presence = z.input<typeof Presence>
 
+export const ListedPresence = Presence.extend({
+  name: z.string().optional().describe('Of the person; shown to operators'),
+  workspace_name: z.string().optional().describe('Shown to operators, who may not be in the workspace'),
+}).meta({ id: 'ListedPresence' })
+export type ListedPresence = z.input<typeof ListedPresence>
+
 export const Colleague = Presence.extend({ name: z.string() }).meta({ id: 'PresentColleague' })
 export type Colleague = z.input<typeof Colleague>
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
-import { type Colleague, colleagueList, type Presence, presenceList } from './schema.ts'
+import { type Colleague, colleagueList, type ListedPresence, type Presence, presenceList } from './schema.ts'
 
 /** A sign of life counts for this long. The database's clock decides, so that all servers agree. */
 const EXPIRES_AFTER = '60 seconds'
@@ -34,7 +34,12 @@ export const listPresence = (tx: Tx, userId: string, asked: ListInput) =>
   })
 
 export const listAllPresence = (tx: Tx, asked: ListInput) =>
-  readList<Presence>(tx, presenceList, asked, { sql: `select ${columns} from presence`, values: [] })
+  readList<ListedPresence>(tx, presenceList, asked, {
+    sql: `select ${columns}, (select u.name from users u where u.user_id = p.user_id) as name,
+        (select w.name from workspaces w where w.workspace_id = p.workspace_id) as workspace_name
+      from presence p`,
+    values: [],
+  })
 
 export const listColleagues = (tx: Tx, workspaceId: string, asked: ListInput) =>
   readList<Colleague>(tx, colleagueList, asked, {

@@ -1,4 +1,5 @@
 import type { Matter } from '#areas/approvals/for-person'
+import type { MailWords } from './mail-language.ts'
 
 // The mail about a gate, a question or a notice. Everything in it but the addresses was written by tenants.
 
@@ -29,34 +30,48 @@ export function shownOf({ payload, kind }: Matter, most = MAX_SHOWN): { text: st
 
 type Button = { label: string; url: string }
 
-function buttonsOf({ matter, answerUrl }: NonNullable<MailParts['asked']>, isWhole: boolean): Button[] {
-  if (matter.kind === 'clarification') return [{ label: 'Answer', url: answerUrl }]
-  if (!isWhole) return [{ label: 'Read all of it and vote', url: answerUrl }]
+function buttonsOf(
+  { matter, answerUrl }: NonNullable<MailParts['asked']>,
+  isWhole: boolean,
+  { say }: MailWords,
+): Button[] {
+  if (matter.kind === 'clarification') return [{ label: say('Answer'), url: answerUrl }]
+  if (!isWhole) return [{ label: say('Read all of it and vote'), url: answerUrl }]
   return [
-    { label: 'Approve', url: `${answerUrl}?decision=approve` },
-    { label: 'Reject', url: `${answerUrl}?decision=reject` },
+    { label: say('Approve'), url: `${answerUrl}?decision=approve` },
+    { label: say('Reject'), url: `${answerUrl}?decision=reject` },
   ]
 }
 
-export function mailOf(parts: MailParts): { subject: string; text: string; html: string } {
-  const { title, body, workspace, asked, consoleUrl, preferencesUrl } = parts
+export function mailOf(parts: MailParts, words: MailWords): { subject: string; text: string; html: string } {
+  const { workspace, asked, consoleUrl, preferencesUrl } = parts
+  const { say, notice } = words
+  const title = notice(parts.title)
+  const body = parts.body === null ? null : notice(parts.body)
   const shown = asked ? shownOf(asked.matter) : { text: '', isWhole: true }
-  const buttons = asked ? buttonsOf(asked, shown.isWhole) : []
+  const buttons = asked ? buttonsOf(asked, shown.isWhole, words) : []
   const until = asked
-    ? `The links are for you alone and work until ${asked.expiresAt.toISOString().slice(0, 10)}. They open a page; nothing happens before you confirm it there.`
+    ? say(
+        'The links are for you alone and work until {0}. They open a page; nothing happens before you confirm it there.',
+        [asked.expiresAt.toISOString().slice(0, 10)],
+      )
     : ''
-  const hash = asked?.matter.kind === 'approval' ? `Content: sha256 ${asked.matter.sha256}` : ''
+  const hash = asked?.matter.kind === 'approval' ? say('Content: sha256 {0}', [asked.matter.sha256]) : ''
   const lines = [title, body ?? '', shown.text, hash, ...buttons.map(({ label, url }) => `${label}: ${url}`), until]
-  const foot = [`Workspace: ${workspace}`, `In the console: ${consoleUrl}`, `Which mails you get: ${preferencesUrl}`]
+  const foot = [
+    say('Workspace: {0}', [workspace]),
+    say('In the console: {0}', [consoleUrl]),
+    say('Which mails you get: {0}', [preferencesUrl]),
+  ]
   const text = [...lines.filter((line) => line !== ''), foot.join('\n')].join('\n\n')
-  const html = `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5">
+  const html = `<!doctype html><html lang="${words.language}"><body style="font-family:sans-serif;line-height:1.5">
 <p style="font-size:1.1em"><strong>${escapeHtml(title)}</strong></p>
 ${body ? `<p>${escapeHtml(body)}</p>` : ''}
 ${shown.text ? `<pre style="background:#f4f4f5;padding:12px;white-space:pre-wrap">${escapeHtml(shown.text)}</pre>` : ''}
 ${hash ? `<p style="color:#71717a;font-size:.8em">${escapeHtml(hash)}</p>` : ''}
 ${buttons.map(({ label, url }) => `<a href="${escapeHtml(url)}" style="display:inline-block;padding:8px 16px;margin-right:8px;border:1px solid #71717a;border-radius:6px;text-decoration:none">${escapeHtml(label)}</a>`).join('\n')}
 <p style="color:#71717a;font-size:.85em">${escapeHtml(until)}</p>
-<p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">Open in the console</a> · <a href="${escapeHtml(preferencesUrl)}">Which mails you get</a></p>
+<p style="color:#71717a;font-size:.85em">${escapeHtml(workspace)} · <a href="${escapeHtml(consoleUrl)}">${escapeHtml(say('Open in the console'))}</a> · <a href="${escapeHtml(preferencesUrl)}">${escapeHtml(say('Which mails you get'))}</a></p>
 </body></html>`
   return { subject: oneLine(title).slice(0, 300), text, html }
 }

@@ -323,6 +323,26 @@ describe('preferences', () => {
     expect(reset).toContainEqual(expect.objectContaining({ ...asked, is_default: true }))
   })
 
+  test('say in which language mails are written; what tenants wrote stays as it is', async () => {
+    const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
+    const path = '/api/notifications/preferences'
+    expect((await ada.call('GET', path)).body.language).toBe('en')
+    expect((await ada.call('PUT', path, { body: { preferences: [], language: 'de' } })).body.language).toBe('de')
+    expect((await ada.call('PUT', path, { body: { preferences: [], language: 'tlh' } })).status).toBe(422)
+    expect((await set(ada, [])).body.language).toBe('de')
+    await start(gate([ada, bob]))
+    const [german, english] = [await mailTo(ada), await mailTo(bob)]
+    expect(german.subject).toBe('Ihre Stimme wird gebraucht: Pay <b>this</b>?')
+    expect(german.text).toMatch(/Zustimmen: http/)
+    expect(german.text).toMatch(/Die Links sind nur für Sie und gelten bis \d{4}-/)
+    expect(english.subject).toBe('Your vote is needed: Pay <b>this</b>?')
+    expect(english.text).toMatch(/Approve: http/)
+    const link = opened(linkIn(german))
+    const before = mailbox.to(ada.email).length
+    expect((await link.askForCode()).status).toBe(202)
+    expect((await mailTo(ada, before + 1)).subject).toMatch(/^\d{6} ist Ihr Code$/)
+  })
+
   test('refuse unknown kinds and the same kind twice, and change nothing then', async () => {
     const ada = await colleague('Ada')
     expect((await set(ada, [{ ...asked, kind: 'no.such' }])).status).toBe(422)

@@ -3,6 +3,7 @@ import { notificationKinds } from '#model/notification-kinds'
 import type { Tx } from '#platform/db/pool'
 import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
+import { mailLanguages } from './mail-language.ts'
 
 // How a person hears of what happens in the workspace, by kind of notice. Each person sets their own.
 
@@ -14,6 +15,8 @@ const ways = {
 }
 const channel = z.boolean().describe('In the chat apps that are linked, with buttons where something is asked')
 
+const language = z.enum(mailLanguages)
+
 const Chosen = z.strictObject({ kind: z.enum(kinds), ...ways, channel: channel.optional() })
 
 export const NewPreferences = z
@@ -22,6 +25,9 @@ export const NewPreferences = z
       .array(Chosen)
       .max(kinds.length)
       .describe('Kinds that are left out get their default; an empty list resets everything'),
+    language: language
+      .optional()
+      .describe('The language of mails to the person, in every workspace. Left out, it stays as it is'),
   })
   .meta({ id: 'NewNotificationPreferences' })
 
@@ -43,6 +49,7 @@ export const Preferences = z
       .describe(
         '`sent`: mails reach the person. `kept`: no mail server is configured, so operators see them in the outbox. `unverified`: the address of the account must be confirmed first',
       ),
+    language: language.describe('The language of mails to the person'),
   })
   .meta({ id: 'NotificationPreferences' })
 
@@ -58,8 +65,8 @@ export async function getPreferences(ctx: Context): Promise<z.input<typeof Prefe
   const { user_id } = ctx.person
   const chosen = await list(ctx.tx, ctx.workspace.workspace_id, user_id)
   const sendsMail = ctx.config.SMTP_URL !== null
-  const { is_verified } = await ctx.tx.row<{ is_verified: boolean }>(
-    'select email_verified_at is not null as is_verified from users where user_id = $1',
+  const { is_verified, language } = await ctx.tx.row<{ is_verified: boolean; language: string | null }>(
+    'select email_verified_at is not null as is_verified, language from users where user_id = $1',
     [user_id],
   )
   return {
@@ -69,12 +76,13 @@ export async function getPreferences(ctx: Context): Promise<z.input<typeof Prefe
       return { kind, title, app, mail, channel: own?.channel ?? asks, is_default: own === undefined }
     }),
     mail: sendsMail ? (is_verified ? 'sent' : 'unverified') : 'kept',
+    language: language ?? 'en',
   }
 }
 
 export async function setPreferences(
   ctx: Context,
-  { preferences }: z.output<typeof NewPreferences>,
+  { preferences, language: chosen }: z.output<typeof NewPreferences>,
 ): Promise<z.input<typeof Preferences>> {
   const named = preferences.map(({ kind }) => kind)
   if (new Set(named).size < named.length) throw invalid([{ path: '/preferences', message: 'must name each kind once' }])
@@ -96,5 +104,7 @@ export async function setPreferences(
       preferences.map((one) => one.channel ?? null),
     ],
   )
+  if (chosen !== undefined)
+    await ctx.tx.count('update users set language = $2 where user_id = $1', [ctx.person.user_id, chosen])
   return getPreferences(ctx)
 }

@@ -8,6 +8,7 @@ import { ChannelFailure } from '#providers/channels/index'
 import { type Mail, MailFailure } from '#providers/mail/index'
 import { channelTextOf, settledText } from './channel-text.ts'
 import { type Door, findDoor } from './identity-store.ts'
+import { mailWords } from './mail-language.ts'
 import { mailOf } from './mail-text.ts'
 import { readMatter } from './matter.ts'
 import * as store from './store.ts'
@@ -142,14 +143,17 @@ async function sendMail({ mail, tokens }: SendingParts, ready: Ready): Promise<v
   await mail.send({
     workspaceId,
     to: [message.email],
-    ...mailOf({
-      title: message.title,
-      body: message.body,
-      workspace: message.workspace_name,
-      ...(matter && { asked: { matter, answerUrl, expiresAt: message.expires_at } }),
-      consoleUrl: consoleUrlOf(ready),
-      preferencesUrl: `${baseUrl}/account/notifications`,
-    }),
+    ...mailOf(
+      {
+        title: message.title,
+        body: message.body,
+        workspace: message.workspace_name,
+        ...(matter && { asked: { matter, answerUrl, expiresAt: message.expires_at } }),
+        consoleUrl: consoleUrlOf(ready),
+        preferencesUrl: `${baseUrl}/account/notifications`,
+      },
+      mailWords(message.language),
+    ),
     key: `reach:${messageId}`,
   })
 }
@@ -158,11 +162,16 @@ async function sendMail({ mail, tokens }: SendingParts, ready: Ready): Promise<v
 export const makeSendCode =
   ({ mail }: Pick<SendingParts, 'mail'>) =>
   async (message: store.Addressed, code: string): Promise<void> => {
+    const { say, notice } = mailWords(message.language)
+    const about = say(
+      'It is about “{0}” and works for ten minutes. If you did not ask for it, somebody else has your link: do not pass the code on.',
+      [notice(message.title)],
+    )
     await mail.send({
       workspaceId: message.workspace_id,
       to: [message.email],
-      subject: `${code} is your code`,
-      text: `Enter this code on the page that asks for it: ${code}\n\nIt is about “${message.title}” and works for ten minutes. If you did not ask for it, somebody else has your link: do not pass the code on.\n`,
+      subject: say('{0} is your code', [code]),
+      text: `${say('Enter this code on the page that asks for it: {0}', [code])}\n\n${about}\n`,
       key: `reach-code:${message.message_id}:${message.codes_sent}`,
     })
   }

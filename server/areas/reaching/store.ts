@@ -33,6 +33,8 @@ export type Addressed = Message & {
   name: string
   email: string
   is_verified: boolean
+  /** Of mails; null where the person has chosen none. */
+  language: string | null
 }
 
 const columns = `m.workspace_id, m.message_id, m.user_id, m.kind, m.matter, m.title, m.body, m.link, m.state, m.attempts, m.sent_at,
@@ -56,7 +58,7 @@ export async function findMessage(
   await enterScope(tx, { workspaceId, userId: named.user_id })
   return tx.maybe<Addressed>(
     `select ${columns}, w.org_id, w.name as workspace_name, w.require_second_factor as requires_factor, u.name, u.email,
-       u.email_verified_at is not null as is_verified
+       u.email_verified_at is not null as is_verified, u.language
      from reach_messages m join workspaces w on w.workspace_id = m.workspace_id
      join memberships s on s.workspace_id = m.workspace_id and s.user_id = m.user_id join users u on u.user_id = m.user_id
      where m.workspace_id = $1 and m.message_id = $2 and m.expires_at > now() ${lock ? 'for update of m' : ''}`,

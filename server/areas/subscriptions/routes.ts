@@ -1,7 +1,7 @@
 import { owner, signedIn, viewer, workspaceOwner } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { NewSubscription, Subscription, SubscriptionPatch, subscriptionList } from './schema.ts'
+import { ListedSubscription, NewSubscription, Subscription, SubscriptionPatch, subscriptionList } from './schema.ts'
 import type { Subscriptions } from './service.ts'
 
 export const subscriptionRoutes = (subscriptions: Subscriptions): AnyRoute[] =>
@@ -18,7 +18,7 @@ export const subscriptionRoutes = (subscriptions: Subscriptions): AnyRoute[] =>
       listSubscriptions: {
         summary: "Subscriptions of the caller's workspaces (operators: all)",
         query: subscriptionList.query,
-        answer: page(Subscription),
+        answer: page(ListedSubscription),
         run: subscriptions.listSubscriptions,
       },
       createSubscription: {

@@ -21,6 +21,11 @@ export const Subscription = z
   .meta({ id: 'Subscription' })
 export type Subscription = z.input<typeof Subscription>
 
+export const ListedSubscription = Subscription.extend({
+  workspace_name: z.string().optional().describe('Shown to operators, who may not be in the workspace'),
+}).meta({ id: 'ListedSubscription' })
+export type ListedSubscription = z.input<typeof ListedSubscription>
+
 export const NewSubscription = z.strictObject({
   name: name(),
   status: status.default('active'),

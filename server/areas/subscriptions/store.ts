@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
-import { type Subscription, subscriptionList } from './schema.ts'
+import { type ListedSubscription, type Subscription, subscriptionList } from './schema.ts'
 
 // Found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
 
@@ -30,7 +30,11 @@ export const listSubscriptions = (tx: Tx, userId: string, asked: ListInput) =>
   })
 
 export const listAllSubscriptions = (tx: Tx, asked: ListInput) =>
-  readList<Subscription>(tx, subscriptionList, asked, { sql: `select ${columns} from subscriptions`, values: [] })
+  readList<ListedSubscription>(tx, subscriptionList, asked, {
+    sql: `select ${columns}, (select w.name from workspaces w where w.workspace_id = s.workspace_id) as workspace_name
+      from subscriptions s`,
+    values: [],
+  })
 
 export type NewRow = {
   subscription_id: string

@@ -1,7 +1,7 @@
 import { member, orOneself, owner, signedIn, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
-import { AddUsers, NewTeam, Team, TeamPatch, TeamSummary, teamList } from './schema.ts'
+import { AddUsers, ListedTeam, NewTeam, Team, TeamPatch, teamList } from './schema.ts'
 import type { Teams } from './service.ts'
 
 export const teamRoutes = (teams: Teams): AnyRoute[] =>
@@ -21,7 +21,7 @@ export const teamRoutes = (teams: Teams): AnyRoute[] =>
       listTeams: {
         summary: "Teams of the caller's workspaces (operators: all)",
         query: teamList.query,
-        answer: page(TeamSummary),
+        answer: page(ListedTeam),
         run: teams.listTeams,
       },
       createTeam: {

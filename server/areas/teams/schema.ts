@@ -24,6 +24,11 @@ export type Team = z.input<typeof Team>
 export const TeamSummary = Team.omit({ members: true }).meta({ id: 'TeamSummary' })
 export type TeamSummary = z.input<typeof TeamSummary>
 
+export const ListedTeam = TeamSummary.extend({
+  workspace_name: z.string().optional().describe('Shown to operators, who may not be in the workspace'),
+}).meta({ id: 'ListedTeam' })
+export type ListedTeam = z.input<typeof ListedTeam>
+
 export const MAX_SLUG_LENGTH = 63
 const slug = z
   .string()

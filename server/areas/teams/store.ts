@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
-import { type Team, type TeamSummary, teamList } from './schema.ts'
+import { type ListedTeam, type Team, type TeamSummary, teamList } from './schema.ts'
 
 // Teams are found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
 
@@ -52,7 +52,10 @@ export const listTeams = (tx: Tx, userId: string, asked: ListInput) =>
   })
 
 export const listAllTeams = (tx: Tx, asked: ListInput) =>
-  readList<TeamSummary>(tx, teamList, asked, { sql: `select ${summary} from teams t`, values: [] })
+  readList<ListedTeam>(tx, teamList, asked, {
+    sql: `select ${summary}, (select w.name from workspaces w where w.workspace_id = t.workspace_id) as workspace_name from teams t`,
+    values: [],
+  })
 
 export type TeamRow = {
   team_id: string

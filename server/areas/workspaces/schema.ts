@@ -82,6 +82,8 @@ export const AuditEntry = z
     workspace_id: id('ws').nullable(),
     actor_id: id('usr').nullable(),
     actor_kind: z.string(),
+    actor_name: z.string().nullable().optional().describe('Shown to operators; null where the account is gone'),
+    workspace_name: z.string().nullable().optional().describe('Shown to operators; null where it was deleted'),
     action: z.string(),
     subject: z.string().nullable(),
     data: jsonObject(),

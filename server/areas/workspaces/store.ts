@@ -94,10 +94,14 @@ const auditWhere = `($1::text is null or action = $1 or (right($1, 2) = '.*' and
   and ($2::uuid is null or actor_id = $2) and ($3::text is null or subject = $3)
   and ($4::timestamptz is null or at >= $4) and ($5::timestamptz is null or at < $5)`
 
+/** An operator knows neither the people nor the workspaces of other tenants. */
+const auditNames = `, (select u.name from users u where u.user_id = a.actor_id) as actor_name,
+  (select w.name from workspaces w where w.workspace_id = a.workspace_id) as workspace_name`
+
 /** Of every workspace where none is named. */
 export const listAudit = (tx: Tx, workspaceId: string | null, filter: AuditFilter, asked: ListInput) =>
   readList<AuditEntry>(tx, auditList, asked, {
-    sql: `select ${auditColumns} from audit_log where ${workspaceId === null ? '' : 'workspace_id = $6 and'} ${auditWhere}`,
+    sql: `select ${auditColumns}${workspaceId === null ? auditNames : ''} from audit_log a where ${workspaceId === null ? '' : 'workspace_id = $6 and'} ${auditWhere}`,
     values: [
       filter.action ?? null,
       filter.actor_id ?? null,

@@ -119,6 +119,7 @@ describe('workspaces', () => {
     const operator = await makePerson(service(), { email: 'op@example.com' })
     const log = (await operator.call('GET', '/api/audit-log?action=workspace.deleted')).body.items
     expect(log[0]).toMatchObject({ subject: workspace.id, actor_id: owner.id, data: { name: 'Doomed' } })
+    expect(log[0]).toMatchObject({ actor_name: owner.name, workspace_name: null })
   })
 })
 
@@ -273,6 +274,7 @@ describe('the audit log', () => {
     const mine = await world.owner.call('GET', '/api/audit-log')
     expect(mine.body.items.length).toBeGreaterThan(0)
     for (const entry of mine.body.items) expect(entry.workspace_id).toBe(world.workspace.id)
+    expect(mine.body.items[0]).not.toHaveProperty('actor_name')
     for (const person of [world.member, world.viewer, world.guest])
       expect((await person.call('GET', '/api/audit-log')).status).toBe(403)
     const [operator] = await service().sql<{ user_id: string }>(

@@ -13,7 +13,7 @@ const ownersOf = async (tx: Tx, workspaceId: string): Promise<string[]> =>
     ])
   ).map(({ user_id }) => user_id)
 
-const LINK = '/settings/billing'
+const LINK = '/billing'
 
 type InvoiceFacts = { invoice_id: string; number: string | null; amount_due: number; currency: string }
 

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { useAll, useApi } from '#web/api.ts'
 import { CreateHere } from '#web/features/credentials/create-here.tsx'
+import { workflowName } from '#web/features/workflows/built-in.ts'
 import { mayRun } from '#web/features/workflows/role.ts'
 import { useWorkflowId } from '#web/features/workflows/workflow-page.tsx'
 import { useMe, useRole } from '#web/session.tsx'
@@ -81,7 +82,7 @@ function WorkflowPick(props: PickProps) {
       nothing="No other workflows yet"
       choices={data
         ?.filter((one) => one.workflow_id !== own && (one.kind === 'system' || mayRun(one, userId)))
-        .map(({ workflow_id, name }) => ({ id: workflow_id, name }))}
+        .map((one) => ({ id: one.workflow_id, name: workflowName(one) }))}
     />
   )
 }

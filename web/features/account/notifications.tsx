@@ -2,10 +2,11 @@ import { useState } from 'react'
 import type { NotificationPreferences } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
+import { Field, Select } from '#web/ui/field.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { t } from '#web/words/language.ts'
+import { languages, t } from '#web/words/language.ts'
 import { ChatApps } from './chat-apps.tsx'
 
 type Preference = NotificationPreferences['preferences'][number]
@@ -47,6 +48,7 @@ export function NotificationPreferencesPage() {
 
 function Choices({ found }: { found: NotificationPreferences }) {
   const [chosen, setChosen] = useState(found.preferences)
+  const [language, setLanguage] = useState(found.language)
   const save = useChange('setNotificationPreferences', {
     stale: ['getNotificationPreferences'],
     done: 'Saved',
@@ -77,12 +79,20 @@ function Choices({ found }: { found: NotificationPreferences }) {
           })),
         ]}
       />
+      <Field label="Language of mails" className="mt-4 w-56">
+        <Select
+          value={language}
+          onChange={(event) => setLanguage(event.currentTarget.value as typeof language)}
+          options={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+        />
+      </Field>
       <div className="mt-4 flex gap-2">
         <Button
           look="primary"
           disabled={save.isPending}
           onClick={() =>
             save.mutate({
+              language,
               preferences: chosen
                 .filter(({ is_default }) => !is_default)
                 .map(({ kind, app, mail, channel }) => ({ kind, app, mail, channel })),

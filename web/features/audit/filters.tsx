@@ -6,6 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { saveFile } from '#web/ui/download.ts'
 import { Field, Input, Select, withPresent } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
+import { actionWords } from './actions.ts'
 
 /** What the address of the page says. Days are those of the reader. */
 export type AuditFilter = { action?: string; person?: string; from?: string; until?: string }
@@ -23,6 +24,10 @@ export const asQuery = ({ action, person, from, until }: AuditFilter) => ({
   ...(isDay(from) && { from: dayStart(from) }),
   ...(isDay(until) && { to: dayStart(until, 1) }),
 })
+
+/** In the order of what is read. */
+const actionOptions = (actions: string[]) =>
+  actions.map((value) => ({ value, label: actionWords(value) })).sort((a, b) => a.label.localeCompare(b.label))
 
 export function AuditFilters({
   filter,
@@ -66,7 +71,7 @@ export function AuditFilters({
         <Select
           value={filter.action ?? ''}
           onChange={(event) => set({ action: event.currentTarget.value })}
-          options={[{ value: '', label: 'All actions' }, ...actions.map((value) => ({ value, label: value }))]}
+          options={[{ value: '', label: 'All actions' }, ...actionOptions(actions)]}
         />
       </Field>
       <Field label="From" className="w-40">

@@ -3,8 +3,8 @@ import { Lock, ScrollText } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AuditEntry } from '#sdk/types.generated'
 import { useList } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
 import { useMe, useRole } from '#web/session.tsx'
-import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { JsonView } from '#web/ui/json-view.tsx'
@@ -15,6 +15,7 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
 import { PersonName } from '../people/names.tsx'
+import { actionWords } from './actions.ts'
 import { type AuditFilter, AuditFilters, asQuery } from './filters.tsx'
 import { Subject } from './subject.tsx'
 
@@ -45,8 +46,10 @@ function Log() {
     ...new Set([...known, ...(log.data ?? []).map((entry) => entry.action), ...(action ? [action] : [])]),
   ].sort()
   const isFiltered = Object.keys(asQuery(filter)).length > 0
-  const tenant = (id: string | null): ReactNode =>
-    id === null ? '–' : (workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? <ShortId id={id} />)
+  const tenant = ({ workspace_id: id, workspace_name }: AuditEntry): ReactNode =>
+    id === null
+      ? '–'
+      : (workspace_name ?? workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? <ShortId id={id} />)
   return (
     <Page
       wide
@@ -54,7 +57,7 @@ function Log() {
       description={
         operator
           ? 'Changes in all tenants. Reading this log is recorded too.'
-          : 'Changes in this workspace, and what operators viewed.'
+          : 'Changes in this workspace, also those that operators made.'
       }
     >
       <AuditFilters
@@ -74,32 +77,34 @@ function Log() {
             more={log.more}
             empty={<Empty icon={ScrollText} title={isFiltered ? 'No entries match these filters' : 'No entries yet'} />}
             columns={[
-              { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '9rem', secondary: true },
-              { header: 'Who', cell: (row) => <Actor entry={row} />, width: '13rem', secondary: true },
+              { header: 'When', cell: (row) => <RelativeTime at={row.at} />, width: '8rem', secondary: true },
+              { header: 'Who', cell: (row) => <Actor entry={row} />, width: '11rem', secondary: true },
               {
                 header: 'Action',
                 cell: (row) => (
                   <>
-                    <Badge>{row.action}</Badge>
-                    <span className="ml-2 text-xs text-ink-2 md:hidden">
-                      <RelativeTime at={row.at} />
+                    <span title={row.action} className="font-medium">
+                      {actionWords(row.action)}
+                    </span>
+                    <span className="block text-xs text-ink-2 md:hidden">
+                      <Actor entry={row} />, <RelativeTime at={row.at} />
                     </span>
                   </>
                 ),
-                width: '14rem',
               },
               {
                 header: 'Target',
                 cell: (row) => <Subject subject={row.subject} isForeign={operator} />,
-                secondary: true,
+                wide: true,
+                width: '14rem',
               },
               ...(operator
                 ? [
                     {
                       header: 'Workspace',
-                      cell: (row: AuditEntry) => tenant(row.workspace_id),
-                      secondary: true,
-                      width: '10rem',
+                      cell: (row: AuditEntry) => tenant(row),
+                      wide: true,
+                      width: '9rem',
                     },
                   ]
                 : []),
@@ -110,19 +115,24 @@ function Log() {
                     size="small"
                     look="quiet"
                     onClick={() => setShown(row)}
-                    aria-label={`Details of ${row.action}`}
+                    aria-label={`Details of ${actionWords(row.action)}`}
                   >
                     Details
                   </Button>
                 ),
-                width: '8rem',
+                width: '6rem',
                 align: 'right',
               },
             ]}
           />
         )}
       </Loaded>
-      <Dialog open={shown !== null} onClose={() => setShown(null)} title={shown?.action ?? ''} size="medium">
+      <Dialog
+        open={shown !== null}
+        onClose={() => setShown(null)}
+        title={actionWords(shown?.action ?? '')}
+        size="medium"
+      >
         {shown && (
           <div className="flex flex-col gap-4">
             <Facts
@@ -136,8 +146,14 @@ function Log() {
                     {shown.subject ?? '–'}
                   </code>,
                 ],
-                ['Workspace', tenant(shown.workspace_id)],
+                ['Workspace', tenant(shown)],
                 ['IP address', shown.address ?? '–'],
+                [
+                  'Action in the API',
+                  <code key="action" className="font-mono text-xs">
+                    {shown.action}
+                  </code>,
+                ],
                 [
                   'Entry',
                   <code key="id" className="font-mono text-xs">
@@ -154,5 +170,20 @@ function Log() {
   )
 }
 
-const Actor = ({ entry }: { entry: AuditEntry }) =>
-  entry.actor_id === null ? <span className="text-ink-2">{entry.actor_kind}</span> : <PersonName id={entry.actor_id} />
+/** What acts where no person of the reader's workspace did. */
+const actors: Record<string, string> = {
+  system: 'The system',
+  operator: 'An operator',
+  service_account: 'A service account',
+  person: 'Somebody',
+}
+
+function Actor({ entry: { actor_id, actor_kind, actor_name } }: { entry: AuditEntry }) {
+  const { list } = usePeople()
+  const { user } = useMe()
+  const isKnown = actor_id === user.user_id || list.some(({ user_id }) => user_id === actor_id)
+  if (isKnown) return <PersonName id={actor_id} />
+  if (actor_id !== null && actor_name) return <span title={actor_id}>{actor_name}</span>
+  if (actor_id !== null && actor_kind !== 'operator') return <PersonName id={actor_id} />
+  return <span className="text-ink-2">{actors[actor_kind] ?? actor_kind}</span>
+}

@@ -92,6 +92,17 @@ const kinds: Readonly<Record<string, Kind>> = {
   file: { shown: t('File') },
 }
 
+/** What operators looked at, where an entry names a listing. */
+const listings: Readonly<Record<string, string>> = {
+  companies: 'All companies',
+  teams: 'All teams',
+  subscriptions: 'All subscription records',
+  notifications: 'All notifications',
+  presence: 'Presence of everybody',
+  audit_log: 'Audit log of all tenants',
+  outbox: 'Outbox of mails',
+}
+
 const prefixOf = (subject: string): string => /^([a-z]+)_[0-9a-z]{26}$/.exec(subject)?.[1] ?? ''
 
 export function Subject({ subject, isForeign }: { subject: string | null; isForeign: boolean }) {
@@ -105,7 +116,7 @@ export function Subject({ subject, isForeign }: { subject: string | null; isFore
   })
   if (subject === null) return '–'
   if (prefix === 'usr' && !isForeign) return <PersonName id={subject} />
-  if (prefix === '') return subject
+  if (prefix === '') return listings[subject] ?? subject
   if (!kind || isForeign) return <ShortId id={subject} />
   const name = data?.get(subject)
   const hasPage = kind.page !== undefined && (name !== undefined || kind.names === undefined)

@@ -13,7 +13,7 @@ export const TenantsPage = () => (
   <OperatorsOnly title="Tenants">
     <Page
       title="Tenants"
-      description="Companies, teams, subscriptions and presence of all tenants. Each view is recorded in the tenant's audit log."
+      description="Companies, teams, subscriptions and presence of all tenants. Each view is recorded in the audit log."
     >
       <Tabs
         tabs={[
@@ -26,6 +26,10 @@ export const TenantsPage = () => (
     </Page>
   </OperatorsOnly>
 )
+
+/** The listings of all tenants carry names to operators alone. */
+const Named = ({ name, id }: { name: string | undefined; id: string }) =>
+  name === undefined ? <ShortId id={id} /> : <span title={id}>{name}</span>
 
 function Companies() {
   const companies = useList('listCompanies', { limit: 100 })
@@ -41,7 +45,7 @@ function Companies() {
           columns={[
             { header: 'Company', cell: (row) => <span className="font-medium">{row.name}</span> },
             { header: 'Id', cell: (row) => <ShortId id={row.company_id} />, secondary: true },
-            { header: 'Owner', cell: (row) => <ShortId id={row.owner_id} />, secondary: true },
+            { header: 'Owner', cell: (row) => <Named name={row.owner_name} id={row.owner_id} />, secondary: true },
             { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem' },
           ]}
         />
@@ -63,7 +67,11 @@ function Teams() {
           empty={<Empty title="No teams yet" />}
           columns={[
             { header: 'Team', cell: (row) => <span className="font-medium">{row.name}</span> },
-            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
+            {
+              header: 'Workspace',
+              cell: (row) => <Named name={row.workspace_name} id={row.workspace_id} />,
+              secondary: true,
+            },
             { header: 'People', cell: (row) => row.member_count, align: 'right', width: '6rem' },
             { header: 'Created', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
           ]}
@@ -86,7 +94,11 @@ function Subscriptions() {
           empty={<Empty title="No subscription records yet" />}
           columns={[
             { header: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
-            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
+            {
+              header: 'Workspace',
+              cell: (row) => <Named name={row.workspace_name} id={row.workspace_id} />,
+              secondary: true,
+            },
             { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '7rem' },
             { header: 'Quantity', cell: (row) => row.quantity, align: 'right', width: '6rem' },
             { header: 'Since', cell: (row) => <RelativeTime at={row.starts_at} />, width: '9rem', secondary: true },
@@ -109,8 +121,12 @@ function Present() {
           more={present.more}
           empty={<Empty title="No presence yet" />}
           columns={[
-            { header: 'Person', cell: (row) => <ShortId id={row.user_id} /> },
-            { header: 'Workspace', cell: (row) => <ShortId id={row.workspace_id} />, secondary: true },
+            { header: 'Person', cell: (row) => <Named name={row.name} id={row.user_id} /> },
+            {
+              header: 'Workspace',
+              cell: (row) => <Named name={row.workspace_name} id={row.workspace_id} />,
+              secondary: true,
+            },
             { header: 'State', cell: (row) => presenceWords[row.status], width: '6rem' },
             { header: 'Last seen', cell: (row) => <RelativeTime at={row.last_seen_at} />, width: '8rem' },
           ]}

@@ -5,6 +5,7 @@ import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, type Option, Select } from '#web/ui/field.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { roleLabel } from './roles.ts'
 
 export type InviteProps = {
   open: boolean
@@ -49,7 +50,7 @@ function Made({ made, onAgain, onClose }: { made: Invitation; onAgain(): void; o
     <div className="flex flex-col gap-4">
       {made.state === 'added' ? (
         <p role="status">
-          <strong>{made.email}</strong> was added as {made.role}.
+          <strong>{made.email}</strong> was added as {roleLabel(made.role)}.
         </p>
       ) : (
         <>

@@ -1,4 +1,4 @@
-import { CircleStop } from 'lucide-react'
+import { CircleStop, RotateCcw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { ExecutionSummary } from '#sdk/types.generated'
 import { invalidate, useApi, useChange } from '#web/api.ts'
@@ -73,25 +73,84 @@ export function BulkActions({ filter, onStarted }: { filter: Filter; onStarted(b
 
 type Choosing = { selection: Selection<ExecutionSummary>; onStarted(bulkId: string): void }
 
-export function CancelChosen({ selection, onStarted }: Choosing) {
+const canCancel = ({ status }: ExecutionSummary): boolean =>
+  status === 'queued' || status === 'running' || status === 'waiting'
+
+/** A job would not learn of the new run: its failed records are retried on its own page. */
+const canRetry = ({ status, trigger }: ExecutionSummary): boolean =>
+  trigger.kind !== 'job' && (status === 'failed' || status === 'timed_out' || status === 'cancelled')
+
+export const canChoose = (run: ExecutionSummary): boolean => canCancel(run) || canRetry(run)
+
+type Verb = 'cancel' | 'retry'
+
+const chosenWords = (verb: Verb, count: number) =>
+  verb === 'cancel'
+    ? {
+        button: count === 1 ? 'Cancel run' : 'Cancel runs',
+        title: count === 1 ? 'Cancel this run?' : `Cancel ${count} runs?`,
+        consequence: 'Their effects are not undone. They do not continue.',
+      }
+    : {
+        button: count === 1 ? 'Retry run' : 'Retry runs',
+        title: count === 1 ? 'Retry this run?' : `Retry ${count} runs?`,
+        consequence: 'Each starts once more from its failed node, in workflows that you may run.',
+      }
+
+export const ChosenActions = ({ selection, onStarted }: Choosing) => (
+  <>
+    <ChosenAction
+      verb="cancel"
+      concerned={selection.chosen.filter(canCancel)}
+      clear={selection.clear}
+      onStarted={onStarted}
+    />
+    <ChosenAction
+      verb="retry"
+      concerned={selection.chosen.filter(canRetry)}
+      clear={selection.clear}
+      onStarted={onStarted}
+    />
+  </>
+)
+
+function ChosenAction({
+  verb,
+  concerned,
+  clear,
+  onStarted,
+}: {
+  verb: Verb
+  concerned: ExecutionSummary[]
+  clear(): void
+  onStarted(bulkId: string): void
+}) {
   const [asking, setAsking] = useState(false)
   const start = useChange('startBulk', { stale: ['searchExecutions'] })
-  const count = selection.chosen.length
+  const count = concerned.length
+  if (count === 0) return null
+  const { button, title, consequence } = chosenWords(verb, count)
   return (
     <>
-      <Button icon={CircleStop} onClick={() => setAsking(true)}>
-        Cancel runs
+      <Button icon={verb === 'cancel' ? CircleStop : RotateCcw} onClick={() => setAsking(true)}>
+        {button}
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={count === 1 ? 'Cancel this run?' : `Cancel ${count} runs?`}
-        consequence="Their effects are not undone. They do not continue."
-        action={count === 1 ? 'Cancel run' : 'Cancel runs'}
+        look={verb === 'cancel' ? 'danger' : 'primary'}
+        title={title}
+        consequence={consequence}
+        action={button}
         onConfirm={async () => {
-          const execution_ids = selection.chosen.map(({ execution_id }) => execution_id)
-          onStarted((await start.mutateAsync({ action: 'cancel', filter: { execution_ids } })).bulk_id)
-          selection.clear()
+          const execution_ids = concerned.map(({ execution_id }) => execution_id)
+          const { bulk_id } = await start.mutateAsync({
+            action: verb,
+            filter: { execution_ids },
+            ...(verb === 'retry' && { from: 'failed' }),
+          })
+          onStarted(bulk_id)
+          clear()
         }}
       />
     </>

@@ -12,7 +12,7 @@ import { Empty, Loaded } from '#web/ui/states.tsx'
 import { tabClass } from '#web/ui/tabs.tsx'
 import { t } from '#web/words/language.ts'
 import { useWorkspaceId } from '../people/names.tsx'
-import { BulkActions, CancelChosen, Progress } from './bulk.tsx'
+import { BulkActions, ChosenActions, canChoose, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
 
@@ -97,7 +97,7 @@ export function RunsPage() {
   const selection = useSelection(runs.data, {
     keyOf: ({ execution_id }) => execution_id,
     nameOf: ({ execution_id }) => `run ${execution_id.slice(-10)}`,
-    can: ({ status }) => status === 'queued' || status === 'running' || status === 'waiting',
+    can: canChoose,
   })
   const [bulkId, setBulkId] = useState<string | null>(null)
   const set = (more: Search): void =>
@@ -156,7 +156,7 @@ export function RunsPage() {
             Clear
           </Button>
         )}
-        {/* What is done with all of them goes by the filters alone. */}
+        {/* What is done with all of them goes by the filters alone; what a search found is chosen row by row. */}
         {text.query.q === undefined && (
           <BulkActions
             onStarted={setBulkId}
@@ -174,7 +174,7 @@ export function RunsPage() {
         {(rows) => (
           <>
             <SelectionBar selection={selection}>
-              <CancelChosen selection={selection} onStarted={setBulkId} />
+              <ChosenActions selection={selection} onStarted={setBulkId} />
             </SelectionBar>
             <RunTable
               rows={rows}

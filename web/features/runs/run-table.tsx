@@ -9,13 +9,17 @@ import { Empty } from '#web/ui/states.tsx'
 import { Table, type TableProps } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
+import { workflowName } from '../workflows/built-in.ts'
 import { waitsFor } from './words.ts'
 
 /** Names of workflows, for lists that know only their ids. */
 export function useWorkflowNames(): (workflowId: string | null) => string {
   const { data } = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
-  return (id) =>
-    data?.items.find(({ workflow_id }) => workflow_id === id)?.name ?? (id === null ? 'A standalone job' : 'A workflow')
+  return (id) => {
+    const found = data?.items.find(({ workflow_id }) => workflow_id === id)
+    if (found) return workflowName(found)
+    return id === null ? t('A standalone job') : t('A workflow')
+  }
 }
 
 export function RunTable({

@@ -15,6 +15,7 @@ import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded, Skeleton } from '#web/ui/states.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { workflowName } from '../workflows/built-in.ts'
 import { mayChange, mayUse, roleIn, type WorkflowRole } from '../workflows/role.ts'
 import { definitionOf, useVersion } from '../workflows/versions-of.ts'
 import { DebugButton, ReceiptButton } from './after-run.tsx'
@@ -47,7 +48,7 @@ function Run({ execution_id }: { execution_id: string }) {
     { enabled: Boolean(found?.workflow_id) },
   )
   const definition = useDefinition(found, workflow.data)
-  const name = workflow.data?.name ?? 'A run'
+  const name = workflow.data ? workflowName(workflow.data) : 'A run'
   const { userId } = useRole()
   const mayAct = found !== undefined && maySteer(found, workflow.data ? roleIn(workflow.data, userId) : 'none', userId)
   const [retrying, setRetrying] = useState<string | null>(null)

@@ -75,7 +75,7 @@ function InputAndOutput({ execution_id, detail, title }: Detailed & { title: str
         {detail.input ? (
           <ExecutionData value={detail.input} label={`Input of ${title}`} execution_id={execution_id} />
         ) : (
-          <p className="text-ink-2">{detail.input_error ?? 'It has no input.'}</p>
+          <p className="text-ink-2">{detail.input_error === null ? 'It has no input.' : said(detail.input_error)}</p>
         )}
       </section>
       <section aria-label="Output of the step" className="min-w-0">

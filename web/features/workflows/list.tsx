@@ -16,6 +16,7 @@ import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
 import { useWorkspaceId } from '../people/names.tsx'
+import { workflowName } from './built-in.ts'
 import { ImportN8nButton } from './import-n8n.tsx'
 import { BulkActions } from './list/bulk.tsx'
 import { RowMenu } from './list/row-menu.tsx'
@@ -119,7 +120,7 @@ function useColumns(): Column<Workflow>[] {
     {
       header: 'Name',
       link: true,
-      cell: (row) => row.name,
+      cell: workflowName,
       after: (row) => (
         <>
           {row.kind === 'system' && <Badge>built in</Badge>}

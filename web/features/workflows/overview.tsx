@@ -11,6 +11,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
 import { RecentFigures } from '../insights/figures.tsx'
 import { RunTable } from '../runs/run-table.tsx'
+import { workflowDescription, workflowName } from './built-in.ts'
 import { mayChange, type WorkflowRole } from './role.ts'
 import { scheduleInWords } from './schedule-words.ts'
 import { definitionOf, useVersion } from './versions-of.ts'
@@ -28,14 +29,15 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   const { version } = useVersion(workflow.workflow_id, workflow.active_version_id)
   const definition = version ? definitionOf(version) : (workflow.definition as Definition | undefined)
   const involved = role !== 'none' && workflow.kind === 'user'
+  const description = workflowDescription(workflow)
   const schedules = useApi('listSchedules', { workflow_id: workflow.workflow_id }, { enabled: involved })
   return (
     <>
-      {workflow.description && <p className="mb-5 max-w-prose text-ink-2">{workflow.description}</p>}
+      {description && <p className="mb-5 max-w-prose text-ink-2">{description}</p>}
       <Card className="mb-5 min-h-64 overflow-hidden p-0">
         {definition ? (
           <Suspense fallback={<Skeleton className="h-72 w-full" />}>
-            <StepsGraph definition={definition} className="h-72" label={`Steps of ${workflow.name}`} />
+            <StepsGraph definition={definition} className="h-72" label={`Steps of ${workflowName(workflow)}`} />
           </Suspense>
         ) : (
           <NoGraph workflow={workflow} role={role} />

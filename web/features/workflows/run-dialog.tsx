@@ -8,6 +8,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { hasLists } from '#web/ui/schema-lists.ts'
 import { Loading } from '#web/ui/states.tsx'
+import { workflowName } from './built-in.ts'
 import { FillFromMessage } from './fill-from-message.tsx'
 import { definitionOf, useVersion } from './versions-of.ts'
 
@@ -47,7 +48,7 @@ export function RunDialog({
     <Dialog
       open={open}
       onClose={onClose}
-      title={`Run ${workflow.name}`}
+      title={`Run ${workflowName(workflow)}`}
       description={version ? `Version ${version.number}. Every step is recorded as it happens.` : undefined}
       size={hasLists(inputs) ? 'large' : 'medium'}
     >

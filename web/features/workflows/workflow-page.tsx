@@ -8,6 +8,7 @@ import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
+import { workflowName } from './built-in.ts'
 import { mayChange, mayUse, roleIn, type WorkflowRole } from './role.ts'
 import { RunDialog } from './run-dialog.tsx'
 import { TransferNotice } from './transfer.tsx'
@@ -32,8 +33,8 @@ export function WorkflowPage({
   return (
     <Page
       wide={wide}
-      title={workflow.data ? `${workflow.data.name} · ${section}` : section}
-      heading={workflow.data?.name ?? 'Workflow'}
+      title={workflow.data ? `${workflowName(workflow.data)} · ${section}` : section}
+      heading={workflow.data ? workflowName(workflow.data) : 'Workflow'}
       crumbs={[{ label: 'Workflows', to: '/workflows' }]}
       actions={workflow.data && <Actions workflow={workflow.data} role={role} />}
     >

@@ -1,0 +1,29 @@
+import type { MailText } from '#model/mail-texts'
+import { makeSaid, withValues } from '#model/said'
+import catalogues from './mail-words.generated.json' with { type: 'json' }
+
+// Mails are in the language that the person chose: what is ours in them, not what tenants wrote.
+
+const known: Readonly<Record<string, Readonly<Record<string, string>>>> = catalogues
+
+export const mailLanguages = ['en', ...Object.keys(known)] as [string, ...string[]]
+
+export type MailWords = {
+  language: string
+  /** A text of the mail itself. */
+  say(text: MailText, values?: readonly unknown[]): string
+  /** A title or body that the service or a tenant wrote; the latter stays as it is. */
+  notice(text: string): string
+}
+
+function wordsIn(language: string): MailWords {
+  const words = known[language]
+  const translate = (text: string, values: readonly unknown[] = []): string => withValues(words?.[text] ?? text, values)
+  return { language, say: translate, notice: words ? makeSaid(translate) : (text) => text }
+}
+
+const byLanguage = new Map(mailLanguages.map((language) => [language, wordsIn(language)]))
+
+/** English for anyone who has chosen nothing. */
+export const mailWords = (language: string | null): MailWords =>
+  byLanguage.get(language ?? 'en') ?? byLanguage.get('en')!
