@@ -1,115 +1,20 @@
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { join } from 'node:path'
 import { chain } from '#engine/testing'
+import type { Asked, Calm } from './calm.ts'
 import { startBenchDatabase } from './database.ts'
+import { type Answer, type Clients, type Line, openLine, percentile, press, requestOf } from './press.ts'
 import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 
 // Five times the load the service can carry, open loop: requests are sent at their time whether or not earlier ones were
 // answered, each over a connection of its own client. Then, with the limits that everybody has, one tenant's flood beside
-// another's quiet work. The load comes from this process over raw sockets, written ahead of time.
+// another's quiet work. The load comes from this process over raw sockets, written ahead of time. Health and the quiet tenant ask from a process
+// of their own: what this one does before it reads an answer is no time of the service's. `node bench/overload.ts neighbour` takes a part alone.
 
 const SECONDS = Number(process.env.SECONDS ?? 8)
-
-/** Status 0: the connection was lost. */
-type Answer = { status: number; ms: number; at: number; retryAfterS: number }
-
-type Line = ReturnType<typeof openLine>
-
-/** One connection with requests in flight, answered in order. */
-function openLine(base: URL, onAnswer: () => void = () => {}) {
-  const socket = connect(Number(base.port), base.hostname)
-  const sentAt: number[] = []
-  const answers: Answer[] = []
-  let rest = ''
-  const read = (text: string): void => {
-    rest += text
-    for (;;) {
-      const headEnd = rest.indexOf('\r\n\r\n')
-      if (headEnd === -1) return
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(rest.slice(0, headEnd + 2))?.[1] ?? 0)
-      if (rest.length < headEnd + 4 + length) return
-      const now = performance.now()
-      const retryAfterS = Number(/\r\nretry-after: (\d+)/i.exec(rest.slice(0, headEnd + 2))?.[1] ?? 0)
-      answers.push({ status: Number(rest.slice(9, 12)), ms: now - sentAt.shift()!, at: now, retryAfterS })
-      rest = rest.slice(headEnd + 4 + length)
-      onAnswer()
-    }
-  }
-  socket
-    .setNoDelay(true)
-    .setEncoding('latin1')
-    .on('data', read)
-    .on('error', () => {
-      for (const at of sentAt.splice(0))
-        answers.push({ status: 0, ms: performance.now() - at, at: performance.now(), retryAfterS: 0 })
-    })
-  return {
-    opened: once(socket, 'connect'),
-    answers,
-    waiting: () => sentAt.length,
-    send(bytes: Buffer): void {
-      sentAt.push(performance.now())
-      socket.write(bytes)
-    },
-    close: () => socket.destroy(),
-  }
-}
-
-const requestOf = (method: string, url: string, token: string, body = ''): Buffer => {
-  const { host, pathname } = new URL(url)
-  return Buffer.from(
-    `${method} ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n` +
-      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  )
-}
-
-const percentile = (values: number[], share: number): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1))
-}
-
-type Clients = { most: number; openBefore?: number; obedient?: boolean }
-
-/**
- * Sends `rate` requests a second, each over a connection that is free, until the time is over; then waits for the answers.
- * While all clients wait for an answer nobody is left to ask. An obedient client that is refused asks no sooner than told.
- */
-async function press(
-  base: URL,
-  requests: Buffer[],
-  rate: number,
-  { most, openBefore = 0, obedient = false }: Clients,
-): Promise<Answer[]> {
-  const lines: Line[] = []
-  const free: Line[] = []
-  const openAnother = (): Line => {
-    const line: Line = openLine(base, () => {
-      const { retryAfterS } = line.answers.at(-1)!
-      if (obedient && retryAfterS > 0) setTimeout(() => free.push(line), retryAfterS * 1000)
-      else free.push(line)
-    })
-    lines.push(line)
-    return line
-  }
-  for (let n = 0; n < openBefore; n++) free.push(openAnother())
-  await Promise.all(lines.map(({ opened }) => opened))
-  const begun = performance.now()
-  let sent = 0
-  for (;;) {
-    const elapsed = (performance.now() - begun) / 1000
-    if (elapsed > SECONDS) break
-    for (const due = Math.floor(elapsed * rate); sent < due; sent++)
-      (free.pop() ?? (lines.length < most ? openAnother() : undefined))?.send(requests[sent % requests.length]!)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  const patience = performance.now() + 20_000
-  while (lines.some(({ waiting }) => waiting() > 0) && performance.now() < patience)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  const unanswered = lines.filter(({ waiting }) => waiting() > 0)
-  if (unanswered.length > 0) throw new Error(`${unanswered.length} of ${sent} requests were not answered`)
-  for (const line of lines) line.close()
-  return lines.flatMap(({ answers }) => answers)
-}
+/** Twice what the service carries, where that is not measured. */
+const FLOOD = 4_000
 
 /** How many a second it carries: each line sends the next request when the last one is answered. */
 async function capacity(base: URL, requests: Buffer[], seconds: number): Promise<number> {
@@ -127,6 +32,23 @@ async function capacity(base: URL, requests: Buffer[], seconds: number): Promise
   const odd = answers.find(({ status }) => status !== 202)
   if (odd) throw new Error(`status ${odd.status}`)
   return answers.length / seconds
+}
+
+/** Asks steadily from another process, `rate` times a second; it has begun when this resolves. */
+async function askCalmly(
+  base: URL,
+  requests: Buffer[],
+  rate: number,
+  clients: Clients,
+): Promise<{ answers: Promise<Calm[]> }> {
+  const child = fork(join(import.meta.dirname, 'calm.ts'), { serialization: 'advanced' })
+  child.send({ base: base.href, requests, rate, clients } satisfies Asked)
+  await once(child, 'message')
+  const answers = once(child, 'message').then(([calm]) => {
+    child.disconnect()
+    return calm as Calm[]
+  })
+  return { answers }
 }
 
 const database = await startBenchDatabase()
@@ -159,13 +81,11 @@ async function underPressure() {
   await capacity(base, triggers, 5)
   const carried = await capacity(base, triggers, 5)
 
-  const measure = async (clients: Clients) => {
-    const health = openLine(base)
-    const healthRequest = requestOf('GET', `${service.base}/healthz`, 'none')
-    const probing = setInterval(() => health.send(healthRequest), 100)
-    const answers = await press(base, triggers, carried * 5, clients)
-    clearInterval(probing)
-    health.close()
+  const healthRequest = requestOf('GET', `${service.base}/healthz`, 'none')
+  const measure = async (clients: Omit<Clients, 'seconds'>) => {
+    const probe = await askCalmly(base, [healthRequest], 10, { seconds: SECONDS + 2, most: 20, openBefore: 1 })
+    const answers = await press(base, triggers, carried * 5, { ...clients, seconds: SECONDS })
+    const health = await probe.answers
     const accepted = answers.filter(({ status }) => status === 202)
     const refused = answers.filter(({ status }) => status !== 202)
     const span = (Math.max(...answers.map(({ at }) => at)) - Math.min(...answers.map((one) => one.at - one.ms))) / 1000
@@ -176,7 +96,8 @@ async function underPressure() {
       accepted_p99_ms: percentile(ms(accepted), 0.99),
       refused_p50_ms: percentile(ms(refused), 0.5),
       refused_p99_ms: percentile(ms(refused), 0.99),
-      health_max_ms: percentile(ms(health.answers), 1),
+      health_p50_ms: percentile(ms(health), 0.5),
+      health_max_ms: percentile(ms(health), 1),
       lost: refused.filter(({ status }) => status !== 503).length,
     }
   }
@@ -198,22 +119,35 @@ async function underPressure() {
 async function besideFlood(rateLimits: 'on' | 'off', flood: number) {
   const { base, tenantOf, stop } = await startPressed(rateLimits)
   const [quiet, loud] = [await tenantOf(), await tenantOf()]
-  const calm = () => press(base, [quiet.read, quiet.request], 40, { most: 100, openBefore: 8 })
-  await calm()
-  const alone = await calm()
-  const [beside] = await Promise.all([calm(), press(base, [loud.request], flood, { most: 1000 })])
+  const calm = () => askCalmly(base, [quiet.read, quiet.request], 40, { seconds: SECONDS, most: 100, openBefore: 8 })
+  await (await calm()).answers
+  const alone = await (await calm()).answers
+  const asking = await calm()
+  let begunAt = 0
+  await press(base, [loud.request], flood, { seconds: SECONDS - 1, most: 1000 }, () => {
+    begunAt = performance.timeOrigin + performance.now()
+  })
+  const beside = await asking.answers
+  const first = beside.filter(({ sentAt }) => sentAt >= begunAt && sentAt < begunAt + 1000)
   await stop()
   return {
     alone_p50_ms: percentile(ms(alone), 0.5),
     alone_p99_ms: percentile(ms(alone), 0.99),
     beside_flood_p50_ms: percentile(ms(beside), 0.5),
     beside_flood_p99_ms: percentile(ms(beside), 0.99),
+    first_second_p50_ms: percentile(ms(first), 0.5),
+    first_second_max_ms: percentile(ms(first), 1),
     refused: beside.filter(({ status }) => status >= 400).length,
   }
 }
 
-const { flood, ...pressed } = await underPressure()
-const neighbour = { limits_on: await besideFlood('on', flood), limits_off: await besideFlood('off', flood) }
-console.log(JSON.stringify({ ...pressed, neighbour }, null, 2))
+const wanted = process.argv.slice(2)
+const isWanted = (part: string): boolean => wanted.length === 0 || wanted.includes(part)
+const { flood, ...pressed } = isWanted('pressed') ? await underPressure() : { flood: FLOOD }
+const neighbour = isWanted('neighbour') && {
+  limits_on: await besideFlood('on', flood),
+  limits_off: await besideFlood('off', flood),
+}
+console.log(JSON.stringify({ ...pressed, ...(neighbour && { neighbour }) }, null, 2))
 await database.stop()
 process.exit(0)

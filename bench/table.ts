@@ -14,42 +14,65 @@ export function numbersIn(figures: Figures, path = ''): Record<string, number> {
   )
 }
 
-const isMet = (target: Target, now: number): boolean => ('least' in target ? now >= target.least : now <= target.most)
+type Judged = { wanted: string; isMet: boolean }
 
-const wanted = (target: Target): string => ('least' in target ? `≥ ${target.least}` : `≤ ${target.most}`)
+function judge(target: Target, now: number, ratio: number | undefined): Judged {
+  if ('least' in target) return { wanted: `≥ ${target.least}`, isMet: now >= target.least }
+  if ('most' in target) return { wanted: `≤ ${target.most}`, isMet: now <= target.most }
+  if ('leastRatio' in target)
+    return { wanted: `ratio ≥ ${target.leastRatio}`, isMet: ratio !== undefined && ratio >= target.leastRatio }
+  return { wanted: `ratio ≤ ${target.mostRatio}`, isMet: ratio !== undefined && ratio <= target.mostRatio }
+}
 
-/** One row for each figure that has a target or a baseline. */
+const shown = (value: number | undefined): string => (value === undefined ? '' : String(value))
+
+/** One row for each figure that has a target, and for each ratio that has only a baseline. */
 export function tableOf(
   measured: Record<string, Figures>,
   baseline: Record<string, Record<string, number>>,
 ): Record<string, string>[] {
   return Object.entries(measured).flatMap(([bench, figures]) => {
     const numbers = numbersIn(figures)
+    const before = baseline[bench] ?? {}
     const ofBench = targets[bench] ?? []
-    const others = Object.keys(baseline[bench] ?? {}).filter((path) => !ofBench.some(({ figure }) => figure === path))
-    const rows: { figure: string; limit?: string; target?: Target }[] = [
-      ...ofBench.map((target) => ({ ...target, target })),
-      ...others.map((figure) => ({ figure })),
-    ]
-    return rows.flatMap(({ figure, limit, target }) => {
-      const now = numbers[figure]
+    const withTarget = ofBench.flatMap((target) => {
+      const now = numbers[target.figure]
       if (now === undefined) return []
-      const before = baseline[bench]?.[figure]
-      const against = limit === undefined ? undefined : numbers[limit]
+      const limit = target.limit === undefined ? undefined : numbers[target.limit]
+      const ratio = target.ratio === undefined ? dividedBy(now, limit) : numbers[target.ratio]
+      const { wanted, isMet } = judge(target, now, ratio)
       return [
         {
           bench,
-          figure,
-          now: String(now),
-          limit: against === undefined ? '' : String(against),
-          baseline: before === undefined ? '' : String(before),
-          target: target ? wanted(target) : '',
-          met: target ? (isMet(target, now) ? 'yes' : 'no') : '',
+          figure: target.figure,
+          now: shown(now),
+          limit: shown(limit),
+          ratio: shown(ratio),
+          baseline: shown(before[target.ratio ?? target.figure]),
+          target: wanted,
+          met: isMet ? 'yes' : 'no',
         },
       ]
     })
+    const others = Object.keys(before).filter(
+      (path) => numbers[path] !== undefined && !ofBench.some(({ figure, ratio }) => (ratio ?? figure) === path),
+    )
+    const withBaseline = others.map((path) => ({
+      bench,
+      figure: path,
+      now: '',
+      limit: '',
+      ratio: shown(numbers[path]),
+      baseline: shown(before[path]),
+      target: '',
+      met: '',
+    }))
+    return [...withTarget, ...withBaseline]
   })
 }
+
+const dividedBy = (now: number, limit: number | undefined): number | undefined =>
+  limit ? Number((now / limit).toFixed(2)) : undefined
 
 /** Columns as wide as their widest cell. */
 export function printed(rows: Record<string, string>[]): string {

@@ -76,7 +76,7 @@ const builtins: Plugin = {
 const places = (home: string): Plugin => ({
   name: 'places',
   setup(build) {
-    build.onLoad({ filter: /\.[tj]s$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\.m?[tj]s$/ }, async ({ path }) => {
       if (isVendors(path)) return undefined
       const source = await readFile(path, 'utf8')
       const folder = JSON.stringify(relative(home, dirname(path)))

@@ -1,6 +1,5 @@
-// Runs before `npm start` and `npm test` on whatever Node the machine has: installs the locked packages (Node 24 among
-// them) when node_modules is missing or older than the lockfile. With `--build` it also builds the program (server/built.mjs)
-// where that is missing or older than its sources; without it the program starts from its sources.
+// Runs before `npm start` (start.mjs) and `npm test` on whatever Node the machine has: installs the locked packages (Node 24 among
+// them) when node_modules is missing or older than the lockfile.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,14 +18,4 @@ if (!fresh) {
     shell: process.platform === 'win32',
   })
   if (status !== 0) process.exit(status ?? 1)
-}
-
-if (process.argv.includes('--build')) {
-  const { findProgram } = await import('../server/built.mjs')
-  const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
-  if (findProgram() === undefined)
-    spawnSync(node, [join(root, 'scripts', 'build-server.ts')], {
-      stdio: 'inherit',
-      shell: process.platform === 'win32',
-    })
 }

@@ -128,7 +128,12 @@ type OwnDatabase = { launched: Promise<void>; starting: Promise<EmbeddedPostgres
 /** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */
 function startOwnDatabase(config: Config, log: Logger): OwnDatabase {
   const { promise: launched, resolve } = Promise.withResolvers<void>()
-  const starting = startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log, onLaunched: resolve })
+  const starting = startEmbeddedPostgres({
+    dataDir: config.HEDDLE_DATA_DIR,
+    log,
+    connections: config.HEDDLE_DATABASE_CONNECTIONS ?? connectionsOfOne(config.role, 1),
+    onLaunched: resolve,
+  })
   started.unshift(() => starting.then((embedded) => embedded.stop()))
   return { launched, starting }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '#platform/clock'
 import type { Config } from '#platform/config'
+import { connectionsOfOne } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { StartRefused } from '#platform/db/refused'
 import { bindDoor, type SharedDoor } from '#platform/http/shared-door'
@@ -30,6 +31,10 @@ const END_WITHIN = 12 * SECOND
 type Member = { index: number; child: ChildProcess; ready: Promise<boolean>; startedAt: number; replaced: boolean }
 
 const main = join(import.meta.dirname, 'main.mjs')
+
+/** Of all processes, and of one more while it replaces another. */
+const connectionsOf = ({ role, HEDDLE_PROCESSES: count, HEDDLE_DATABASE_CONNECTIONS: ofOne }: Config): number =>
+  (count + 1) * (ofOne ?? connectionsOfOne(role, count))
 
 export async function supervise(config: Config): Promise<void> {
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
@@ -66,7 +71,8 @@ export async function supervise(config: Config): Promise<void> {
       const lived = performance.now() - member.startedAt
       const next = lived > LIVED_LONG ? MIN_PAUSE : Math.min(MAX_PAUSE, pause * 2)
       await delay(lived > LIVED_LONG ? 0 : pause)
-      if (!stopping) keep(start(member.index), next)
+      // A restart may have put another one there meanwhile.
+      if (!stopping && members.get(member.index) === member) keep(start(member.index), next)
     })
   }
 
@@ -84,13 +90,15 @@ export async function supervise(config: Config): Promise<void> {
     if (restarting || stopping) return
     restarting = true
     log.info('replacing the processes one after the other')
-    for (const old of [...members.values()]) {
-      const next = start(old.index)
+    for (const index of [...members.keys()]) {
+      const next = start(index)
       if (!(await next.ready) || stopping) {
-        log.error({ process: old.index }, 'the new process did not start; the old one stays')
+        log.error({ process: index }, 'the new process did not start; the old one stays')
         await end(next)
         break
       }
+      // Not the one that was there before: it may have died meanwhile, and then another has taken its place.
+      const old = members.get(index)!
       old.replaced = true
       keep(next, MIN_PAUSE)
       await end(old)
@@ -122,7 +130,12 @@ export async function supervise(config: Config): Promise<void> {
 
   try {
     door = await bindDoor(config)
-    if (config.DATABASE_URL === null) database = await startEmbeddedPostgres({ dataDir: config.HEDDLE_DATA_DIR, log })
+    if (config.DATABASE_URL === null)
+      database = await startEmbeddedPostgres({
+        dataDir: config.HEDDLE_DATA_DIR,
+        log,
+        connections: connectionsOf(config),
+      })
     // The first one migrates and seeds; it alone says why the program cannot start.
     const first = start(1)
     members.set(1, first)

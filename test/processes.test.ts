@@ -6,6 +6,7 @@ import { limits } from '#platform/http/limits'
 import { callAt } from '#test/harness/call'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { type Program, startProgram, until } from '#test/harness/program'
+import { openSocket } from '#test/harness/socket'
 import { makePerson, makeWorkspace, type Surface, type TestPerson } from '#test/harness/world'
 import { slow } from './harness/slow.ts'
 
@@ -67,6 +68,42 @@ const statusesOf = async (person: TestPerson, ids: string[]): Promise<Set<string
     await Promise.all(ids.map(async (id) => (await person.call('GET', `/api/workflows/executions/${id}`)).body.status)),
   )
 
+/** As many connections that each process has some of them, whichever accepts which. */
+const DOORS = 12
+
+async function seesEventsAtEveryDoor(person: TestPerson): Promise<void> {
+  const asking = {
+    nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Well?', schema: {} } }],
+    edges: [],
+  }
+  const { body: made } = await person.call('POST', '/api/workflows', { body: { name: 'Watched', definition: asking } })
+  const { body: run } = await person.call('POST', `/api/workflows/${made.workflow_id}/run`, { body: {} })
+  const execution = run.execution_id as string
+  await expect.poll(() => statusesOf(person, [execution])).toEqual(new Set(['waiting']))
+  const sockets = await Promise.all(
+    Array.from({ length: DOORS }, async () => {
+      const { body } = await person.call('POST', `/auth/workflow-ticket/${execution}`)
+      return openSocket(body.url, body.ticket)
+    }),
+  )
+  await Promise.all(sockets.map(({ frame }) => frame(({ type }) => type === 'snapshot')))
+  await person.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response: 'yes' } })
+  await Promise.all(sockets.map(({ frame }) => frame(({ type }) => type === 'execution.succeeded')))
+  for (const { socket } of sockets) socket.terminate()
+}
+
+async function forgetsKeyAtEveryDoor(base: string, person: TestPerson): Promise<void> {
+  const { body: key } = await person.call('POST', '/auth/api-keys', { body: { name: 'Short-lived' } })
+  const statuses = async (): Promise<Set<number>> => {
+    const headers = { connection: 'close' }
+    const ask = async () => (await callAt(base, 'GET', '/api/workflows', { headers, token: key.key })).status
+    return new Set(await Promise.all(Array.from({ length: DOORS }, ask)))
+  }
+  expect(await statuses()).toEqual(new Set([200]))
+  await person.call('DELETE', `/auth/api-keys/${key.key_id}`)
+  expect(await statuses()).toEqual(new Set([401]))
+}
+
 test('two processes answer at one port; one that is killed is replaced, and no accepted run is lost', async () => {
   const { program, person } = await start({ HEDDLE_RATE_LIMITS: 'off' })
   const before = membersOf(program)
@@ -75,6 +112,9 @@ test('two processes answer at one port; one that is killed is replaced, and no a
   for (const process of ['1', '2'])
     expect(text).toContain(`heddle_http_requests{state="waiting",process="${process}"} 0\n`)
   expect(text.match(/^# HELP heddle_http_requests /gm)).toHaveLength(1)
+
+  await seesEventsAtEveryDoor(person)
+  await forgetsKeyAtEveryDoor(await program.ready, person)
 
   const workflow = await makeWorkflow(person)
   const accepted: string[] = []
@@ -125,6 +165,19 @@ slow('SIGHUP replaces every process and fails no request', async () => {
   over = true
   await Promise.all(callers)
   expect([...answers.keys()]).toEqual(['200'])
+})
+
+slow('a process that dies while all are replaced is replaced once', async () => {
+  const { program } = await start({ HEDDLE_RATE_LIMITS: 'off' })
+  const before = membersOf(program)
+  program.child.kill('SIGHUP')
+  // The third is the successor of the first, which is under way.
+  await until(() => membersOf(program).length === 3)
+  process.kill(before[0]!, 'SIGKILL')
+  await until(() => program.errors().includes('the processes were replaced'))
+  const after = membersOf(program)
+  expect(after.filter((pid) => before.includes(pid))).toEqual([])
+  expect(after).toHaveLength(2)
 })
 
 test('a setting that the first process refuses ends the program with the reason', async () => {

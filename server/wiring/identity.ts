@@ -13,7 +13,6 @@ import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import { makeMembers } from '#areas/workspaces/members'
 import { workspaceRoutes } from '#areas/workspaces/routes'
 import { makeWorkspaces, standingInWorkspace } from '#areas/workspaces/service'
-import { hashOfNobody } from '#platform/auth/passwords'
 import type { Config } from '#platform/config'
 import type { Logger } from '#platform/log'
 import type { Vault } from '#platform/secrets'
@@ -39,7 +38,6 @@ export function wireIdentity(options: {
   const people = makePeople({ config, sendMail })
   const client = makeOidcClient({ providers: config.HEDDLE_OIDC, key: vault.derive('oidc'), log })
   const members = makeMembers({ invitations, onRemoved, checkMembers })
-  void hashOfNobody()
   return {
     invitations,
     onAccepted,

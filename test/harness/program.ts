@@ -11,11 +11,15 @@ export type Program = {
   readonly ready: Promise<string>
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; errors: string }>
   output(): string
+  /** What it has said on standard error, its log among it. */
+  errors(): string
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-export function startProgram(env: Record<string, string>, args: string[] = []): Program {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'server', 'main.mjs'), ...args], {
+const MAIN = join(import.meta.dirname, '..', '..', 'server', 'main.mjs')
+
+export function startProgram(env: Record<string, string>, args: string[] = [], entry = MAIN): Program {
+  const child = spawn(process.execPath, [entry, ...args], {
     env: { PATH: process.env.PATH, PORT: '0', HEDDLE_DRAIN_S: '0', HEDDLE_PROCESSES: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -41,6 +45,7 @@ export function startProgram(env: Record<string, string>, args: string[] = []): 
     ready,
     ended,
     output: () => output,
+    errors: () => errors,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
       return ended

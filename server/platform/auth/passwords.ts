@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
 
@@ -8,6 +7,9 @@ import { problem } from '../errors.ts'
 // One core is left to answer everybody else: fifty sign-ins at once on two cores made other requests wait for 5 s.
 const AT_ONCE = Math.max(1, availableParallelism() - 1)
 const MAX_WAITING = 200
+/** Loaded with the first password: a start needs none. */
+const load = () => import('@node-rs/argon2')
+
 let working = 0
 const waiting: (() => void)[] = []
 
@@ -31,19 +33,22 @@ export const passwordIn = () =>
 
 const bytesOf = (password: string): string => password.normalize('NFKC')
 
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(bytesOf(password)))
+export const hashPassword = (password: string): Promise<string> =>
+  inTurn(async () => (await load()).hash(bytesOf(password)))
 
 let nobodys: Promise<string> | undefined
 
-/** Called at start, so that not even the first unknown address is told apart by its time. */
-export const hashOfNobody = (): Promise<string> => (nobodys ??= hash(crypto.getRandomValues(new Uint8Array(32))))
+const hashOfNobody = (): Promise<string> => {
+  nobodys ??= load().then(({ hash }) => hash(crypto.getRandomValues(new Uint8Array(32))))
+  return nobodys
+}
 
 /**
  * Takes as long for an account that does not exist, or has no password, as for one that does: null is verified against a
- * hash that no password has.
+ * hash that no password has. The first one waits until that hash is made, whether or not there is an account.
  */
 export async function verifyPassword(known: string | null, password: string): Promise<boolean> {
   const nobodysHash = await hashOfNobody()
-  const matches = await inTurn(() => verify(known ?? nobodysHash, bytesOf(password)))
+  const matches = await inTurn(async () => (await load()).verify(known ?? nobodysHash, bytesOf(password)))
   return matches && known !== null
 }

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { StartRefused } from './refused.ts'
 
@@ -35,9 +35,19 @@ export const spawnAs = (account: Account | undefined) => ({
   ...(account && { uid: account.uid, gid: account.gid }),
 })
 
-/** Asks the system instead of reading modes: access lists and mounts count too. */
-export const mayEnter = (account: Account | undefined, directory: string): boolean =>
-  spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], { ...spawnAs(account), stdio: 'ignore' }).status === 0
+/** Asks the system instead of reading modes: access lists and mounts count too. Another account is asked by a process of its own. */
+export function mayEnter(account: Account | undefined, directory: string): boolean {
+  if (account)
+    return (
+      spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], { ...spawnAs(account), stdio: 'ignore' }).status === 0
+    )
+  try {
+    accessSync(directory, constants.X_OK)
+    return statSync(directory).isDirectory()
+  } catch {
+    return false
+  }
+}
 
 // By name as well: a person's shell may stand in the directory too, and is not ours to end.
 const SERVERS_IN = `

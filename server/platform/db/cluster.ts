@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
+  appendFileSync,
   chownSync,
   closeSync,
   existsSync,
@@ -20,6 +21,7 @@ import { isAlive, seesProcesses, serversIn, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './place.ts'
 import { StartRefused } from './refused.ts'
+import { asLines, connectionsFor, memoryOfMachine, settingsFor } from './tuning.ts'
 
 export type Postmaster = {
   readonly pid: number
@@ -41,21 +43,8 @@ export type Cluster = {
 
 const SUPERUSER = 'postgres'
 const WRONG_PASSWORD = '28P01'
+const CONFIGURATION = 'postgresql.conf'
 const LARGEST_LOG_BYTES = 10 << 20
-
-/** Written into postgresql.conf when the cluster is made, where an administrator may tune them for a larger machine. */
-const tunable = {
-  max_connections: '120',
-  shared_buffers: '256MB',
-  effective_cache_size: '1GB',
-  work_mem: '8MB',
-  maintenance_work_mem: '64MB',
-  random_page_cost: '1.1',
-  min_wal_size: '256MB',
-  max_wal_size: '1GB',
-  checkpoint_timeout: '5min',
-  jit: 'off',
-}
 
 /** Given at every start: the service relies on them. */
 const fixed = {
@@ -92,9 +81,11 @@ export function makeCluster(options: {
   home: Home
   binaries: Binaries
   durable: boolean
+  /** How many the program opens at most. */
+  connections: number
   onLaunched?: () => void
 }): Cluster {
-  const { home, binaries, durable, onLaunched } = options
+  const { home, binaries, durable, connections, onLaunched } = options
   const { account } = home
   const directory = join(home.directory, 'cluster')
   const unfinished = join(home.directory, 'cluster.unfinished')
@@ -124,13 +115,13 @@ export function makeCluster(options: {
       [
         ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
         ['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
-        flags(tunable),
         durable ? [] : ['--no-sync'],
       ].flat(),
       { ...spawnAs(account), cwd: home.directory },
     )
     onLaunched?.()
     await making
+    appendFileSync(join(unfinished, CONFIGURATION), asLines(settingsFor(memoryOfMachine())), { flush: durable })
     renameSync(unfinished, directory)
   }
 
@@ -176,6 +167,7 @@ export function makeCluster(options: {
       ...fixed,
       port: String(port),
       unix_socket_directories: socketDirectory && `"${socketDirectory.replaceAll('"', '""')}"`,
+      ...connectionsFor(connections, readFileSync(join(directory, CONFIGURATION), 'utf8')),
       ...(durable ? {} : fast),
     }
     // A pipe would break with us and take the server's log with it; a file stays.

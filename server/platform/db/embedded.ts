@@ -30,6 +30,8 @@ export type EmbeddedOptions = {
   log: Logger
   /** false: no fsync, for clusters that are thrown away. */
   durable?: boolean
+  /** How many connections the program opens at most. */
+  connections?: number
   /** Where programs and data may go when root's directories are closed to the database's account. */
   places?: string[]
   /** Called when PostgreSQL is at work, which will take a moment: it makes its cluster, or the server starts, or was found running. */
@@ -37,7 +39,7 @@ export type EmbeddedOptions = {
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { log, durable = true, places = SYSTEM_PLACES, onLaunched } = options
+  const { log, durable = true, connections = 0, places = SYSTEM_PLACES, onLaunched } = options
   makeDataDirectory(options.dataDir)
   const dataDir = realpathSync(options.dataDir)
   const releases = [lockDirectory(dataDir)]
@@ -46,7 +48,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     // A copied data directory points to the same database as the original: one of the two at a time.
     if (home.directory !== join(dataDir, 'postgres')) releases.push(lockDirectory(home.directory))
     const binaries = findBinaries({ account: home.account, places: home.account ? places : [home.directory], log })
-    const cluster = makeCluster({ home, binaries, durable, ...(onLaunched && { onLaunched }) })
+    const cluster = makeCluster({ home, binaries, durable, connections, ...(onLaunched && { onLaunched }) })
     await cluster.create()
     const running = await cluster.adopt()
     if (running) onLaunched?.()

@@ -29,6 +29,8 @@ export function findHome(options: { dataDir: string; places: string[]; log: Logg
     log.info({ directory: moved }, 'the database is outside the data directory')
     return { directory: moved, account }
   }
+  // Of a database that is there already, one look says it all.
+  if (existsSync(join(present, 'cluster')) && mayEnter(account, present)) return { directory: present, account }
   if (mayEnter(account, dataDir)) {
     giveTo(account, present)
     if (!mayEnter(account, present))

@@ -40,6 +40,13 @@ export type Turn = {
 type AtWork = { tenant: string; begunAt: number }
 type Waiting = { begin(turn: Turn): void; refuse(error: Error): void }
 
+export const overloaded = (retryAfterS: number): Problem =>
+  problem(
+    'overloaded',
+    `More is asked of the service than it can do. Try again in ${retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`}.`,
+    { retryAfterS },
+  )
+
 export function makeAdmission(maxAtWork: number, patience: Patience) {
   const maxOfOne = Math.max(1, Math.floor(maxAtWork * SHARE_OF_ONE))
   /** At work and waiting together: a tenant that is alone may still ask for as many at once. */
@@ -124,14 +131,7 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
     }
   }
 
-  const overloaded = (): Problem => {
-    const retryAfterS = patience.retryAfterS()
-    return problem(
-      'overloaded',
-      `More is asked of the service than it can do. Try again in ${retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`}.`,
-      { retryAfterS },
-    )
-  }
+  const refusal = (): Problem => overloaded(patience.retryAfterS())
 
   const longest = (): Waiting[] => [...waiting.values()].reduce((a, b) => (b.length > a.length ? b : a))
 
@@ -143,14 +143,13 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
 
   return {
     hasNoRoomFor,
-    overloaded,
     /** Resolves when the request may be worked on. Refuses with `overloaded`. */
     enter(tenant: string): Turn | Promise<Turn> {
       see(tenant)
       if (hasPlace(tenant)) return begin(tenant)
-      if (hasNoRoomFor(tenant)) throw overloaded()
+      if (hasNoRoomFor(tenant)) throw refusal()
       if (isFull()) {
-        longest().pop()!.refuse(overloaded())
+        longest().pop()!.refuse(refusal())
         waitingCount -= 1
       }
       return new Promise((resolve, reject) => {

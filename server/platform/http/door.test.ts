@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Config } from '../config.ts'
-import { problem } from '../errors.ts'
 import { type Door, guardDoor } from './door.ts'
 import { limits } from './limits.ts'
 
@@ -27,14 +26,11 @@ async function open(proxies: string[] = []): Promise<void> {
   server.on('connection', (socket) => sockets.push(socket))
   door = guardDoor(server, {
     config: { HEDDLE_RATE_LIMITS: 'on', HEDDLE_TRUSTED_PROXIES: proxies } as unknown as Config,
-    admission: {
-      hasNoRoomFor: (tenant) => full && tenant === 'tenant',
-      overloaded: () => problem('overloaded', 'Full.', { retryAfterS: 0.05 }),
-    },
+    admission: { hasNoRoomFor: (tenant) => full && tenant === 'tenant' },
     limiter: {
       look: (limit, key) => ({ allowed: !(spent && key === 'api_key:key'), limit, remaining: 0, retryAfterS: 1 }),
     },
-    patience: { retryAfterS: () => 7 },
+    patience: { retryAfterS: () => (full ? 0.05 : 7) },
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -72,6 +68,8 @@ test('a program whose tenant has no room is refused and rests, and is then heard
   const refusal = await ask()
   expect(refusal).toMatch(/^HTTP\/1\.1 503 /)
   expect(refusal).toMatch(/"code":"overloaded"/)
+  const id = /\r\nx-request-id: (\S+)\r\n/i.exec(refusal)![1]
+  expect(JSON.parse(refusal.split('\r\n\r\n')[1]!)).toMatchObject({ status: 503, request_id: id })
   expect(refusal).toMatch(/\r\nx-content-type-options: nosniff\r\n/i)
   expect(await isResting()).toBe(true)
   expect(await ask()).toMatch(/^HTTP\/1\.1 503 /)

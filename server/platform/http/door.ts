@@ -4,11 +4,11 @@ import { makeLru } from '#model/lru'
 import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Problem } from '../errors.ts'
-import { newId } from '../ids.ts'
-import type { Admission } from './admission.ts'
+import { NOWHERE, newId } from '../ids.ts'
+import { type Admission, overloaded } from './admission.ts'
 import { problemAnswer } from './answer.ts'
 import type { Identity } from './context.ts'
-import { limits, type RateLimiter } from './limits.ts'
+import { type Limit, limits, type RateLimiter } from './limits.ts'
 import type { Patience } from './patience.ts'
 import { secureHeaders } from './security.ts'
 import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
@@ -24,13 +24,41 @@ export type Door = {
 }
 
 type Known = { tenant: string; limitKey: string }
-type Refusal = { problem: Problem; headers?: Record<string, string> }
+
+/** A refusal but for the id of the request: all others of the same kind are the same. */
+type Refusal = { status: number; headers: string[]; body: [before: string, after: string]; retryAfterS: number }
+
+const prepare = (problem: Problem, retryAfterS: number, more: Record<string, string> = {}): Refusal => {
+  const { status, headers, body } = problemAnswer(problem, NOWHERE)
+  const [before, after] = body!.toString('latin1').split(NOWHERE) as [string, string]
+  const all = { ...secureHeaders, ...headers, ...more, 'content-length': String(body!.length) }
+  return { status, headers: Object.entries(all).flat(), body: [before, after], retryAfterS }
+}
+
+/** Made once for each number of seconds, of which there are few. */
+function prepared(make: (retryAfterS: number) => Refusal): (retryAfterS: number) => Refusal {
+  const made = new Map<number, Refusal>()
+  return (retryAfterS) => {
+    const known = made.get(retryAfterS)
+    if (known) return known
+    const refusal = make(retryAfterS)
+    made.set(retryAfterS, refusal)
+    return refusal
+  }
+}
+
+const tooMuch = prepared((retryAfterS) => prepare(overloaded(retryAfterS), retryAfterS))
+const tooOften = prepared((retryAfterS) => {
+  // Nothing remains of a limit that refuses.
+  const verdict = { allowed: false, limit: limits.general as Limit, remaining: 0, retryAfterS }
+  return prepare(rateLimited(retryAfterS), retryAfterS, rateHeaders(verdict))
+})
 
 export function guardDoor(
   server: Server,
   deps: {
     config: Config
-    admission: Pick<Admission, 'hasNoRoomFor' | 'overloaded'>
+    admission: Pick<Admission, 'hasNoRoomFor'>
     patience: Patience
     limiter: Pick<RateLimiter, 'look'>
     onOverloaded?: (() => void) | undefined
@@ -45,12 +73,11 @@ export function guardDoor(
     if (!caller || !/^\/(api|auth)\//.test(url!)) return undefined
     if (admission.hasNoRoomFor(caller.tenant)) {
       deps.onOverloaded?.()
-      return { problem: admission.overloaded() }
+      return tooMuch(patience.retryAfterS())
     }
     const verdict = limited ? limiter.look(limits.general, caller.limitKey) : undefined
     if (!verdict || verdict.allowed) return undefined
-    const retryAfterS = Math.max(verdict.retryAfterS, patience.retryAfterS())
-    return { problem: rateLimited(retryAfterS), headers: rateHeaders({ ...verdict, retryAfterS }) }
+    return tooOften(Math.max(verdict.retryAfterS, patience.retryAfterS()))
   }
 
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
@@ -58,18 +85,12 @@ export function guardDoor(
   server.on('request', (request, response) => {
     const refusal = refusalOf(request)
     if (!refusal) return handle(request, response)
+    const { status, headers, body, retryAfterS } = refusal
     const id = newId()
-    const { status, headers, body } = problemAnswer(refusal.problem, id)
-    response.writeHead(status, {
-      ...secureHeaders,
-      ...headers,
-      ...refusal.headers,
-      'x-request-id': id,
-      'content-length': body!.length,
-    })
+    response.writeHead(status, [...headers, 'x-request-id', id])
     // As text: then it leaves together with the headers.
-    response.end(body!.toString('latin1'), 'latin1', () => {
-      if (isItsOwn(request, config)) setImmediate(rest, request.socket, refusal.problem.retryAfterS ?? 1)
+    response.end(body[0] + id + body[1], 'latin1', () => {
+      if (isItsOwn(request, config)) setImmediate(rest, request.socket, retryAfterS)
     })
   })
 

@@ -1,8 +1,11 @@
-import { createTransport } from 'nodemailer'
-
 // A mail as RFC 5322 text, for vendors that take it whole. Nothing is sent, read from disk or fetched.
 
-const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+/** Loaded with the first mail: few services send any. */
+const loadComposer = async () => {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
+}
+let composer: ReturnType<typeof loadComposer> | undefined
 
 export type MimeMessage = {
   from?: string | undefined
@@ -19,7 +22,8 @@ export type MimeMessage = {
 }
 
 export async function composeMime(message: MimeMessage): Promise<Buffer> {
-  const { message: composed } = await composer.sendMail({
+  composer ??= loadComposer()
+  const { message: composed } = await (await composer).sendMail({
     ...message,
     disableFileAccess: true,
     disableUrlAccess: true,

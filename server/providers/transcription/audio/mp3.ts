@@ -1,5 +1,4 @@
 import type { Buffer } from 'node:buffer'
-import { MPEGDecoder } from 'mpg123-decoder'
 import { ProviderProblem } from '#providers/speech/problem'
 
 // The decoder hunts for sound in anything. So the frames are walked first: nearly all of the file must be mp3, and its
@@ -78,6 +77,7 @@ export async function* decodeMp3(
   bytes: Buffer,
   facts: Mp3Facts,
 ): AsyncGenerator<{ channels: Float32Array[]; sampleRate: number }> {
+  const { MPEGDecoder } = await import('mpg123-decoder')
   const decoder = new MPEGDecoder()
   await decoder.ready
   try {

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callAt } from '#test/harness/call'
+import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { type Program, startProgram } from '#test/harness/program'
+import { makePerson, makeWorkspace, type Surface } from '#test/harness/world'
+import { bundleProgram } from '../scripts/build-server.ts'
+import { ENTRY } from '../server/built.mjs'
+
+// The program as `npm start` runs it: built into a few files. The other tests run it from its sources.
+
+const root = join(import.meta.dirname, '..')
+let database: TestDatabase
+let built: string
+let dataDir: string
+let program: Program | undefined
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  dataDir = mkdtempSync(join(tmpdir(), 'heddle-bundle-'))
+  // Inside of the project, where the packages are found that are no part of it.
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  built = mkdtempSync(join(root, 'dist', 'bundle-'))
+})
+afterAll(async () => {
+  await program?.stop('SIGINT')
+  for (const directory of [built, dataDir]) rmSync(directory, { recursive: true, force: true })
+  await database.drop()
+})
+
+test('the built program starts, finds what is no part of it, and runs a workflow with code', async () => {
+  const inputs = await bundleProgram({ home: root, entry: 'server/begin.ts', directory: built })
+  expect(inputs).toContain('server/app.ts')
+  expect(readdirSync(built).length).toBeLessThan(100)
+
+  program = startProgram(
+    {
+      DATABASE_URL: database.superuserUrl,
+      HEDDLE_DATA_DIR: dataDir,
+      HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),
+      HEDDLE_DEMO: 'off',
+    },
+    [],
+    join(built, ENTRY),
+  )
+  const base = await program.ready
+  const client = await database.superuser()
+  const surface: Surface = {
+    sql: async (text, values) => (await client.query(text, values)).rows,
+    call: (method, path, options) => callAt(base, method, path, options),
+  }
+  const person = await makePerson(surface)
+  await makeWorkspace(surface, person)
+  const definition = {
+    nodes: [{ id: 'c', type: 'code', args: { source: 'export default () => [1, 2, 3].length', input: null } }],
+    edges: [],
+    output: { $ref: 'nodes.c.output' },
+  }
+  const { body: workflow } = await person.call('POST', '/api/workflows', { body: { name: 'Built', definition } })
+  const { body: run } = await person.call('POST', `/api/workflows/${workflow.workflow_id}/run?wait_s=60`, { body: {} })
+  expect(run).toMatchObject({ status: 'succeeded', results: 3 })
+  for (const path of ['/healthz', '/openapi.json', '/widget/v1.js'])
+    expect([path, (await callAt(base, 'GET', path)).status]).toEqual([path, 200])
+})
