@@ -1,10 +1,10 @@
 import { unknownNames } from '../code-names.ts'
 import type { Json, JsonObject } from '../definition.ts'
-import type { Scope } from './expressions.ts'
 import { NotConvertible } from './js-ast.ts'
 import { celOut, type Out, pathOut, toValue } from './out.ts'
 import { piecesOf } from './pieces.ts'
 import { preludeOf } from './prelude.ts'
+import type { Scope } from './scope.ts'
 
 // An expression that CEL cannot say is computed by a code node before the node that needs it: its JavaScript as it stands, with the
 // names that n8n gives it.

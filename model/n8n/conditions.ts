@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../definition.ts'
 import { isObject } from '../json.ts'
 import { asTime } from './dates.ts'
-import type { Scope } from './expressions.ts'
 import { NotConvertible } from './js-ast.ts'
 import { celOut, type Out, quote, textOf, truth } from './out.ts'
+import type { Scope } from './scope.ts'
 import type { Step } from './step.ts'
 
 // The conditions of If, Filter and Switch, of the older and the newer form, as CEL.

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../definition.ts'
 import { resolveValue } from '../expressions.ts'
-import type { Scope } from './expressions.ts'
 import { NotConvertible } from './js-ast.ts'
 import { celOut, pathOut, type View } from './out.ts'
+import type { Scope } from './scope.ts'
 import { parameterValue } from './templates.ts'
 
 // Each expression of n8n is converted and then evaluated by our own evaluator: what counts is the value, not the text.

@@ -1,13 +1,14 @@
-import { asTime, luxonCall, NOW, TODAY, timeMember } from './dates.ts'
+import { asTime, NOW, TODAY, timeMember } from './dates.ts'
+import { functionCall, libraryCall } from './functions.ts'
 import { type Js, NotConvertible } from './js-ast.ts'
 import { parseJs } from './js-parser.ts'
 import { type Convert, methodOf } from './methods.ts'
+import { binaryOf, unaryOf } from './operators.ts'
 import {
   asItem,
   asItems,
   celOut,
   fieldsOut,
-  type HelperPlace,
   member,
   NULL,
   type Out,
@@ -18,23 +19,7 @@ import {
   truth,
   type View,
 } from './out.ts'
-
-/** What the expressions of one node can read. */
-export type Scope = {
-  /** The current item; null where a node runs over no items. */
-  input: View
-  /** The position of the current item. */
-  index: Out
-  workflowName: string
-  /** Another node of n8n; throws where it cannot have run before. */
-  node(name: string): View
-  /** A remark for the report. */
-  remark(why: string): void
-  /** `$fromAI(name)`: what a model, or the caller of a tool, fills in. */
-  filledByModel?(name: string): Out
-  /** Where an expression that CEL cannot say is computed; absent where there is no place for another node. */
-  place?: HelperPlace | undefined
-}
+import type { Scope } from './scope.ts'
 
 type Locals = ReadonlyMap<string, Out>
 
@@ -72,21 +57,6 @@ const TAKEN = new Set([
   'all',
   'cel',
 ])
-
-const OPERATORS: Record<string, string> = {
-  '===': '==',
-  '!==': '!=',
-  '==': '==',
-  '!=': '!=',
-  '<': '<',
-  '<=': '<=',
-  '>': '>',
-  '>=': '>=',
-  '-': '-',
-  '*': '*',
-  '/': '/',
-  '%': '%',
-}
 
 class Translator {
   private readonly scope: Scope
@@ -137,9 +107,9 @@ class Translator {
       case 'new':
         return this.made(js.callee, js.args)
       case 'unary':
-        return this.unary(js.operator, js.operand)
+        return unaryOf(js.operator, js.operand, this.convert)
       case 'binary':
-        return this.binary(js.operator, js.left, js.right)
+        return binaryOf(js.operator, js.left, js.right, this.convert)
       case 'choice': {
         const [yes, no] = [this.translate(js.yes), this.translate(js.no)]
         return celOut(
@@ -237,105 +207,18 @@ class Translator {
   }
 
   private call(callee: Js, args: Js[]): Out {
-    if (callee.kind === 'name') return this.called(callee.name, args)
+    if (callee.kind === 'name') return functionCall(callee.name, args, this.scope, this.convert)
     if (callee.kind !== 'member' || typeof callee.key !== 'string') throw new NotConvertible('a function is computed')
     const { object, key } = callee
     if (object.kind === 'regex' && key === 'test' && args[0])
       return methodOf(this.translate(args[0]), 'test', [object], this.convert)
     if (object.kind === 'name' && !this.locals.has(object.name)) {
-      const found = this.library(object.name, key, args)
+      const found = libraryCall(object.name, key, args, this.convert)
       if (found) return found
     }
     const of = this.translate(object)
     if (of.view) return viewCall(of.view, key, args)
     return methodOf(of, key, args, this.convert)
-  }
-
-  private called(name: string, args: Js[]): Out {
-    const [first] = args
-    if (name === '$' || name === '$items') {
-      if (first?.kind === 'literal' && typeof first.value === 'string') {
-        const view = this.scope.node(first.value)
-        return name === '$' ? { ...NULL, view } : asItems(view.list)
-      }
-      if (name === '$items' && !first) return asItems(this.scope.input.list)
-      throw new NotConvertible('the name of a node is computed')
-    }
-    if (name === '$fromAI') {
-      if (!this.scope.filledByModel || first?.kind !== 'literal')
-        throw new NotConvertible('$fromAI lets a model fill in an argument')
-      return this.scope.filledByModel(String(first.value))
-    }
-    if (name === '$if' && args.length === 3)
-      return this.translate({ kind: 'choice', test: args[0]!, yes: args[1]!, no: args[2]! })
-    if (name === '$ifEmpty' && args.length === 2) return this.orElse(args[0]!, args[1]!, '[null, "", [], {}]')
-    if ((name === '$max' || name === '$min') && args.length > 0)
-      return celOut(
-        `math.${name === '$max' ? 'greatest' : 'least'}(${args.map((js) => this.translate(js).cel).join(', ')})`,
-        'number',
-      )
-    const of = first ? this.translate(first) : NULL
-    if (name === 'Number' || name === 'parseFloat')
-      return of.type === 'number' ? of : celOut(`double(${of.cel})`, 'number')
-    if (name === 'parseInt') return celOut(`int(${of.cel})`, 'number')
-    if (name === 'String') return celOut(textOf(of), 'text')
-    if (name === 'Boolean') return celOut(`(${truth(of)})`, 'bool')
-    if (name === 'encodeURIComponent' || name === 'encodeURI') return celOut(`url.encode(${textOf(of)})`, 'text')
-    if (name === 'decodeURIComponent') return celOut(`url.decode(${textOf(of)})`, 'text')
-    if (name === 'btoa') return celOut(`base64.encode(${textOf(of)})`, 'text')
-    if (name === 'atob') return celOut(`base64.decode(${textOf(of)})`, 'text')
-    if (name === 'isNaN') return celOut(`math.isNaN(double(${of.cel}))`, 'bool')
-    throw new NotConvertible(`${name.slice(0, 40)}() has no counterpart`)
-  }
-
-  /** `JSON.stringify(x)`, `Math.round(x)`, `DateTime.now()` … */
-  private library(name: string, key: string, args: Js[]): Out | undefined {
-    const of = (at = 0): Out => (args[at] ? this.translate(args[at]) : NULL)
-    if (name === 'JSON' && key === 'stringify') return celOut(`json.encode(${of().cel})`, 'text')
-    if (name === 'JSON' && key === 'parse') return celOut(`json.decode(${textOf(of())})`)
-    if (name === 'DateTime') return luxonCall(key, args, this.convert)
-    if (name === 'Date' && key === 'now') return luxonMillis()
-    if (name === 'Array' && key === 'isArray') return celOut(`(type(${of().cel}) == list)`, 'bool')
-    if (name === 'Array' && key === 'from') return { ...of(), type: 'list' }
-    if (name === 'Object' && ['keys', 'values'].includes(key)) return methodOf(of(), key, [], this.convert)
-    if (name === 'Object' && key === 'entries') return celOut(`${of().cel}.map(k, [k, ${of().cel}[k]])`, 'list')
-    if (name === 'Number' && key === 'parseFloat') return celOut(`double(${of().cel})`, 'number')
-    if (name === 'Number' && key === 'isInteger') return celOut(`(${of().cel} == math.floor(${of().cel}))`, 'bool')
-    if (name === 'Math') return this.math(key, args)
-    if (
-      [
-        '$execution',
-        '$workflow',
-        '$vars',
-        '$env',
-        '$jmespath',
-        'crypto',
-        'Object',
-        'Number',
-        'Array',
-        'String',
-      ].includes(name)
-    )
-      throw new NotConvertible(`${name}.${key.slice(0, 40)}() has no counterpart`)
-    return undefined
-  }
-
-  private math(key: string, args: Js[]): Out {
-    const cels = args.map((js) => this.translate(js).cel)
-    const simple = {
-      floor: 'floor',
-      ceil: 'ceil',
-      round: 'round',
-      abs: 'abs',
-      trunc: 'trunc',
-      sign: 'sign',
-      sqrt: 'sqrt',
-      max: 'greatest',
-      min: 'least',
-    }[key]
-    if (simple === undefined || cels.length === 0)
-      throw new NotConvertible(`Math.${key.slice(0, 40)}() has no counterpart`)
-    return celOut(`math.${simple}(${cels.join(', ')})`, 'number')
   }
 
   private made(callee: Js, args: Js[]): Out {
@@ -345,69 +228,12 @@ class Translator {
       throw new NotConvertible('"new" has no counterpart')
     return args[0] ? asTime(this.translate(args[0])) : NOW
   }
-
-  private unary(operator: string, operand: Js): Out {
-    const of = this.translate(operand)
-    if (operator === '!') return celOut(`!(${truth(of)})`, 'bool')
-    if (operator === '-') return celOut(`-${of.cel}`, 'number')
-    if (operator === '+') return of.type === 'number' ? of : celOut(`double(${of.cel})`, 'number')
-    throw new NotConvertible('typeof has no counterpart')
-  }
-
-  private binary(operator: string, left: Js, right: Js): Out {
-    if (operator === '??') return this.orElse(left, right, '[null]')
-    if (operator === '||' || operator === '&&') return this.logical(operator, left, right)
-    if (left.kind === 'unary' && left.operator === 'typeof') return this.typed(operator, left.operand, right)
-    const [a, b] = [this.translate(left), this.translate(right)]
-    if (operator === '+') return added(a, b)
-    const times = a.type === 'time' || b.type === 'time'
-    if (times && operator === '-')
-      return celOut(`${asTime(a).cel}.difference(${asTime(b).cel}, "millisecond")`, 'number')
-    if (times && /[<>]/.test(operator)) return celOut(`(${asTime(a).cel} ${operator} ${asTime(b).cel})`, 'bool')
-    const ours = OPERATORS[operator]
-    if (ours === undefined) throw new NotConvertible(`the operator ${operator} has no counterpart`)
-    return celOut(`(${a.cel} ${ours} ${b.cel})`, /^[-*/%]$/.test(ours) ? 'number' : 'bool')
-  }
-
-  private typed(operator: string, operand: Js, right: Js): Out {
-    const names: Record<string, string> = { string: 'string', number: 'double', boolean: 'bool' }
-    const name = right.kind === 'literal' ? String(right.value) : ''
-    const of = this.translate(operand)
-    const isEqual = operator.startsWith('=')
-    if (name === 'undefined') return celOut(`(${of.cel} ${isEqual ? '==' : '!='} null)`, 'bool')
-    if (names[name] === undefined) throw new NotConvertible('typeof has no counterpart')
-    return celOut(`(type(${of.cel}) ${isEqual ? '==' : '!='} ${names[name]})`, 'bool')
-  }
-
-  private logical(operator: string, left: Js, right: Js): Out {
-    const [a, b] = [this.translate(left), this.translate(right)]
-    if (a.type === 'bool' && b.type === 'bool') return celOut(`(${a.cel} ${operator} ${b.cel})`, 'bool')
-    if (operator === '||') return this.orElse(left, right, '[null, false, 0, ""]')
-    if (a.type === 'bool') return celOut(`(${a.cel} ? ${b.cel} : false)`)
-    return celOut(`cel.bind(v, ${a.cel}, v in [null, false, 0, ""] ? v : ${b.cel})`)
-  }
-
-  private orElse(left: Js, right: Js, empty: string): Out {
-    const [a, b] = [this.translate(left), this.translate(right)]
-    const type = a.type === b.type ? a.type : 'any'
-    if (empty === '[null]' && a.path && a.path.length > 1)
-      return celOut(a.cel.replace(/\.orValue\(null\)$/, `.orElse(${b.cel})`), type)
-    const text = `cel.bind(v, ${a.cel}, v in ${empty} ? ${b.cel} : v)`
-    return { ...celOut(text, b.type === 'text' && a.type === 'any' ? 'any' : type), ...(a.holds && { holds: a.holds }) }
-  }
 }
-
-const luxonMillis = (): Out => celOut('now().difference(timestamp("1970-01-01T00:00:00Z"), "millisecond")', 'number')
 
 const literalOut = (value: string | number | boolean | null): Out => {
   if (typeof value === 'string') return textOut(value)
   if (typeof value === 'number') return celOut(String(value), 'number')
   return celOut(String(value), typeof value === 'boolean' ? 'bool' : 'any')
-}
-
-function added(a: Out, b: Out): Out {
-  if (a.type === 'text' || b.type === 'text') return celOut(`${textOf(a)} + ${textOf(b)}`, 'text')
-  return celOut(`(${a.cel} + ${b.cel})`, a.type === 'number' && b.type === 'number' ? 'number' : 'any')
 }
 
 const joined = (parts: string[]): string => (parts.length === 0 ? '""' : parts.join(' + '))

@@ -3,7 +3,8 @@ import type { Circle } from './circles.ts'
 import { type Exit, type Flow, flattened, ofOne, orEmpty, outputOf } from './flow.ts'
 import { celOut, type Out, pathOut } from './out.ts'
 import { bodyPort, type Plan } from './plan.ts'
-import { connect, type Sink, type Step } from './step.ts'
+import { connect, type Sink } from './sink.ts'
+import type { Step } from './step.ts'
 import type { N8nEdge } from './types.ts'
 
 // Loops over items become a map, other circles a loop. What leaves them on the way is collected and goes on when they are done.

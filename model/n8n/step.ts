@@ -1,16 +1,14 @@
-import type { Edge, Json, JsonObject, Node } from '../definition.ts'
-import { isForbiddenKey, isObject } from '../json.ts'
-import { computedValue } from './computed.ts'
-import type { Scope } from './expressions.ts'
+import type { Json, JsonObject, Node } from '../definition.ts'
 import { chosenOf, type Exit, type Flow, flattened, ofOne, outputOf } from './flow.ts'
-import { NotConvertible, NotFilled } from './js-ast.ts'
+import { handlingOf, retryOnly } from './handling.ts'
+import { NotConvertible } from './js-ast.ts'
+import { Notes } from './notes.ts'
 import { celOut, fieldsOut, type HelperPlace, member, type Out, pathOut, quote, toValue, type View } from './out.ts'
-import { isSecretName, withoutSecrets } from './secrets.ts'
-import { outOf, parameterValue } from './templates.ts'
+import { celOf, jsonOf, missing } from './parameters.ts'
+import type { Scope } from './scope.ts'
+import { withoutSecrets } from './secrets.ts'
+import { connect, type Sink } from './sink.ts'
 import type { Catalogue, N8nNode, ReportLine } from './types.ts'
-
-/** A graph that is being written: the workflow, or the body of a map or loop. */
-export type Sink = { nodes: Node[]; edges: Edge[] }
 
 /** A node below another one: the model, the tools and the memory of an agent. */
 export type Attached = { kind: string; node: N8nNode }
@@ -46,9 +44,6 @@ type AddOptions = {
   isHelper?: boolean
 }
 
-/** Longer ones are computed by code, so that several fit into one expression. */
-const LONG = 1_500
-
 const HELPERS = new Set(['set', 'branch', 'code', 'transform'])
 
 /** One node of n8n on its way. */
@@ -64,7 +59,7 @@ export class Step {
   private readonly entries: readonly Exit[]
   private isConnected = false
   private isThere = false
-  private readonly reasons: { outcome: 'remark' | 'by_hand'; why: string }[] = []
+  readonly notes = new Notes()
 
   constructor(
     node: N8nNode,
@@ -90,37 +85,16 @@ export class Step {
   }
 
   remark(why: string): void {
-    this.note('remark', why)
+    this.notes.remark(why)
   }
 
   byHand(why: string): void {
-    this.note('by_hand', why)
-  }
-
-  private note(outcome: 'remark' | 'by_hand', why: string): void {
-    const clean = withoutSecrets(why).text.slice(0, 400)
-    if (!this.reasons.some((one) => one.outcome === outcome && one.why === clean))
-      this.reasons.push({ outcome, why: clean })
-  }
-
-  /** What was noted so far. */
-  noted(wanted: 'remark' | 'by_hand'): string[] {
-    return this.reasons.filter(({ outcome }) => outcome === wanted).map(({ why }) => why)
+    this.notes.byHand(why)
   }
 
   finish(): void {
     const { name, type } = this.node
-    const found = this.reasons.some(({ outcome }) => outcome === 'by_hand')
-      ? 'by_hand'
-      : this.reasons.length > 0
-        ? 'remark'
-        : 'converted'
-    const why = this.reasons
-      .filter(({ outcome }) => found !== 'by_hand' || outcome === 'by_hand')
-      .slice(0, 8)
-      .map((one) => one.why)
-      .join('; ')
-    this.work.report.push({ node: name, type, outcome: found, why })
+    this.work.report.push({ node: name, type, ...this.notes.outcome() })
   }
 
   /** What expressions see where `item` is the current one. */
@@ -168,86 +142,25 @@ export class Step {
     return celOut(`cel.bind(v, ${list.cel}, size(v) == 1 ? v[0] : [][1])`)
   }
 
-  /** Something that has no counterpart: the run fails there, and the text says what stood there. */
-  private missing(raw: string, error: NotConvertible, field: string): Json {
-    const clean = withoutSecrets(raw).text.slice(0, 300)
-    if (error instanceof NotFilled) this.remark(`${field === '' ? '' : `${field}: `}${error.message} in n8n either`)
-    else this.byHand(`${field === '' ? '' : `${field}: `}${error.message}`)
-    return { $cel: `dyn(${quote(`To do by hand: ${clean}`)}).value()` }
+  /** A parameter with everything inside it. Keys and tokens that were typed in are taken out. */
+  value(raw: Json | undefined, scope: Scope, field = ''): Json {
+    return jsonOf(raw, scope, this.notes, field)
+  }
+
+  /** The same as CEL. */
+  out(raw: Json | undefined, scope: Scope, field = ''): Out {
+    return celOf(raw, scope, this.notes, field)
+  }
+
+  text(raw: Json | undefined, scope: Scope, field: string): Json {
+    const value = this.value(raw ?? '', scope, field)
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   }
 
   /** A parameter that the template leaves open too. The run fails there until it is filled in, as it does in n8n. */
   unfilled(what: string): Json {
     this.remark(`${what} is not filled in in n8n either`)
     return { $cel: `dyn(${quote(`To be filled in: ${what}`)}).value()` }
-  }
-
-  /** A parameter with everything inside it. Keys and tokens that were typed in are taken out. */
-  value(raw: Json | undefined, scope: Scope, field = ''): Json {
-    if (typeof raw === 'string') {
-      const { text, found } = withoutSecrets(raw)
-      const isNamed =
-        !raw.startsWith('=') && raw.trim() !== '' && isSecretName(field.split('.').at(-1) ?? '') && !isPlaceholder(raw)
-      if (found || isNamed) this.byHand(`${field || 'a value'} held a key, which was removed: keep it in a credential`)
-      if (isNamed) return ''
-      try {
-        return parameterValue(text, scope)
-      } catch (error) {
-        if (!(error instanceof NotConvertible)) throw error
-        const found = this.computed(text, scope)
-        return found instanceof NotConvertible ? this.missing(text, found, field) : toValue(found)
-      }
-    }
-    if (Array.isArray(raw)) return raw.map((item, at) => this.value(item, scope, `${field}.${at}`))
-    if (!isObject(raw)) return raw ?? null
-    const copy: JsonObject = {}
-    for (const [key, item] of Object.entries(raw)) {
-      if (isForbiddenKey(key)) continue
-      copy[key === '$ref' || key === '$cel' ? `_${key.slice(1)}` : key] = this.value(
-        item,
-        scope,
-        field === '' ? key : `${field}.${key}`,
-      )
-    }
-    return copy
-  }
-
-  /** By code, where CEL cannot say it; otherwise why neither can. */
-  private computed(text: string, scope: Scope): Out | NotConvertible {
-    try {
-      return computedValue(text, scope)
-    } catch (error) {
-      if (error instanceof NotConvertible) return error
-      throw error
-    }
-  }
-
-  /** The same as CEL. */
-  out(raw: Json | undefined, scope: Scope, field = ''): Out {
-    if (typeof raw === 'string') {
-      const { text } = withoutSecrets(raw)
-      try {
-        const found = outOf(text, scope)
-        if (found.cel.length <= LONG || found.path || !text.startsWith('=')) return found
-        const short = this.computed(text, scope)
-        return short instanceof NotConvertible ? found : short
-      } catch (error) {
-        if (!(error instanceof NotConvertible)) throw error
-        const found = this.computed(text, scope)
-        return found instanceof NotConvertible
-          ? celOut((this.missing(raw, found, field) as { $cel: string }).$cel)
-          : found
-      }
-    }
-    if (raw === undefined || raw === null) return celOut('null')
-    if (typeof raw === 'number') return celOut(String(raw), 'number')
-    if (typeof raw === 'boolean') return celOut(String(raw), 'bool')
-    return celOut(JSON.stringify(raw), Array.isArray(raw) ? 'list' : 'map')
-  }
-
-  text(raw: Json | undefined, scope: Scope, field: string): Json {
-    const value = this.value(raw ?? '', scope, field)
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   }
 
   /** Adds a node to the graph; the first one is where the connections lead. */
@@ -260,7 +173,7 @@ export class Step {
       type,
       name: (name ?? this.node.name).slice(0, 200),
       args,
-      ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : this.handling(type)),
+      ...(isHelper || (HELPERS.has(type) && type !== 'code') ? {} : handlingOf(this.node, type)),
     }
     this.sink.nodes.push(node)
     if (credential) this.work.credentials.push({ ...credential, at: '', node })
@@ -270,23 +183,6 @@ export class Step {
     else connect(this.sink, this.entries, id)
     this.isConnected = true
     return id
-  }
-
-  private handling(type: string): Partial<Node> {
-    const { settings } = this.node
-    const tries = Number(settings.maxTries ?? 3)
-    const pause = Number(settings.waitBetweenTries ?? 1_000)
-    const onError = settings.continueOnFail === true || settings.onError === 'continueRegularOutput'
-    return {
-      ...(settings.retryOnFail === true && {
-        retry: {
-          max_attempts: clamp(Number.isFinite(tries) ? tries : 3, 1, 100),
-          backoff_s: clamp(Number.isFinite(pause) ? pause / 1_000 : 1, 0, 3_600),
-        },
-      }),
-      ...(onError && type !== 'fail' && { on_error: 'continue' as const }),
-      ...(settings.onError === 'continueErrorOutput' && type !== 'fail' && { on_error: 'route' as const }),
-    }
   }
 
   exit(flow: Pick<Flow, 'one' | 'list'> & Partial<Flow>, more: Partial<Exit> = {}): Exit {
@@ -349,7 +245,7 @@ export class Step {
         type,
         args,
         ...(name && { name: name.slice(0, 200) }),
-        ...(HELPERS.has(type) ? {} : retryOnly(this.handling(type))),
+        ...(HELPERS.has(type) ? {} : retryOnly(handlingOf(this.node, type))),
       }
       const before = body.nodes.at(-1)
       if (before) body.edges.push({ from: { node: before.id }, to: inner.id })
@@ -383,7 +279,7 @@ export class Step {
     try {
       return toValue(of)
     } catch (error) {
-      if (error instanceof NotConvertible) return this.missing(of.cel, error, '')
+      if (error instanceof NotConvertible) return missing(of.cel, error, this.notes)
       throw error
     }
   }
@@ -401,20 +297,5 @@ export class Step {
     const exit = this.exit(this.input.one ? ofOne(outputOf(this.id)) : { list, aligned: this.passed().aligned })
     // Whatever port it had, the run ends here.
     return Array.from({ length: 20 }, () => exit)
-  }
-}
-
-const retryOnly = ({ retry }: Partial<Node>): Partial<Node> => (retry ? { retry } : {})
-const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
-const isPlaceholder = (text: string): boolean =>
-  /^[<[{(]?\s*(your|my|enter|add|insert|replace|paste|xxx|\*\*\*)/i.test(text) || text.length < 6
-
-export function connect(sink: Sink, exits: readonly Exit[], to: string): void {
-  for (const { node, port, when } of exits) {
-    const isThere = sink.edges.some(
-      (edge) => edge.from.node === node && edge.from.port === port && edge.to === to && edge.when?.$cel === when,
-    )
-    if (isThere || node === to) continue
-    sink.edges.push({ from: { node, ...(port && { port }) }, to, ...(when !== undefined && { when: { $cel: when } }) })
   }
 }

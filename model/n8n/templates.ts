@@ -1,7 +1,8 @@
 import type { Json } from '../definition.ts'
-import { type Scope, translate } from './expressions.ts'
+import { translate } from './expressions.ts'
 import { celOut, type Out, quote, textOf, textOut, toValue } from './out.ts'
 import { piecesOf } from './pieces.ts'
+import type { Scope } from './scope.ts'
 
 export const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.startsWith('=')
 

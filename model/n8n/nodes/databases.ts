@@ -1,10 +1,10 @@
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { listOf, objectOf } from '../loose.ts'
 import { celOut, type Out, pathOut, textOf, toValue } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { chosen, columnsOf, isFilledByModel } from './service-call.ts'
 import {

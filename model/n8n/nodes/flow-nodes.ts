@@ -1,10 +1,10 @@
 import type { JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { conditionsCel, oneCondition } from '../conditions.ts'
-import type { Scope } from '../expressions.ts'
 import { chosenOf, type Exit, type Flow, ofOne, orEmpty, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { celOut, type Out, pathOut } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 
 /** Items that meet a condition leave by its port; the last port is for those that meet none. */

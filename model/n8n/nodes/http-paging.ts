@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { listOf } from '../loose.ts'
 import { truth } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 import { outOf } from '../templates.ts'
 

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { objectOf } from '../loose.ts'
 import { celOut, type Out, textOf } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Attached, Step } from '../step.ts'
 
 // What stands below a node of LangChain, and what it is asked.

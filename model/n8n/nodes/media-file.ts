@@ -1,7 +1,7 @@
 import type { Json } from '#model/definition'
-import type { Scope } from '../expressions.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { fileOf } from './service-call.ts'
 

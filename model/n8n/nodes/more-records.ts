@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { listOf, objectOf } from '../loose.ts'
 import { celOut, member, type Out, pathOut, textOf } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, fileOf } from './service-call.ts'
 

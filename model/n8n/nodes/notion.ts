@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isExpression } from '#model/expressions'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { listOf } from '../loose.ts'
 import { celOut, type Out, textOf } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen } from './service-call.ts'
 

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, flattened } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { listOf, objectOf } from '../loose.ts'
 import { celOut, type Out, pathOut, textOf } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 import { chosen, fileOf } from './service-call.ts'
 

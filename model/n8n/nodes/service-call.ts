@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '#model/definition'
 import { isExpression } from '#model/expressions'
 import { isObject, own } from '#model/json'
 import { validateJson } from '#model/json-schema'
-import type { Scope } from '../expressions.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { celOut, type Out, pathOut } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 
 /** A parameter by its path. Where n8n keeps a choice with its way of choosing, the choice. */
@@ -79,3 +79,12 @@ export function addCall(
   if (issue) step.byHand(`${service} ${action}: ${issue.path.slice(1) || 'arguments'} ${issue.message}`)
   return add('service.call', { service, action, args }, { credential: credentialOf(step, service) })
 }
+
+/** How many items a node of n8n asks for, where it does not ask for all. */
+export const limitOf = ({ p }: Step): JsonObject => {
+  const limit = Number(p.limit ?? 50)
+  return p.returnAll === true || !Number.isInteger(limit) ? {} : { max_items: limit }
+}
+
+/** What a call that reads page by page gives. */
+export const itemsOf = (id: string): Out => pathOut(['nodes', id, 'output', 'items'], 'list')

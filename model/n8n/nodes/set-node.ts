@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isForbiddenKey, isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible } from '../js-ast.ts'
 import { listOf } from '../loose.ts'
 import { celOut, textOf } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 
 // The Set node, and JSON that is written as a text with expressions inside.

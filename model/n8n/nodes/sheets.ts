@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isExpression } from '#model/expressions'
 import { isObject } from '#model/json'
-import type { Scope } from '../expressions.ts'
 import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import { celOut, fieldsOut, type Out, pathOut, quote } from '../out.ts'
+import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, columnsOf } from './service-call.ts'
 

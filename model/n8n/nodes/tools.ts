@@ -5,7 +5,8 @@ import { NotConvertible } from '../js-ast.ts'
 import { objectOf } from '../loose.ts'
 import { preludeOf } from '../prelude.ts'
 import { withoutSecrets } from '../secrets.ts'
-import { type Attached, type Place, type Sink, Step, type ToolCredential, type Work } from '../step.ts'
+import type { Sink } from '../sink.ts'
+import { type Attached, type Place, Step, type ToolCredential, type Work } from '../step.ts'
 import { asRequest } from '../tool-request.ts'
 import type { N8nNode } from '../types.ts'
 import { isFilledByModel, MODEL_FILLS } from './service-call.ts'
@@ -110,9 +111,9 @@ class Toolbox implements Tools {
     const input = { ...ofOne(item), same: step.input.same, aligned: new Map() }
     const inner = new Step(plain, input, [], [], sink, work, MODEL_FILLS)
     this.convert(inner)
-    const [problem] = inner.noted('by_hand')
+    const [problem] = inner.notes.noted('by_hand')
     if (problem !== undefined) throw new NotConvertible(problem)
-    for (const remark of inner.noted('remark')) step.remark(`${node.name}: ${remark}`)
+    for (const remark of inner.notes.noted('remark')) step.remark(`${node.name}: ${remark}`)
     if (sink.nodes.some(({ type }) => type === 'clarification')) throw new NotConvertible('it asks a person')
     if (sink.nodes.some(({ type }) => type === 'map')) throw new NotConvertible('it takes several steps')
     const moved = new Map<string, string | undefined>()
