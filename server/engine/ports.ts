@@ -1,14 +1,15 @@
-import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
+import type { Definition, ExecutionError, ExecutionStatus, Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import type { CallBounds } from './agents/call-bounds.ts'
-import type { BlobRef } from './blob-ref.ts'
 import type { FinishedRun } from './finished-run.ts'
 import type { Flow } from './flow/rules.ts'
 import type { EngineFigures, EngineHealth } from './health.ts'
+import type { Initiator } from './initiator.ts'
 import type { LogLine, NodeKind, WorkflowDescription } from './node.ts'
 import type { ReadNode } from './node-view.ts'
 import type { TriggerKind } from './trigger-kind.ts'
+import type { ExecutionEvent, ExecutionView } from './views.ts'
 
 // The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
 // Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
@@ -28,29 +29,6 @@ export type StartTarget = {
   flow?: Flow | null
   /** In whose name it acts: who activated the version. Derived from the version where it is not stored. */
   principalId?: string | null
-}
-
-/**
- * One link of the chain that led to an execution: what kind of thing it is, its id on the wire, and the person behind it
- * (who created the token, added the workflow to the template, owns the job).
- */
-export type Initiator = {
-  kind:
-    | 'person'
-    | 'webhook_token'
-    | 'embed_token'
-    | 'template'
-    | 'channel'
-    | 'schedule'
-    | 'job'
-    | 'suite'
-    | 'execution'
-    | 'error_workflow'
-    | 'event'
-    | 'retry'
-    | 'service_account'
-  id: string | null
-  user_id: string | null
 }
 
 /** What a caller gives an execution to be found and ordered by. */
@@ -90,85 +68,10 @@ export type Start = StartTarget & {
 /** `replayed`: the idempotency key was used before with the same body; the answer is rendered from this execution id. */
 export type Started = { executionId: string; status: ExecutionStatus; replayed: boolean }
 
-export type WaitingFor = {
-  kind: 'clarification' | 'approval' | 'event' | 'timer' | 'slot' | 'execution' | 'platform'
-  node_id?: string
-  since: string
-  until?: string
-  [more: string]: Json | undefined
-}
-
 export type { BlobRef } from './blob-ref.ts'
+export type { Initiator } from './initiator.ts'
 export type { TriggerKind } from './trigger-kind.ts'
-
-export type NodeView = {
-  node_id: string
-  status: NodeStatus
-  attempt: number
-  started_at: string | null
-  finished_at: string | null
-  output?: Json
-  /** Stands in for `output` when it is over 32 KiB. */
-  blob?: BlobRef
-  error?: ExecutionError
-  /** The way out; absent means `out`, or that it is not over. */
-  port?: string
-}
-
-/** What language models counted for a node; of a map or loop, for everything in it. */
-export type NodeUsage = {
-  /** Null: asked for the execution and not by a node, such as an agent's vote on a gate. */
-  node_id: string | null
-  input_tokens: number
-  output_tokens: number
-  /** Null where nobody knows it of any call. */
-  cost: number | null
-  calls: number
-  unpriced_calls: number
-}
-
-export type ExecutionView = {
-  execution_id: string
-  workspace_id: string
-  workflow_id: string | null
-  system_slug: string | null
-  version_id: string | null
-  status: ExecutionStatus
-  /** Null where it is larger than 1 MiB: `large_input` says so, and `readInput` gives it. */
-  input: Json
-  large_input: { sha256: string; bytes: number } | null
-  results: Json
-  results_blob: BlobRef | null
-  error: ExecutionError | null
-  waiting_for: WaitingFor[]
-  trigger: { kind: TriggerKind; id: string | null }
-  started_by: string | null
-  initiated_by: Initiator[]
-  principal_id: string | null
-  retry_of: string | null
-  parent_execution_id: string | null
-  priority: number
-  tags: string[]
-  metadata: JsonObject
-  /** The time of the schedule that it runs for. */
-  scheduled_at: Date | null
-  created_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  nodes: NodeView[]
-  usage: NodeUsage[]
-  /** The last journal event this view includes: where a socket resumes. */
-  seq: number
-}
-
-export type ExecutionEventType =
-  | `execution.${'started' | 'waiting' | 'resumed' | 'ending' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out'}`
-  | `node.${'started' | 'progress' | 'succeeded' | 'failed' | 'retrying' | 'skipped'}`
-  | `approval.${'opened' | 'edited' | 'voted' | 'resolved'}`
-  | `clarification.${'asked' | 'answered'}`
-  | `event.${'awaited' | 'received'}`
-
-export type ExecutionEvent = { seq: number; type: ExecutionEventType; at: Date; data: JsonObject }
+export type { ExecutionEvent, ExecutionEventType, ExecutionView, NodeUsage, NodeView, WaitingFor } from './views.ts'
 
 /**
  * What the outside tells a waiting execution. `nodePath` is the one given when the gate or question was opened.

@@ -1,121 +1,27 @@
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { canonicalAddress } from './db/address.ts'
+import {
+  addressWith,
+  databaseAddress,
+  emails,
+  integer,
+  key32,
+  list,
+  oidcProviders,
+  oneOf,
+  origins,
+  type Parser,
+  proxies,
+  secretText,
+  targets,
+  text,
+  webAddress,
+} from './config-parsers.ts'
 import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from './db/connections.ts'
 
 // Every setting, read once from the environment. docs/settings.md is printed from this table.
 
-type Parser<T> = { allowed: string; parse(text: string): T | undefined }
-
-const text: Parser<string> = { allowed: 'any text', parse: (value) => value }
-const secretText = (minLength: number): Parser<string> => ({
-  allowed: `at least ${minLength} printable characters without spaces`,
-  parse: (value) => (value.length >= minLength && /^[\x21-\x7e]+$/.test(value) ? value : undefined),
-})
-const oneOf = <const T extends string>(...values: T[]): Parser<T> => ({
-  allowed: values.join(' | '),
-  parse: (value) => values.find((candidate) => candidate === value),
-})
-const integer = (least: number, most: number): Parser<number> => ({
-  allowed: `a whole number from ${least} to ${most}`,
-  parse: (value) =>
-    /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most ? Number(value) : undefined,
-})
-const list: Parser<string[]> = {
-  allowed: 'a list separated by commas',
-  parse: (value) =>
-    value
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-}
-const emails: Parser<string[]> = {
-  allowed: 'e-mail addresses separated by commas',
-  parse: (value) => {
-    const entries = list.parse(value)!.map((entry) => entry.toLowerCase())
-    return entries.every((entry) => /^[^\s@]+@[^\s@]+$/.test(entry)) ? entries : undefined
-  },
-}
-/** As a request spells it: what is spelt otherwise would match nothing. */
-const isTarget = (entry: string): boolean => {
-  const [, host, literal, port] = /^(\[(.+)\]|[\w.-]+):([1-9]\d{0,4})$/.exec(entry) ?? []
-  return host !== undefined && (literal === undefined || isIP(literal) === 6) && Number(port) <= 65_535
-}
-const targets: Parser<string[]> = {
-  allowed: 'a list of host:port separated by commas',
-  parse: (value) => {
-    const entries = list.parse(value)!
-    return entries.every(isTarget) ? entries : undefined
-  },
-}
-const isNetwork = (entry: string): boolean => {
-  const [address = '', bits, ...rest] = entry.split('/')
-  const widest = { 0: 0, 4: 32, 6: 128 }[isIP(address)]!
-  return (
-    rest.length === 0 && widest > 0 && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= widest))
-  )
-}
-const proxies: Parser<string[]> = {
-  allowed: 'IP addresses or CIDR ranges separated by commas',
-  parse: (value) => {
-    const entries = list.parse(value)!
-    return entries.every(isNetwork) ? entries : undefined
-  },
-}
-const webAddress: Parser<string> = {
-  allowed: 'an http or https address',
-  parse: (value) =>
-    URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined,
-}
-/** As browsers spell it: what is spelt otherwise would match nothing. */
-const isOrigin = (entry: string): boolean =>
-  URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry
-const origins: Parser<string[]> = {
-  allowed: 'origins separated by commas, such as https://app.example.com, or *',
-  parse: (value) => {
-    const entries = list.parse(value)!
-    return entries.every(isOrigin) || (entries.length === 1 && entries[0] === '*') ? entries : undefined
-  },
-}
-const addressWith = (...protocols: string[]): Parser<string> => ({
-  allowed: `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  parse: (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
-})
-const databaseAddress: Parser<string> = {
-  allowed: 'postgres://user:password@host[:port][,host[:port]…]/name',
-  parse: canonicalAddress,
-}
-export const key32: Parser<Buffer> = {
-  allowed: '32 bytes in base64 (openssl rand -base64 32)',
-  parse: (value) => {
-    const bytes = Buffer.from(value, 'base64')
-    // Node skips over what is no base64: a phrase of 43 letters would be a key.
-    return bytes.length === 32 && bytes.toString('base64') === value ? bytes : undefined
-  },
-}
-const oidcProviders: Parser<OidcProvider[]> = {
-  allowed: 'JSON: [{"id": "…", "title": "…", "issuer": "https://…", "client_id": "…", "client_secret": "…"}]',
-  parse: (value) => {
-    try {
-      const parsed: unknown = JSON.parse(value)
-      if (!Array.isArray(parsed) || !parsed.every(isOidcProvider)) return undefined
-      return new Set(parsed.map(({ id }) => id)).size === parsed.length ? parsed : undefined
-    } catch {
-      return undefined
-    }
-  },
-}
-const isOidcProvider = (value: unknown): value is OidcProvider =>
-  typeof value === 'object' &&
-  value !== null &&
-  ['id', 'title', 'issuer', 'client_id', 'client_secret'].every(
-    (name) => typeof (value as Record<string, unknown>)[name] === 'string',
-  ) &&
-  /^[a-z0-9-]+$/.test((value as OidcProvider).id) &&
-  webAddress.parse((value as OidcProvider).issuer) !== undefined
-
-export type OidcProvider = { id: string; title: string; issuer: string; client_id: string; client_secret: string }
+export type { OidcProvider } from './config-parsers.ts'
 
 type Setting<T> = { parser: Parser<T>; default: T | null; shown: string; meaning: string }
 const setting = <T>(parser: Parser<T>, fallback: T, meaning: string, shown?: string): Setting<T> => ({
