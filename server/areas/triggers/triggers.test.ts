@@ -56,20 +56,21 @@ const one = (workflowId: string, triggerId: string) => readTrigger(world.owner, 
 /** Lets the trigger be due, and waits for the end of that look. */
 async function look(workflowId: string, triggerId: string): Promise<Answer['body']> {
   const before = await one(workflowId, triggerId)
-  await service.sql(`update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting'`)
+  await service.sql(
+    `update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting' where trigger_id = $1`,
+    [fromWire('trg', triggerId)],
+  )
   return until(async () => {
     const now = await one(workflowId, triggerId)
     return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
   }, 'a look at the service')
 }
-const looked = (workflowId: string, triggerId: string): Promise<unknown> =>
-  until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first look')
 /** Without the seconds that a new trigger waits. */
 async function firstLook(workflowId: string, triggerId: string): Promise<void> {
   await service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
   ])
-  await looked(workflowId, triggerId)
+  await until(async () => (await one(workflowId, triggerId)).last_polled_at !== null, 'the first look')
 }
 const inputs = async (workflowId: string): Promise<string[]> =>
   (await inputsOf(world.owner, workflowId)).map(({ item }) => item.guid ?? item.id).sort()
@@ -81,7 +82,7 @@ describe('a trigger that looks', () => {
     const made = await add(workflowId, rss())
     expect(made.status, made.text).toBe(201)
     const { trigger_id } = made.body
-    await looked(workflowId, trigger_id)
+    await firstLook(workflowId, trigger_id)
     expect(await inputs(workflowId)).toEqual([])
     items = ['three', 'two', 'one']
     expect((await look(workflowId, trigger_id)).last_error).toBeNull()
@@ -113,7 +114,9 @@ describe('a trigger that looks', () => {
     items = ['one']
     await look(workflowId, trigger_id)
     // What another process would leave behind that looked meanwhile: a higher epoch, and the item remembered.
-    await service.sql('update service_triggers set epoch = epoch + 5')
+    await service.sql('update service_triggers set epoch = epoch + 5 where trigger_id = $1', [
+      fromWire('trg', trigger_id),
+    ])
     await look(workflowId, trigger_id)
     expect(await inputs(workflowId)).toEqual(['one'])
   })
