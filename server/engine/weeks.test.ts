@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
+import { COMMITS } from './journal/batch.ts'
 import { partitionOf } from './outputs.ts'
 import { chain, startTestEngine } from './testing.ts'
 import { forgetWeeks, listWeeks } from './weeks.ts'
@@ -165,6 +166,29 @@ describe('with sixty weeks', () => {
     expect(await partitionsIn(`as select from executions where status = 'waiting'`, '')).not.toContain(
       `executions_${live.week}`,
     )
+  })
+
+  test('the journal finds the execution that it updates by its key, not among all that run, and leaves sealed weeks out', async () => {
+    const { week } = await add(0, 'waiting')
+    await forget()
+    const client = await db.enginePool.connect()
+    try {
+      await client.query(`prepare commit_of_batch as ${COMMITS.plain.text}`)
+      const nothing = `'${newId()}', '{}', '{}', '{}', '{}', '{}', '{}', '[]', '[]', 0`
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain (costs off) execute commit_of_batch (${nothing})`,
+      )
+      const reads = rows
+        .map((row) => row['QUERY PLAN'])
+        .filter((line) => / on executions_\w+ e_/.test(line) && /Scan/.test(line))
+      expect(reads.some((line) => line.includes(`using executions_${week}_pkey`))).toBe(true)
+      for (const line of reads) expect(line).toContain('_pkey')
+      // This week, those ahead, three that are not over for two weeks, and the default one.
+      expect(reads.length).toBeLessThan(12)
+      await client.query('deallocate commit_of_batch')
+    } finally {
+      client.release()
+    }
   })
 
   test('weeks that are old are dropped with everything that belongs to them; what is kept moves and stays whole', async () => {
