@@ -33,7 +33,7 @@ export function useSelection<Row>(
       <input
         type="checkbox"
         aria-label="Select all"
-        className="size-4 accent-accent"
+        className="block size-4 accent-accent"
         checked={all}
         ref={(box) => {
           if (box) box.indeterminate = chosen.length > 0 && !all
@@ -46,7 +46,7 @@ export function useSelection<Row>(
         <input
           type="checkbox"
           aria-label={`Select ${nameOf(row)}`}
-          className="size-4 accent-accent"
+          className="block size-4 accent-accent"
           checked={keys.has(keyOf(row))}
           onChange={() => toggle(keyOf(row))}
         />

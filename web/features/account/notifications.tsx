@@ -70,7 +70,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
             cell: (one: Preference) => (
               <input
                 type="checkbox"
-                className="size-4 accent-accent"
+                className="block size-4 accent-accent"
                 aria-label={`${t(one.title)}: ${label}`}
                 checked={one[way]}
                 onChange={(event) => change(one.kind, way, event.currentTarget.checked)}

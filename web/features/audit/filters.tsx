@@ -60,24 +60,24 @@ export function AuditFilters({
   }
   return (
     <div className="mb-4 flex flex-wrap items-end gap-3">
-      <Field label="Person" className="w-52">
+      <Field label="Person" className="w-52 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filter.person ?? ''}
           onChange={(event) => set({ person: event.currentTarget.value })}
           options={withPresent(people, filter.person, nameOf(filter.person ?? null))}
         />
       </Field>
-      <Field label="Action" className="w-60">
+      <Field label="Action" className="w-60 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filter.action ?? ''}
           onChange={(event) => set({ action: event.currentTarget.value })}
           options={[{ value: '', label: 'All actions' }, ...actionOptions(actions)]}
         />
       </Field>
-      <Field label="From" className="w-40">
+      <Field label="From" className="w-40 max-sm:w-[calc(50%-0.375rem)]">
         <Input type="date" value={filter.from ?? ''} onChange={(event) => set({ from: event.currentTarget.value })} />
       </Field>
-      <Field label="Until" className="w-40">
+      <Field label="Until" className="w-40 max-sm:w-[calc(50%-0.375rem)]">
         <Input type="date" value={filter.until ?? ''} onChange={(event) => set({ until: event.currentTarget.value })} />
       </Field>
       <Button icon={Download} pending={exporting} onClick={() => void exportLog()}>

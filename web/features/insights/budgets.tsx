@@ -50,7 +50,7 @@ export function BudgetsPage() {
             }
             columns={[
               { header: 'For', cell: (row) => (row.scope === 'workspace' ? 'The workspace' : (row.name ?? row.scope)) },
-              { header: 'Spent', cell: (row) => `${dollars(row.spent)} of ${dollars(row.limit)} a ${row.per}` },
+              { header: 'Spent', cell: (row) => `${dollars(row.spent)} of ${dollars(row.limit)} a ${t(row.per)}` },
               {
                 header: 'State',
                 cell: (row) => <Badge tone={stateTones[row.state]}>{stateWords[row.state]}</Badge>,

@@ -6,7 +6,7 @@ import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
-import { columnsOf, dollars, rangeOf, share } from './words.ts'
+import { columnsOf, costWords, rangeOf, share } from './words.ts'
 
 const DAYS = 14
 const parts = [t('succeeded'), t('failed'), t('cancelled')]
@@ -53,7 +53,7 @@ export function RecentFigures({ workflow_id }: { workflow_id?: string }) {
                     'Waiting for people now',
                     waiting === MAX_COUNTED ? `${MAX_COUNTED} or more` : formatNumber(waiting),
                   ],
-                  ['Cost of models', usage.data ? dollars(usage.data.total.cost) : '–'],
+                  ['Cost of models', usage.data ? costWords(usage.data.total) : '–'],
                 ]}
               />
             </div>

@@ -10,7 +10,7 @@ import { formatDuration } from '#web/ui/time-words.ts'
 import { useKindTitles } from '../runs/kind-titles.ts'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { RunChart } from './chart.tsx'
-import { columnsOf, dollars, rangeOf, share, spans } from './words.ts'
+import { columnsOf, costWords, rangeOf, share, spans } from './words.ts'
 
 type Search = { days?: string | number; workflow_id?: string }
 type Asked = { from: string; workflow_id?: string }
@@ -218,13 +218,13 @@ function Cost({ of }: { of: Asked }) {
                 },
                 {
                   header: 'Cost',
-                  cell: (row) => (row.unpriced_calls === row.calls ? 'unknown' : dollars(row.cost)),
+                  cell: (row) => costWords(row),
                   align: 'right',
                   width: '7rem',
                 },
               ]}
             />
-            {items.length > 1 && <p className="mt-2 text-right text-ink-2">Together {dollars(total.cost)}</p>}
+            {items.length > 1 && <p className="mt-2 text-right text-ink-2">Together {costWords(total)}</p>}
           </>
         )}
       </Loaded>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { columnsOf, dollars, rangeOf, share } from './words.ts'
+import { columnsOf, costWords, dollars, rangeOf, share } from './words.ts'
 
 const NOW = Date.parse('2026-01-31T09:30:00Z')
 
@@ -14,6 +14,13 @@ test.each([
   [0.5, '$0.50'],
   [1234.5, '$1,234.50'],
 ])('%d dollars are %s', (amount, text) => expect(dollars(amount)).toBe(text))
+
+test.each([
+  [{ cost: 0, calls: 0, unpriced_calls: 0 }, '$0'],
+  [{ cost: 0.5, calls: 2, unpriced_calls: 0 }, '$0.50'],
+  [{ cost: 0.5, calls: 2, unpriced_calls: 1 }, 'at least $0.50'],
+  [{ cost: 0, calls: 2, unpriced_calls: 2 }, 'unknown'],
+])('%o cost %s', (usage, text) => expect(costWords(usage)).toBe(text))
 
 test('a share of nothing is none', () => {
   expect(share(0, 0)).toBe('–')

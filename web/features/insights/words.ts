@@ -1,5 +1,5 @@
 import { formatNumber } from '#web/ui/format.ts'
-import { language } from '#web/words/language.ts'
+import { language, t } from '#web/words/language.ts'
 
 export const spans = [
   { value: '1', label: 'Last 24 hours' },
@@ -20,6 +20,20 @@ export function rangeOf(days: number, now: number): { from: string; bucket: 'hou
 export function dollars(amount: number): string {
   const places = amount === 0 ? { maximumFractionDigits: 0 } : amount < 0.01 ? { maximumSignificantDigits: 2 } : {}
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', ...places }).format(amount)
+}
+
+/** A call to a model without a price costs something that nobody here knows. */
+export function costWords({
+  cost,
+  calls,
+  unpriced_calls,
+}: {
+  cost: number
+  calls: number
+  unpriced_calls: number
+}): string {
+  if (calls > 0 && unpriced_calls === calls) return t('unknown')
+  return unpriced_calls > 0 ? t('at least {0}', [dollars(cost)]) : dollars(cost)
 }
 
 export const share = (part: number, whole: number): string =>

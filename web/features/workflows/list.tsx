@@ -206,7 +206,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="State" hideLabel className="w-40">
+      <Field label="State" hideLabel className="w-40 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filters.state ?? ''}
           onChange={(event) => change('state', event.target.value)}
@@ -218,7 +218,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           ]}
         />
       </Field>
-      <Field label="Tag" hideLabel className="w-48">
+      <Field label="Tag" hideLabel className="w-48 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filters.tag ?? ''}
           onChange={(event) => change('tag', event.target.value)}
@@ -229,7 +229,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(filter
           )}
         />
       </Field>
-      <Field label="Owner" hideLabel className="w-44">
+      <Field label="Owner" hideLabel className="w-44 max-sm:w-[calc(50%-0.375rem)]">
         <Select
           value={filters.owner_id ?? ''}
           onChange={(event) => change('owner_id', event.target.value)}
