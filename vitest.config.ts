@@ -29,8 +29,8 @@ export default defineConfig({
       { extends: true, test: { name: 'slow', include: files.slow, env: whole, ...native, ...withDatabase } },
     ],
     pool: 'forks',
-    // Service tests wait for timers and processes about a third of their time.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Service tests wait for timers and processes about half of their time.
+    maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     // What takes longer hangs. A test takes seconds, but the machine may be busy with ten other things.
     testTimeout: 300_000,

@@ -123,7 +123,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  mostly('confirming')('of a vote', async () => {
+  slow('of a vote', async () => {
     const execution = await start(gate, 'nodes.gate.output.outcome')
     const cut = network.api.aim({ transaction: /insert into approval_votes/, at })
     expect(await vote(execution)).toBe(at === 'confirming' ? 409 : 201)
@@ -139,7 +139,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'yes' })
   })
 
-  mostly('sending')('of a wait for an event', async () => {
+  slow('of a wait for an event', async () => {
     const key = `opened while ${at}`
     const cut = network.worker.aim({ transaction: WAIT_OPENS, at, times: at === 'confirming' ? 3 : 1 })
     const execution = await start(waitFor(key), 'nodes.wait.output.data')
@@ -181,7 +181,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect((await events(execution_id)).filter((type) => type === 'event.received')).toHaveLength(1)
   })
 
-  mostly('confirming')('of the start of a sub-workflow', async () => {
+  slow('of the start of a sub-workflow', async () => {
     const made = await ask(world.owner, 'POST', '/api/workflows', {
       name: 'Child',
       definition: { nodes: [], edges: [], output: { $ref: 'input.n' } },
@@ -193,7 +193,7 @@ describe.each(['confirming', 'sending'] as const)('a connection that is cut whil
     expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 7 })
   })
 
-  test('of the start of a node that may happen at most once: it was not begun, and is', async () => {
+  mostly('confirming')('of the start of a node that may happen at most once: it was not begun, and is', async () => {
     const cut = network.worker.aim({ transaction: /insert into events/, at })
     const args = { to: 'ann@example.com', subject: `Cut while ${at}`, text: 'Once.' }
     const execution = await start({ id: 'mail', type: 'mail.send', args }, 'nodes.mail.output.accepted')

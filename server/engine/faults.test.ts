@@ -140,7 +140,7 @@ slow('a worker stopped until it was declared dead and then continued writes noth
   kill(other, 'SIGKILL')
 })
 
-test('what may happen at most once is not done again: the outcome is unknown', async () => {
+slow('what may happen at most once is not done again: the outcome is unknown', async () => {
   const first = await startWorker()
   const begun = nextEffect('once')
   const id = await api.run('adhoc:once')
@@ -151,7 +151,7 @@ test('what may happen at most once is not done again: the outcome is unknown', a
   expect([...counted].filter(([key]) => key.startsWith('once/')).map(([, count]) => count)).toEqual([1])
 })
 
-test('steps that were journalled are not done again', async () => {
+slow('steps that were journalled are not done again', async () => {
   const first = await startWorker({ HANG: 'yes' })
   const hanging = nextEffect('hang')
   const id = await api.run('adhoc:steps')

@@ -145,25 +145,28 @@ slow(
   },
 )
 
-test('a worker killed while an agent waits for a workflow: it is not started again, and the agent hears of its end', async () => {
-  fake.otherwise((asked) => {
-    const [result] = asked.messages.filter(({ role }) => role === 'tool')
-    return result ? say(result.text) : callTools([{ name: 'adhoc_child', arguments: {} }])
-  })
-  const first = await startWorker()
-  const looking = new Promise<void>((resolve) => {
-    onEffect = (_type, answer) => (counted.get('look') === 1 ? resolve() : answer())
-  })
-  const id = await api.run('adhoc:caller')
-  await looking
-  first.kill('SIGKILL')
-  await startWorker()
-  expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'look done' })
-  const started = await api.db.engine((tx) => tx.rows('select from executions where parent_execution_id = $1', [id]))
-  expect(started).toHaveLength(1)
-  // The child's own node may be repeated; no turn of the agent was.
-  expect(fake.count()).toBe(2)
-})
+slow(
+  'a worker killed while an agent waits for a workflow: it is not started again, and the agent hears of its end',
+  async () => {
+    fake.otherwise((asked) => {
+      const [result] = asked.messages.filter(({ role }) => role === 'tool')
+      return result ? say(result.text) : callTools([{ name: 'adhoc_child', arguments: {} }])
+    })
+    const first = await startWorker()
+    const looking = new Promise<void>((resolve) => {
+      onEffect = (_type, answer) => (counted.get('look') === 1 ? resolve() : answer())
+    })
+    const id = await api.run('adhoc:caller')
+    await looking
+    first.kill('SIGKILL')
+    await startWorker()
+    expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'look done' })
+    const started = await api.db.engine((tx) => tx.rows('select from executions where parent_execution_id = $1', [id]))
+    expect(started).toHaveLength(1)
+    // The child's own node may be repeated; no turn of the agent was.
+    expect(fake.count()).toBe(2)
+  },
+)
 
 slow(
   'a worker killed in the middle of a map of agents: items that ended, recorded turns and tool calls are not repeated',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { encodeMp3, encodeWav } from '#providers/speech/encode'
 import { ProviderProblem } from '#providers/speech/problem'
+import { isWhole } from '#test/harness/slow'
 import { decodeAudio } from './decode.ts'
 import { makeResampler } from './resample.ts'
 
@@ -188,8 +189,9 @@ test('damaged files are decoded or refused, never more', async () => {
     return seed % below
   }
   const outcomes = { decoded: 0, refused: 0 }
+  const rounds = isWhole ? 60 : 15
   for (const original of [wav, mp3, ogg, webm]) {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < rounds; round++) {
       const damaged = edited(original, (b) => {
         // The header is where damage matters most.
         for (let i = 0; i <= random(12); i++)
@@ -200,8 +202,8 @@ test('damaged files are decoded or refused, never more', async () => {
       outcomes[outcome instanceof Error ? 'refused' : 'decoded']++
     }
   }
-  expect(outcomes.decoded).toBeGreaterThan(20)
-  expect(outcomes.refused).toBeGreaterThan(20)
+  expect(outcomes.decoded).toBeGreaterThan(rounds / 3)
+  expect(outcomes.refused).toBeGreaterThan(rounds / 3)
 })
 
 describe('resampling keeps length and pitch, however it is fed', () => {
