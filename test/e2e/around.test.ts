@@ -70,7 +70,9 @@ describe.skipIf(noBrowser)('around the work', () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
     const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
+    await site().call(ada, 'POST', '/auth/api-keys', { name: 'Loom' })
     await page.goto('/audit')
+    await page.getByRole('row', { name: /API key created.*Loom/ }).waitFor()
     await page
       .getByRole('row', { name: /Team created.*Dyers/ })
       .getByRole('link', { name: 'Dyers' })

@@ -64,6 +64,33 @@ describe.skipIf(noBrowser)('data', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined()
   })
 
+  it('a job is paused, resumed and run from the list, which says when it runs next', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const records = [{ name: 'Ada' }]
+    const { dataset_id } = await site().call(ada, 'POST', '/api/datasets', { name: 'Few', records })
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Greet', definition: greet })
+    const { job_id } = await site().call(ada, 'POST', '/api/enrichment-jobs', {
+      name: 'Greet all',
+      workflow_id,
+      dataset_id,
+      schedule: { cron: '30 6 1 1 *', timezone: 'Europe/Paris' },
+    })
+    const job = () => site().call(ada, 'GET', `/api/enrichment-jobs/${job_id}`)
+    const choose = async (what: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for Greet all' }).click()
+      await page.getByRole('menuitem', { name: what }).click()
+    }
+    await page.goto('/jobs')
+    await page.getByRole('row', { name: /Greet all.* never (?!–)\S/ }).waitFor()
+    await choose('Pause')
+    await eventually(async () => (await job()).status).toBe('paused')
+    await choose('Resume')
+    await eventually(async () => (await job()).status).toBe('idle')
+    await choose('Run now')
+    await eventually(async () => (await job()).last_run?.status).toBe('succeeded')
+  })
+
   it('saving the settings of a job leaves its results where they go', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

@@ -94,7 +94,7 @@ function Log() {
               },
               {
                 header: 'Target',
-                cell: (row) => <Subject subject={row.subject} isForeign={operator} />,
+                cell: (row) => <Subject entry={row} isForeign={operator} />,
                 wide: true,
                 width: '14rem',
               },
@@ -120,7 +120,7 @@ function Log() {
                     Details
                   </Button>
                 ),
-                width: '6rem',
+                width: '7.5rem',
                 align: 'right',
               },
             ]}
@@ -139,7 +139,7 @@ function Log() {
               facts={[
                 ['When', exactTime(shown.at)],
                 ['Who', <Actor key="who" entry={shown} />],
-                ['Target', <Subject key="what" subject={shown.subject} isForeign={operator} />],
+                ['Target', <Subject key="what" entry={shown} isForeign={operator} />],
                 [
                   'Id of the target',
                   <code key="target" className="font-mono text-xs">

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { AuditEntry } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
+import { cx } from '#web/ui/cx.ts'
 import { ShortId } from '#web/ui/short-id.tsx'
 import { t } from '#web/words/language.ts'
 import { PersonName } from '../people/names.tsx'
@@ -18,9 +20,10 @@ type Kind = {
 const MOST = 200
 
 const namesBy = <K extends string>(
-  items: readonly (Record<K, string> & { name: string })[],
+  items: readonly (Record<K, string> & { name: string | null })[],
   key: K,
-): ReadonlyMap<string, string> => new Map(items.map((item) => [item[key], item.name]))
+): ReadonlyMap<string, string> =>
+  new Map(items.flatMap((item) => (item.name === null ? [] : [[item[key], item.name] as const])))
 
 const kinds: Readonly<Record<string, Kind>> = {
   wf: {
@@ -78,7 +81,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   apr: { shown: t('Approval'), page: '/approvals' },
   thr: { shown: t('Thread'), page: '/threads' },
   suite: { shown: t('Suite'), page: '/suites' },
-  chan: { shown: t('Channel'), page: '/channels' },
+  chan: {
+    shown: t('Channel'),
+    page: '/channels',
+    names: async () => namesBy((await api.listChannelConfigs({ limit: MOST })).items, 'config_id'),
+  },
   wfv: { shown: t('Version') },
   sub: { shown: t('Subscription') },
   key: { shown: t('API key') },
@@ -90,6 +97,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   ntf: { shown: t('Notification') },
   alr: { shown: t('Alert rule') },
   file: { shown: t('File') },
+  src: { shown: t('Source') },
+  svc: { shown: t('Service') },
+  doc: { shown: t('Document') },
+  cmt: { shown: t('Comment') },
+  emb: { shown: t('Embed token') },
+  pm: { shown: t('Payment method') },
+  plan: { shown: t('Plan') },
+  psk: { shown: t('Passkey') },
 }
 
 /** What operators looked at, where an entry names a listing. */
@@ -105,7 +120,13 @@ const listings: Readonly<Record<string, string>> = {
 
 const prefixOf = (subject: string): string => /^([a-z]+)_[0-9a-z]{26}$/.exec(subject)?.[1] ?? ''
 
-export function Subject({ subject, isForeign }: { subject: string | null; isForeign: boolean }) {
+/** The name that the entry itself keeps, such as that of a key or of something deleted. */
+const recordedName = ({ data }: AuditEntry): string | undefined =>
+  typeof data.name === 'string' && data.name !== '' ? data.name : undefined
+
+export function Subject({ entry, isForeign }: { entry: AuditEntry; isForeign: boolean }) {
+  const { subject } = entry
+  const recorded = recordedName(entry)
   const prefix = prefixOf(subject ?? '')
   const kind = kinds[prefix]
   const { data } = useQuery({
@@ -114,12 +135,13 @@ export function Subject({ subject, isForeign }: { subject: string | null; isFore
     enabled: kind?.names !== undefined && !isForeign,
     staleTime: 60_000,
   })
-  if (subject === null) return '–'
+  if (subject === null) return recorded ?? '–'
   if (prefix === 'usr' && !isForeign) return <PersonName id={subject} />
   if (prefix === '') return listings[subject] ?? subject
-  if (!kind || isForeign) return <ShortId id={subject} />
-  const name = data?.get(subject)
-  const hasPage = kind.page !== undefined && (name !== undefined || kind.names === undefined)
+  const known = data?.get(subject)
+  if (!kind || isForeign) return recorded ? <span title={subject}>{recorded}</span> : <ShortId id={subject} />
+  const name = known ?? recorded
+  const hasPage = kind.page !== undefined && (known !== undefined || kind.names === undefined)
   return (
     <span className="flex min-w-0 items-center gap-2" title={subject}>
       {hasPage ? (
@@ -127,7 +149,7 @@ export function Subject({ subject, isForeign }: { subject: string | null; isFore
           {name ?? kind.shown}
         </Link>
       ) : (
-        <span className="truncate text-ink-2">{kind.shown}</span>
+        <span className={cx('truncate', name === undefined && 'text-ink-2')}>{name ?? kind.shown}</span>
       )}
       {name === undefined && <ShortId id={subject} />}
     </span>

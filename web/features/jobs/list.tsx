@@ -9,6 +9,7 @@ import { formatNumber } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { JobMenu } from './row-menu.tsx'
 
 export function JobsPage() {
   const { canWrite } = useRole()
@@ -45,6 +46,18 @@ export function JobsPage() {
         { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },
         { header: 'Schedule', cell: (row) => <When job={row} />, secondary: true },
         { header: 'Last run', cell: (row) => <LastRun job={row} />, width: '17rem', secondary: true },
+        {
+          header: 'Next run',
+          width: '8rem',
+          wide: true,
+          cell: (row) => <RelativeTime at={row.status === 'paused' ? null : row.due_at} never="–" />,
+        },
+        {
+          header: <span className="sr-only">Actions</span>,
+          width: '3.75rem',
+          align: 'right',
+          cell: (row) => <JobMenu job={row} />,
+        },
       ]}
     />
   )
