@@ -69,8 +69,8 @@ describe.skipIf(noBrowser)('around the work', () => {
   it('the audit log names what was changed, and leads there', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada
-    const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
-    await site().call(ada, 'POST', '/auth/api-keys', { name: 'Loom' })
+    const { team_id, workspace_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Dyers' })
+    await site().call(ada, 'POST', '/auth/api-keys', { name: 'Loom', workspace_id })
     await page.goto('/audit')
     await page.getByRole('row', { name: /API key created.*Loom/ }).waitFor()
     await page
