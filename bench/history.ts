@@ -1,11 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
+import { listInbox } from '#areas/approvals/store'
 import { searchExecutions } from '#areas/executions/search'
+import { listByWorkflow } from '#areas/executions/store'
 import { chain, startTestEngine } from '#engine/testing'
+import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
-import { median, percentile, startBenchDatabase } from './database.ts'
+import { median, startBenchDatabase } from './database.ts'
 import { makePlain } from './plain.ts'
 import { makeBenchPerson } from './world.ts'
 
@@ -23,6 +26,7 @@ const PER_ROUND = Number(process.env.PER_ROUND ?? 3000)
 const ROUNDS = 5
 const IN_FLIGHT = 64
 const IDLE_S = 10
+const LOOKS = 101
 const MB = 2 ** 20
 
 const database = await startBenchDatabase()
@@ -116,12 +120,7 @@ const memory = (): { rss: number; heap: number } => {
   return { rss: Math.round(rss / MB), heap: Number((heapUsed / MB).toFixed(1)) }
 }
 
-await many(2000, execute)
-await many(2000, plain.execute)
-const empty = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
-console.error('empty', empty)
-
-// Half of them in many workspaces, half in the one of a person who sees a thousandth of these.
+// A person with a workflow of a hundred runs, which they see with and without the rest.
 const person = await makeBenchPerson(database)
 const own = newId()
 await observer.query(`insert into workflows (workspace_id, workflow_id, name, owner_id) values ($1, $2, 'Own', $3)`, [
@@ -129,6 +128,62 @@ await observer.query(`insert into workflows (workspace_id, workflow_id, name, ow
   own,
   person.userId,
 ])
+await observer.query(
+  `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, created_at, finished_at, results)
+   select uuidv7(), $1, $2, 'adhoc:own', 'succeeded', 'user', now(), now(), '7' from generate_series(1, 100)`,
+  [person.workspaceId, own],
+)
+
+/** How long it takes to look, the median of many (ms): what is there to claim and to wake, and what a person opens. */
+const looks = async (): Promise<Record<string, number>> => {
+  const [worker] = (await observer.query<{ worker_id: string }>('select worker_id from workers where not dead')).rows
+  const nowhere = '00000000-0000-0000-0000-000000000000'
+  const scope = { workspaceId: person.workspaceId, userId: person.userId }
+  const asPerson = <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> => bench.db.tenant(scope, work)
+  const filter = { workflowId: null, systemSlug: null, status: null, trigger: null }
+  const listing = { oldestFirst: false, after: null, from: null, to: null, limit: 50 }
+  const all: Record<string, () => Promise<unknown>> = {
+    claim: () =>
+      bench.db.enginePool.query({
+        name: 'look-claim',
+        text: 'select claimed from engine.claim_placed($1, $2, 64, 16, 64, 1)',
+        values: [worker?.worker_id, nowhere],
+      }),
+    wake: () =>
+      bench.db.enginePool.query({
+        name: 'look-wake',
+        text: 'select woken, last from engine.wake_some($1, 100, 10)',
+        values: [nowhere],
+      }),
+    list: () => asPerson((tx) => listByWorkflow(tx, person.workspaceId, own, listing)),
+    search: () => asPerson((tx) => searchExecutions(tx, person.workspaceId, person.userId, filter, listing)),
+    inbox: () => asPerson((tx) => listInbox(tx, person.workspaceId, person.userId, { limit: 50 })),
+    ready: () => bench.db.appPool.query('select 1'),
+  }
+  const found: Record<string, number> = {}
+  for (const [name, look] of Object.entries(all)) {
+    const times: number[] = []
+    for (let n = 0; n < LOOKS; n += 1) {
+      const begunAt = performance.now()
+      await look()
+      times.push(performance.now() - begunAt)
+    }
+    found[name] = Number(median(times).toFixed(2))
+  }
+  return found
+}
+
+await many(2000, execute)
+await many(2000, plain.execute)
+const empty = {
+  looks_ms: await looks(),
+  ...(await measure()),
+  idle_transactions_s: await idleTransactions(),
+  memory_mb: memory(),
+}
+console.error('empty', empty)
+
+// Half of them in many workspaces, half in the one of the person, who sees a thousandth of these.
 const filled = `lateral (select case when n % 2 = 0 then ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid
       else '${person.workspaceId}' end as w,
     case when n % 2000 = 1 then '${own}'::uuid else ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid end as f) as w`
@@ -155,21 +210,12 @@ await observer.query('vacuum (analyze) events')
 await observer.query('checkpoint')
 console.error(`${FINISHED} ended, ${WAITING} waiting`)
 await many(2000, execute)
-const searched: number[] = []
-for (let i = 0; i < 100; i += 1) {
-  const begunAt = performance.now()
-  const scope = { workspaceId: person.workspaceId, userId: person.userId }
-  const status = i % 2 === 0 ? null : ['failed']
-  const filter = { workflowId: null, systemSlug: null, status, trigger: null }
-  const listing = { oldestFirst: false, after: null, from: null, to: null, limit: 50 }
-  await bench.db.tenant(scope, (tx) => searchExecutions(tx, person.workspaceId, person.userId, filter, listing))
-  searched.push(performance.now() - begunAt)
+const full = {
+  looks_ms: await looks(),
+  ...(await measure()),
+  idle_transactions_s: await idleTransactions(),
+  memory_mb: memory(),
 }
-const search = {
-  p50_ms: Number(percentile(searched, 50).toFixed(2)),
-  p99_ms: Number(percentile(searched, 99).toFixed(2)),
-}
-const full = { ...(await measure()), idle_transactions_s: await idleTransactions(), memory_mb: memory() }
 console.error('full', full)
 
 const flat: ReturnType<typeof memory>[] = []
@@ -211,7 +257,6 @@ console.log(
       waiting: WAITING,
       empty,
       full,
-      search,
       history_ratio: Number((full.engine_ratio / empty.engine_ratio).toFixed(3)),
       cpu_ratio: Number((empty.cpu_ms / full.cpu_ms).toFixed(3)),
       memory_mb_over: { executions: MANY, rss: flat.map(({ rss }) => rss), heap: flat.map(({ heap }) => heap) },

@@ -66,3 +66,39 @@ test('of each workspace some are woken in turn, those that were due first before
   expect(await woken()).toEqual([20, 20, 20, 21])
   expect(await wake(spaces[0]!, 100, 100)).toBeNull()
 })
+
+test('where few are due, those are found without a look at every workspace that has a timer', async () => {
+  await superuser.query(
+    `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, due_at)
+     select gen_random_uuid(), gen_random_uuid(), 'adhoc:wait', 'waiting', 'user', '[{"kind": "timer"}]', now() + interval '1 day'
+     from generate_series(1, 300)`,
+  )
+  const spaces = [newId(), newId()]
+  for (const id of spaces) await park(id, 2)
+  await superuser.query('begin')
+  await superuser.query('set local enable_seqscan = off')
+  const { rows } = await superuser.query('select woken, last from engine.wake_some($1, 100, 10)', [newId()])
+  const { rows: scans } = await superuser.query(
+    `select sum(idx_scan)::integer as n from pg_stat_xact_user_tables where relname like 'executions%'`,
+  )
+  await superuser.query('commit')
+  expect(rows[0].woken).toBe(4)
+  expect(spaces).toContain(rows[0].last)
+  // A look at each of the 300 takes some thousand.
+  expect(scans[0].n).toBeLessThan(1000)
+  expect(await statuses()).toEqual([
+    { status: 'queued', n: 4 },
+    { status: 'waiting', n: 300 },
+  ])
+})
+
+test('what another process wakes is left to it, and nothing else is due', async () => {
+  const workspaceId = newId()
+  await park(workspaceId, 3)
+  const other = await database.superuser()
+  await other.query('begin')
+  await other.query('select from executions for update')
+  const { rows } = await superuser.query('select woken, last from engine.wake_some($1, 100, 10)', [newId()])
+  expect(rows).toEqual([{ woken: 0, last: null }])
+  await other.query('rollback')
+})
