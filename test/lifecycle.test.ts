@@ -9,7 +9,6 @@ import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { accountFor, isAlive, serversIn } from '#platform/db/account'
 import { signal } from '#platform/db/cluster'
 import { type Program, startProgram, until } from './harness/program.ts'
-import { slow } from './harness/slow.ts'
 
 // One directory for all: whatever happened to the program before, the next start has to cope with what is there.
 const root = mkdtempSync(join(tmpdir(), 'heddle-lifecycle-'))
@@ -48,7 +47,7 @@ const status = (address: string): Promise<number> =>
   )
 
 describe('the program', () => {
-  slow('told to stop while it starts on an empty directory, stops with its database', async () => {
+  test('told to stop while it starts on an empty directory, stops with its database', async () => {
     const program = start()
     await until(async () => (await serversIn(accountFor(cluster), [cluster])).length > 0)
     expect(await program.stop()).toMatchObject({ code: 0 })
@@ -64,13 +63,13 @@ describe('the program', () => {
     expect(isAlive(postmaster)).toBe(false)
   })
 
-  slow('starts again, and stops when it is interrupted', async () => {
+  test('starts again, and stops when it is interrupted', async () => {
     const program = start()
     expect(await status(`${await program.ready}/readyz`)).toBe(200)
     expect(await program.stop('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  slow('refuses a data directory that another one uses, which goes on', async () => {
+  test('refuses a data directory that another one uses, which goes on', async () => {
     const first = start()
     const address = await first.ready
     const { code, errors } = await start().ended
@@ -80,7 +79,7 @@ describe('the program', () => {
     await first.stop()
   })
 
-  slow('replaces a password and ends, with its database', async () => {
+  test('replaces a password and ends, with its database', async () => {
     const program = start({}, ['--reset-password', 'demo@heddle.local'])
     expect(await program.ended).toMatchObject({ code: 0 })
     expect(program.output()).toMatch(/^heddle new password for demo@heddle\.local: [\w-]{24}$/m)
@@ -92,7 +91,7 @@ describe('the program', () => {
     expect(none).toMatchObject({ code: 1, errors: expect.stringContaining('needs the e-mail address') })
   })
 
-  slow('starts again after it was killed, alone or together with its database', async () => {
+  test('starts again after it was killed, alone or together with its database', async () => {
     const first = start()
     await first.ready
     const postmaster = postmasterPid()
@@ -111,7 +110,7 @@ describe('the program', () => {
     expect(await third.stop()).toMatchObject({ code: 0 })
   })
 
-  slow('outlives its database and brings it back', async () => {
+  test('outlives its database and brings it back', async () => {
     const program = start()
     const address = await program.ready
     const postmaster = postmasterPid()
@@ -123,7 +122,7 @@ describe('the program', () => {
     expect(await program.stop()).toMatchObject({ code: 0 })
   })
 
-  slow('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
+  test('refuses a wrong secret key, and starts with the right one as if nothing had happened', async () => {
     const wrong = await start({ HEDDLE_SECRET_KEY }).ended
     expect(wrong.code).toBe(1)
     expect(wrong.errors).toContain('HEDDLE_SECRET_KEY is not the key')
@@ -133,7 +132,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  slow('whose key file was lost makes no other one, and says which file is missing', async () => {
+  test('whose key file was lost makes no other one, and says which file is missing', async () => {
     const file = join(dataDir, 'secret.key')
     const first = start()
     await first.ready
@@ -153,7 +152,7 @@ describe('the program', () => {
     await again.stop()
   })
 
-  slow('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
+  test('uses the PostgreSQL of DATABASE_URL, also two programs at once', async () => {
     const name = `external_${randomBytes(4).toString('hex')}`
     const admin = new pg.Client(inject('postgres').superuserUrl)
     await admin.connect()
@@ -169,7 +168,7 @@ describe('the program', () => {
     }
   })
 
-  slow('refuses a port that is taken with the name of the setting', async () => {
+  test('refuses a port that is taken with the name of the setting', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     try {
@@ -194,7 +193,7 @@ describe('the program', () => {
   test('refuses a wrong setting with its name and what is allowed', () =>
     refuses([{ PORT: 'many' }, [], /PORT is not valid\. Allowed: a whole number/]))
 
-  slow.each<Refused>([
+  test.each<Refused>([
     [{ HEDDLE_SIGN_UP: 'maybe' }, [], /HEDDLE_SIGN_UP is not valid\. Allowed: open \| invite/],
     [{ HEDDLE_SECRET_KEY: 'short' }, [], /HEDDLE_SECRET_KEY is not valid\. Allowed: 32 bytes in base64/],
     [{ DATABASE_URL: 'mysql://x' }, [], /DATABASE_URL is not valid\. Allowed: postgres:/],
@@ -202,7 +201,7 @@ describe('the program', () => {
     [{ HEDDLE_DATA_DIR: join(import.meta.filename, 'data') }, [], /HEDDLE_DATA_DIR is not valid/],
   ])('refuses the wrong setting %o %o with its name and what is allowed', (...refused) => refuses(refused))
 
-  slow.each<Refused>([
+  test.each<Refused>([
     [{ HOST: 'nowhere.invalid' }, [], /HOST is not valid: nowhere\.invalid/],
     [{ HEDDLE_DATA_DIR: import.meta.filename, HEDDLE_SECRET_KEY }, [], /HEDDLE_DATA_DIR is not valid/],
   ])('refuses the setting %o %o that shows to be wrong when it is used', (...refused) => refuses(refused))

@@ -8,7 +8,6 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/program'
 import { call, type Service, startService } from '#test/harness/service'
 import { makePerson, makeWorkspace } from '#test/harness/world'
-import { slow } from './harness/slow.ts'
 
 // The short form of `npm run chaos -- restarts`.
 
@@ -33,7 +32,7 @@ async function startApi(): Promise<Service> {
   return service
 }
 
-slow('two servers restarted in turn behind a proxy that checks them fail no request', async () => {
+test('two servers restarted in turn behind a proxy that checks them fail no request', async () => {
   const first = await startApi()
   const second = await startApi()
   const person = await makePerson(first)

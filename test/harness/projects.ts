@@ -54,7 +54,7 @@ const MODELS = /^server\/providers\/(speech|transcription)\//
  */
 const SLOW = new RegExp(
   `^(${[
-    'test/(openapi-tools|key-rotation|never-out|never-out-ways|partition|processes)',
+    'test/(exhausted|key-rotation|lifecycle|never-out|never-out-ways|openapi-tools|partition|processes|rolling)',
     'server/areas/.*/(inspector|killed|silence)',
     'server/platform/db/(pooler|silence)',
     'server/providers/speech/(process|roundtrip)',
