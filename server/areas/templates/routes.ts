@@ -1,11 +1,4 @@
-import {
-  EmbedToken,
-  EmbedTokenMade,
-  EmbedTokenPatch,
-  EmbedTokenShown,
-  NewEmbedToken,
-  tokenList,
-} from '#areas/workflows/token-schema'
+import { embedTokenVerbs } from '#areas/workflows/embed-token-verbs'
 import type { makeEmbedTokens } from '#areas/workflows/tokens'
 import { editor, member, owner, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
@@ -15,8 +8,9 @@ import type { Templates } from './service.ts'
 
 export type TemplateTokens = ReturnType<typeof makeEmbedTokens<{ template_id: string }>>
 
-export const templateRoutes = (templates: Templates, tokens: TemplateTokens): AnyRoute[] =>
-  routes(
+export function templateRoutes(templates: Templates, tokens: TemplateTokens): AnyRoute[] {
+  const embed = embedTokenVerbs(tokens)
+  return routes(
     'Templates',
     {
       listTemplates: ['GET', '/api/templates', viewer('workspace')],
@@ -75,44 +69,25 @@ export const templateRoutes = (templates: Templates, tokens: TemplateTokens): An
         current: templates.getTemplate,
         run: templates.deleteTemplate,
       },
-      listTemplateTokens: {
-        summary: 'Embed tokens of a template',
-        extension: true,
-        query: tokenList.query,
-        answer: page(EmbedToken),
-        run: tokens.listEmbedTokens,
-      },
+      listTemplateTokens: { summary: 'Embed tokens of a template', extension: true, ...embed.list },
       createTemplateToken: {
         summary: 'Create an embed token for a template',
         description:
           'The answer holds the token in `token`. Lists leave it out. Without `allowed_origins` the list of the template is taken.',
         extension: true,
-        body: NewEmbedToken,
-        answer: EmbedTokenMade,
-        status: 201,
-        location: ({ token_id }, path) => `${path}/${token_id}`,
-        run: tokens.createEmbedToken,
+        ...embed.create,
       },
       getTemplateToken: {
         summary: 'One embed token of a template, with the token itself',
         extension: true,
-        answer: EmbedTokenShown,
-        run: tokens.getEmbedToken,
+        ...embed.get,
       },
       updateTemplateToken: {
         summary: 'Change, enable or disable an embed token of a template',
         extension: true,
-        body: EmbedTokenPatch,
-        answer: EmbedTokenShown,
-        current: tokens.getEmbedToken,
-        run: tokens.updateEmbedToken,
+        ...embed.update,
       },
-      deleteTemplateToken: {
-        summary: 'Delete an embed token of a template',
-        extension: true,
-        status: 204,
-        current: tokens.getEmbedToken,
-        run: tokens.deleteEmbedToken,
-      },
+      deleteTemplateToken: { summary: 'Delete an embed token of a template', extension: true, ...embed.delete },
     },
   )
+}

@@ -3,14 +3,8 @@ import type { Context } from '#platform/http/context'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import type { Vault } from '#platform/secrets'
-import {
-  EmbedToken,
-  EmbedTokenMade,
-  EmbedTokenPatch,
-  EmbedTokenShown,
-  NewEmbedToken,
-  tokenList,
-} from './token-schema.ts'
+import { embedTokenVerbs } from './embed-token-verbs.ts'
+import { tokenList } from './token-schema.ts'
 import type { makeEmbedTokens } from './tokens.ts'
 import {
   type NewWebhookToken as NewToken,
@@ -28,8 +22,9 @@ export type TokenParts = {
 }
 
 /** What programs and other sites call a workflow with. */
-export const tokenRoutes = ({ vault, embedTokens }: TokenParts): AnyRoute[] =>
-  routes(
+export function tokenRoutes({ vault, embedTokens }: TokenParts): AnyRoute[] {
+  const embed = embedTokenVerbs(embedTokens)
+  return routes(
     'Workflows',
     {
       listWebhookTokens: ['GET', '/api/workflows/:workflow_id/tokens', member('workflow')],
@@ -82,38 +77,14 @@ export const tokenRoutes = ({ vault, embedTokens }: TokenParts): AnyRoute[] =>
         current: webhookTokens.getWebhookToken,
         run: webhookTokens.deleteWebhookToken,
       },
-      listEmbedTokens: {
-        summary: 'Embed tokens, without their secrets',
-        query: tokenList.query,
-        answer: page(EmbedToken),
-        run: embedTokens.listEmbedTokens,
-      },
+      listEmbedTokens: { summary: 'Embed tokens, without their secrets', ...embed.list },
       createEmbedToken: {
         summary: 'Create an embed token for a widget on another site; `token` is shown this once',
-        body: NewEmbedToken,
-        answer: EmbedTokenMade,
-        status: 201,
-        location: ({ token_id }, path) => `${path}/${token_id}`,
-        run: embedTokens.createEmbedToken,
+        ...embed.create,
       },
-      getEmbedToken: {
-        summary: 'One embed token, with the token itself',
-        extension: true,
-        answer: EmbedTokenShown,
-        run: embedTokens.getEmbedToken,
-      },
-      updateEmbedToken: {
-        summary: 'Change name, origins or state of an embed token',
-        body: EmbedTokenPatch,
-        answer: EmbedTokenShown,
-        current: embedTokens.getEmbedToken,
-        run: embedTokens.updateEmbedToken,
-      },
-      deleteEmbedToken: {
-        summary: 'Delete an embed token',
-        status: 204,
-        current: embedTokens.getEmbedToken,
-        run: embedTokens.deleteEmbedToken,
-      },
+      getEmbedToken: { summary: 'One embed token, with the token itself', extension: true, ...embed.get },
+      updateEmbedToken: { summary: 'Change name, origins or state of an embed token', ...embed.update },
+      deleteEmbedToken: { summary: 'Delete an embed token', ...embed.delete },
     },
   )
+}
