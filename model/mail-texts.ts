@@ -1,4 +1,4 @@
-// What mails about gates, questions and notices say around what tenants wrote. {0} … are the values.
+// What mails say around what people wrote: about gates, questions and notices, and about an account. {0} … are the values.
 
 export const mailTexts = [
   'Answer',
@@ -15,6 +15,23 @@ export const mailTexts = [
   '{0} is your code',
   'Enter this code on the page that asks for it: {0}',
   'It is about “{0}” and works for ten minutes. If you did not ask for it, somebody else has your link: do not pass the code on.',
+  'Confirm your account',
+  'Somebody, probably you, made an account with this address.',
+  'Open this link and enter the password you chose; it works once, for 24 hours:',
+  'If it was not you, do nothing: there is no account yet.',
+  'You have an account already',
+  'Somebody, probably you, tried to make an account with this address. There is one already.',
+  'Sign in: {0}',
+  'Forgotten the password: {0}',
+  'If it was not you, do nothing.',
+  'Confirm your e-mail address',
+  'Open this link to confirm that this address is yours; it works once, for 24 hours:',
+  'Choose a new password',
+  'Somebody, probably you, asked to replace the password of the account with this address.',
+  'Open this link to choose a new one; it works once, for one hour:',
+  'If it was not you, do nothing: your password stays as it is.',
+  '{0} invites you to {1}',
+  'Open this link to accept; it works once, for 7 days:',
 ] as const
 
 export type MailText = (typeof mailTexts)[number]

@@ -80,7 +80,7 @@ export const documents: Record<string, (app: Described) => string> = {
   'docs/settings.md': printSettings,
   'web/words/nodes.generated.json': ({ nodes }) => printNodeTexts(nodes.values()),
   'web/words/services.generated.json': printServiceTexts,
-  'server/areas/reaching/mail-words.generated.json': printMailWords,
+  'server/platform/mail-words.generated.json': printMailWords,
   'docs/nodes.md': ({ nodes }) => printNodes(nodes.values()),
   'sdk/types.generated.ts': (app) => sdkOf(app).types,
   'sdk/operations.generated.ts': (app) => sdkOf(app).operations,

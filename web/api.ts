@@ -13,6 +13,7 @@ import { type Client, type ClientOptions, makeClient } from '#sdk/client'
 import type { Operations } from '#sdk/operations.generated'
 import { HeddleProblem } from '#sdk/problems'
 import { toast } from '#web/ui/toast.tsx'
+import { language } from '#web/words/language.ts'
 
 // The console talks to the service through the SDK and nothing else. A query is named after its operation:
 // useApi('getWorkflow', { workflow_id }) has the key ['getWorkflow', { workflow_id }].
@@ -21,13 +22,20 @@ export type Name = keyof Operations
 export type InputOf<N extends Name> = Operations[N]['input']
 export type AnswerOf<N extends Name> = Operations[N]['answer']
 
-const options: ClientOptions = {}
+/** Mails that a call causes are in the language of the page. */
+const inLanguage: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers)
+  headers.set('accept-language', language)
+  return fetch(input, { ...init, headers })
+}
+
+const options: ClientOptions = { fetch: inLanguage }
 
 /** Calls in the workspace this tab shows, whatever other tabs have selected since. */
 export const api: Client = sameOrigin(makeClient(options))
 
 /** Calls that concern the person and no workspace. */
-export const account: Client = makeClient()
+export const account: Client = makeClient({ fetch: inLanguage })
 
 export const enterWorkspace = (workspaceId: string | null): void => {
   if (workspaceId === null) delete options.workspaceId

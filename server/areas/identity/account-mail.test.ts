@@ -31,6 +31,21 @@ async function makeAccount(email = freshEmail()) {
   return { email, browser, token, answer }
 }
 
+test('mails about an account are in the language of the page that asks for them, else in English', async () => {
+  const [email, english] = [freshEmail(), freshEmail()]
+  const german = { 'accept-language': 'de-CH,de;q=0.9,en;q=0.8' }
+  await post('/auth/sign-up', { email, password: PASSWORD, name: 'A' }, german)
+  const asked = await mailbox.wait(email)
+  expect(asked.subject).toBe('Konto bestätigen')
+  expect(asked.text).toMatch(/^Jemand, wahrscheinlich Sie, hat mit dieser Adresse ein Konto angelegt\.\n\n/)
+  const token = tokenIn(asked, 'sgn')
+  await makeBrowser(service.base).call('POST', '/auth/sign-up/confirm', { body: { token, password: PASSWORD } })
+  await post('/auth/password/forgot', { email }, german)
+  expect((await mailbox.wait(email, 2)).text).toContain('Öffnen Sie diesen Link, um ein neues zu wählen')
+  await post('/auth/sign-up', { email: english, password: PASSWORD, name: 'A' }, { 'accept-language': 'tlh, *' })
+  expect((await mailbox.wait(english)).subject).toBe('Confirm your account')
+})
+
 describe('sign-up where mail is configured', () => {
   test('gives the same answer for an address with an account and one without, and signs nobody in', async () => {
     const { email } = await makeAccount()

@@ -3,6 +3,7 @@ import { HOUR, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import type { Context } from '#platform/http/context'
 import { callerAddress } from '#platform/http/throttle'
+import type { MailWords } from '#platform/mail-language'
 
 // Mails that anybody can cause by naming an address. Counted for every address, whether or not it has an account, so that
 // neither the count nor its time tells who exists.
@@ -32,22 +33,48 @@ export async function mayMail(ctx: Context, tx: Tx, email: string): Promise<bool
   return sent < MAX_PER_RECIPIENT && by_caller < MAX_PER_CALLER
 }
 
-export const confirmSignUpMail = (link: string) => ({
-  subject: 'Confirm your account',
-  text: `Somebody, probably you, made an account with this address.\n\nOpen this link and enter the password you chose; it works once, for 24 hours:\n${link}\n\nIf it was not you, do nothing: there is no account yet.\n`,
+type Words = Pick<MailWords, 'say'>
+type Text = { subject: string; text: string }
+
+const paragraphs = (...texts: string[]): string => `${texts.join('\n\n')}\n`
+
+export const confirmSignUpMail = (link: string, { say }: Words): Text => ({
+  subject: say('Confirm your account'),
+  text: paragraphs(
+    say('Somebody, probably you, made an account with this address.'),
+    `${say('Open this link and enter the password you chose; it works once, for 24 hours:')}\n${link}`,
+    say('If it was not you, do nothing: there is no account yet.'),
+  ),
 })
 
-export const alreadyThereMail = (base: string) => ({
-  subject: 'You have an account already',
-  text: `Somebody, probably you, tried to make an account with this address. There is one already.\n\nSign in: ${base}/sign-in\nForgotten the password: ${base}/forgot-password\n\nIf it was not you, do nothing.\n`,
+export const alreadyThereMail = (base: string, { say }: Words): Text => ({
+  subject: say('You have an account already'),
+  text: paragraphs(
+    say('Somebody, probably you, tried to make an account with this address. There is one already.'),
+    `${say('Sign in: {0}', [`${base}/sign-in`])}\n${say('Forgotten the password: {0}', [`${base}/forgot-password`])}`,
+    say('If it was not you, do nothing.'),
+  ),
 })
 
-export const verifyMail = (link: string) => ({
-  subject: 'Confirm your e-mail address',
-  text: `Open this link to confirm that this address is yours; it works once, for 24 hours:\n${link}\n`,
+export const verifyMail = (link: string, { say }: Words): Text => ({
+  subject: say('Confirm your e-mail address'),
+  text: `${say('Open this link to confirm that this address is yours; it works once, for 24 hours:')}\n${link}\n`,
 })
 
-export const resetMail = (link: string) => ({
-  subject: 'Choose a new password',
-  text: `Somebody, probably you, asked to replace the password of the account with this address.\n\nOpen this link to choose a new one; it works once, for one hour:\n${link}\n\nIf it was not you, do nothing: your password stays as it is.\n`,
+export const resetMail = (link: string, { say }: Words): Text => ({
+  subject: say('Choose a new password'),
+  text: paragraphs(
+    say('Somebody, probably you, asked to replace the password of the account with this address.'),
+    `${say('Open this link to choose a new one; it works once, for one hour:')}\n${link}`,
+    say('If it was not you, do nothing: your password stays as it is.'),
+  ),
 })
+
+/** Names are texts of people: one line each. */
+export function invitationMail(from: string, to: string, link: string, { say }: Words): Text {
+  const invites = say('{0} invites you to {1}', [from, to])
+  return {
+    subject: invites,
+    text: `${invites}.\n\n${say('Open this link to accept; it works once, for 7 days:')}\n${link}\n`,
+  }
+}

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { DAY, SECOND } from '#platform/clock'
 import type { Context } from '#platform/http/context'
 import { hashSecret, newSecret } from '#platform/ids'
+import { mailWords } from '#platform/mail-language'
 import { alreadyThereMail, confirmSignUpMail, mayMail } from './account-mail.ts'
 import * as accountStore from './account-store.ts'
 import { orgBaseUrl } from './links.ts'
@@ -39,11 +40,12 @@ export async function beginSignUp(
       })
     return { known, allowed, base: await orgBaseUrl(ctx, tx) }
   })
+  const words = mailWords(ctx.language)
   if (allowed)
     await sendMail(ctx, {
       workspaceId: null,
       to: input.email,
-      ...(known ? alreadyThereMail(base) : confirmSignUpMail(`${base}/confirm-account/${token}`)),
+      ...(known ? alreadyThereMail(base, words) : confirmSignUpMail(`${base}/confirm-account/${token}`, words)),
       key: `sign-up:${hashSecret(token).toString('hex')}`,
     })
   ctx.status(202)

@@ -6,7 +6,9 @@ import { problem } from '#platform/errors'
 import { deliverEvent } from '#platform/events'
 import type { Context, WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, toWire } from '#platform/ids'
+import { mailWords } from '#platform/mail-language'
 import { bindVerbs } from '#platform/verbs'
+import { invitationMail } from './account-mail.ts'
 import type { ResourceToShare } from './invitations-store.ts'
 import * as store from './invitations-store.ts'
 import { orgBaseUrl } from './links.ts'
@@ -125,12 +127,11 @@ export async function invite(deps: Deps, ctx: Context, input: Invite): Promise<I
     return { invitation_id, email, role, state: 'added' }
   }
   const link = `${await orgBaseUrl(ctx, ctx.tx)}/invitations/${token}`
-  const invites = `${inSubject(ctx.person.name)} invites you to ${inSubject(input.to)}`
+  const [from, to] = [inSubject(ctx.person.name), inSubject(input.to)]
   await deps.sendMail(ctx, {
     workspaceId,
     to: email,
-    subject: invites,
-    text: `${invites}.\n\nOpen this link to accept; it works once, for 7 days:\n${link}\n`,
+    ...invitationMail(from, to, link, mailWords(ctx.language)),
     key: `invitation:${invitation_id}`,
   })
   return { invitation_id, email, role, state: 'invited', link, expires_at }

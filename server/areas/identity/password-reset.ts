@@ -9,6 +9,7 @@ import { refuseForeignOrigin } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { hashSecret, newSecret, secretLooksValid, toWire } from '#platform/ids'
+import { mailWords } from '#platform/mail-language'
 import { mayMail, resetMail } from './account-mail.ts'
 import * as accountStore from './account-store.ts'
 import { deleteAllFactors } from './factor-store.ts'
@@ -63,7 +64,7 @@ async function sendReset({ sendMail }: AccountMail, ctx: Context, email: string)
     {
       workspaceId: null,
       to: email,
-      ...resetMail(`${base}/reset-password/${token}`),
+      ...resetMail(`${base}/reset-password/${token}`, mailWords(ctx.language)),
       key: `reset:${hashSecret(token).toString('hex')}`,
     },
   )

@@ -53,6 +53,7 @@ async function as<T>(person: TestPerson | null, role: WorkspaceRole, work: (ctx:
         address: '127.0.0.1',
         baseUrl: base,
         idempotencyKey: null,
+        language: null,
         traceparent: null,
         hungUp: () => new AbortController().signal,
         leavePlace: () => {},

@@ -8,6 +8,7 @@ import { refuseForeignOrigin } from '#platform/http/caller'
 import type { Context } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { hashSecret, newSecret, secretLooksValid, toWire } from '#platform/ids'
+import { mailWords } from '#platform/mail-language'
 import { mayMail, verifyMail } from './account-mail.ts'
 import * as accountStore from './account-store.ts'
 import { orgBaseUrl } from './links.ts'
@@ -40,7 +41,7 @@ export async function sendVerification({ config, sendMail }: AccountMail, ctx: C
   await sendMail(ctx, {
     workspaceId: null,
     to: email,
-    ...verifyMail(`${await orgBaseUrl(ctx, ctx.tx)}/confirm-email/${token}`),
+    ...verifyMail(`${await orgBaseUrl(ctx, ctx.tx)}/confirm-email/${token}`, mailWords(ctx.language)),
     key: `verify:${hashSecret(token).toString('hex')}`,
   })
   await recordAudit(ctx, ctx.tx, { action: 'email.verification_sent', workspaceId: null })

@@ -1,5 +1,5 @@
 import type { Matter } from '#areas/approvals/for-person'
-import type { MailWords } from './mail-language.ts'
+import type { MailWords } from '#platform/mail-language'
 
 // The mail about a gate, a question or a notice. Everything in it but the addresses was written by tenants.
 

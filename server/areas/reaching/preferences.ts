@@ -3,7 +3,7 @@ import { notificationKinds } from '#model/notification-kinds'
 import type { Tx } from '#platform/db/pool'
 import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
-import { mailLanguages } from './mail-language.ts'
+import { mailLanguages } from '#platform/mail-language'
 
 // How a person hears of what happens in the workspace, by kind of notice. Each person sets their own.
 

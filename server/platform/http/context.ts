@@ -68,6 +68,8 @@ export type Context = {
   readonly address: string
   readonly baseUrl: string
   readonly idempotencyKey: string | null
+  /** Of the page or program that calls, such as `de`; null where it names none. */
+  readonly language: string | null
   /** The trace of the caller; null where it names none, or runs are not traced. */
   readonly traceparent: string | null
   /** Aborted when the caller hangs up. */

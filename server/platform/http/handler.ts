@@ -249,6 +249,10 @@ function traceparentOf({ headers }: FastifyRequest): string | null {
   return found ? writeTraceparent(found) : null
 }
 
+/** The first that is named, without its region. */
+const languageOf = ({ headers }: FastifyRequest): string | null =>
+  /^\s*([a-z]{2,3})\b/i.exec(headers['accept-language'] ?? '')?.[1]?.toLowerCase() ?? null
+
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
@@ -303,6 +307,7 @@ function contextOf(
     address: request.ip,
     baseUrl: kernel.baseUrl(),
     idempotencyKey: idempotencyKeyOf(request),
+    language: languageOf(request),
     traceparent: kernel.config.OTEL_EXPORTER_OTLP_ENDPOINT === null ? null : traceparentOf(request),
     hungUp,
     leavePlace: () => request.turn?.leave(),

@@ -2,7 +2,7 @@ import type { MailText } from '#model/mail-texts'
 import { makeSaid, withValues } from '#model/said'
 import catalogues from './mail-words.generated.json' with { type: 'json' }
 
-// Mails are in the language that the person chose: what is ours in them, not what tenants wrote.
+// Mails are in the language that the person chose, or that of the page that asked for them: what is ours in them, not what tenants wrote.
 
 const known: Readonly<Record<string, Readonly<Record<string, string>>>> = catalogues
 
