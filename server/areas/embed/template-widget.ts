@@ -1,11 +1,7 @@
 import type { z } from 'zod'
-import { readAudio, toAudioProblem } from '#areas/conversations/audio'
 import { phrasesIn } from '#areas/conversations/languages/index'
 import type { ConversationService } from '#areas/conversations/service'
 import type { Message, Turn } from '#areas/conversations/types'
-import { type Allowances, countListening } from '#areas/payments/allowances'
-import { type Features, featuresOf } from '#areas/templates/schema'
-import type { Templates } from '#areas/templates/service'
 import type { FileValue } from '#engine/files'
 import type { JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
@@ -14,12 +10,11 @@ import { decodeCursor, toPage } from '#platform/http/page'
 import type { Exchange } from '#platform/http/route'
 import type { ListQuery } from '#platform/http/schema'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
-import type { Speech } from '#providers/speech/index'
-import type { Transcription } from '#providers/transcription/index'
-import type { Action, Chat, ChatAnswer, ofLocale, Speak } from './schema.ts'
+import type { Action, Chat, ChatAnswer, ofLocale } from './schema.ts'
+import { type AudioParts, makeTemplateAudio } from './template-audio.ts'
 import {
   credentialOf,
-  filesOf,
+  messageOf,
   originOf,
   ownerOf,
   requestKeyOf,
@@ -37,38 +32,16 @@ type OfTemplate = { template_id: string }
 type OfThread = OfTemplate & { thread_id: string }
 const MAX_SUGGESTIONS = 6
 
-export function makeTemplateWidget(options: {
-  conversations: ConversationService
-  templates: Pick<Templates, 'findTemplate'>
-  visiting: Visiting
-  visitors: Visitors
-  speech: Speech
-  transcription: Transcription
-  allowances: Allowances
-  files: SentFiles
-}) {
-  const { conversations, templates, visiting, visitors, speech, transcription, allowances, files } = options
-
-  const offered = (stored: Partial<Features>): Features => {
-    const features = featuresOf(stored)
-    return {
-      speech: features.speech && speech.available() === null,
-      transcribe: features.transcribe && transcription.available() === null,
-      names: features.names,
-    }
-  }
-
-  async function requireFeature(ctx: Context, { template_id }: OfTemplate, feature: 'speech' | 'transcribe') {
-    const template = await ctx.db.tenant(scopeOf(ctx), (tx) =>
-      templates.findTemplate(tx, ctx.workspace.workspace_id, template_id),
-    )
-    if (!template) throw problem('not_found')
-    if (!featuresOf(template.features)[feature])
-      throw problem('forbidden', `The template does not offer ${feature}; its owner can enable it in features.`)
-    const unavailable = feature === 'speech' ? speech.available() : transcription.available()
-    if (unavailable !== null) throw problem('provider_not_configured', unavailable)
-    return template
-  }
+export function makeTemplateWidget(
+  options: {
+    conversations: ConversationService
+    visiting: Visiting
+    visitors: Visitors
+    files: SentFiles
+  } & AudioParts,
+) {
+  const { conversations, templates, visiting, visitors, files } = options
+  const { offered, speak, transcribe } = makeTemplateAudio(options)
 
   return {
     answersAtOnce: conversations.answersAtOnce,
@@ -109,15 +82,9 @@ export function makeTemplateWidget(options: {
       { template_id, thread_id, message, files: fileIds, time_zone, page, locale }: OfTemplate & z.output<typeof Chat>,
       exchange: Exchange,
     ): Promise<z.input<typeof ChatAnswer>> {
+      const visit = { ...(page && { page }), ...(locale !== undefined && { locale }) }
       const said = {
-        author: VISITOR,
-        origin: originOf(ctx),
-        text: message,
-        ...(await filesOf(files, ctx, fileIds)),
-        ...requestKeyOf(ctx, exchange),
-        ...(time_zone !== undefined && { timeZone: time_zone }),
-        visit: { ...(page && { page }), ...(locale !== undefined && { locale }) },
-        signal: ctx.stepAside(),
+        ...(await messageOf(files, ctx, { text: message, fileIds, time_zone, visit }, exchange)),
         ...(exchange.stream && { stream: exchange.stream }),
       }
       if (thread_id !== undefined)
@@ -182,35 +149,8 @@ export function makeTemplateWidget(options: {
       await conversations.forgetMemory(ctx.tx, visiting.subject(ctx, template_id))
     },
 
-    /** Bytes of mp3; nothing is stored. */
-    async speak(
-      ctx: Context,
-      { text, voice, ...of }: OfTemplate & z.output<typeof Speak>,
-      { reply }: Exchange,
-    ): Promise<void> {
-      const template = await requireFeature(ctx, of, 'speech')
-      // The template's own voice may be one of another provider than the present one.
-      const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
-      const chosen = voice ?? usual
-      await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
-      const spoken = await speech
-        .synthesize({ text, format: 'mp3', signal: ctx.stepAside(), ...(chosen !== null && { voice: chosen }) })
-        .catch((error: unknown) => {
-          throw toAudioProblem(error)
-        })
-      reply.header('content-type', 'audio/mpeg').header('cache-control', 'no-store')
-      await reply.send(spoken.bytes)
-    },
-
-    async transcribe(ctx: Context, { body, ...of }: OfTemplate & { body: Buffer }, { request }: Exchange) {
-      await requireFeature(ctx, of, 'transcribe')
-      const bytes = await readAudio(body, request.headers['content-type'])
-      return countListening(allowances, ctx.workspace.workspace_id, () =>
-        transcription.transcribe({ bytes, signal: ctx.stepAside() }).catch((error: unknown) => {
-          throw toAudioProblem(error)
-        }),
-      )
-    },
+    speak,
+    transcribe,
   }
 }
 

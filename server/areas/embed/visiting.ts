@@ -84,11 +84,32 @@ export async function uploadOf(
 }
 
 /** The files that a message names: those that this visitor has uploaded. */
-export async function filesOf(files: SentFiles, ctx: Context, ids: string[] = []): Promise<{ files?: FileValue[] }> {
+async function filesOf(files: SentFiles, ctx: Context, ids: string[] = []): Promise<{ files?: FileValue[] }> {
   if (ids.length === 0) return {}
   const giver = { userId: null, senderId: requireVisitor(ctx) }
   const find = (tx: Tx): Promise<FileValue[]> => files.given(tx, ctx.workspace.workspace_id, ids, giver)
   return { files: await (ctx.maybeTx === null ? ctx.db.tenant(scopeOf(ctx), find) : find(ctx.tx)) }
+}
+
+type Sent = { text: string; fileIds: string[] | undefined; time_zone: string | undefined; visit?: Visit }
+
+/** What a visitor says, with the files that were sent before. */
+export async function messageOf(
+  files: SentFiles,
+  ctx: Context,
+  { text, fileIds, time_zone, visit }: Sent,
+  exchange: Exchange,
+) {
+  return {
+    author: VISITOR,
+    origin: originOf(ctx),
+    text,
+    ...(await filesOf(files, ctx, fileIds)),
+    ...requestKeyOf(ctx, exchange),
+    ...(time_zone !== undefined && { timeZone: time_zone }),
+    ...(visit && { visit }),
+    signal: ctx.stepAside(),
+  }
 }
 
 export function makeVisiting(options: {

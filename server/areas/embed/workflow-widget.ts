@@ -9,18 +9,7 @@ import { type Context, scopeOf } from '#platform/http/context'
 import type { Exchange } from '#platform/http/route'
 import { fromWire, NOWHERE, newId } from '#platform/ids'
 import type { Gather, Gathered } from './schema.ts'
-import {
-  credentialOf,
-  filesOf,
-  originOf,
-  ownerOf,
-  requestKeyOf,
-  type SentFiles,
-  takesAnyFiles,
-  uploadOf,
-  VISITOR,
-  type Visiting,
-} from './visiting.ts'
+import { credentialOf, messageOf, ownerOf, type SentFiles, takesAnyFiles, uploadOf, type Visiting } from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
 // The widget of one workflow: its inputs are gathered in a guided conversation, then it is started.
@@ -102,16 +91,7 @@ export function makeWorkflowWidget(options: {
       const named =
         conversation_id === undefined ? undefined : visiting.named(ctx, fromWire('conv', conversation_id) ?? NOWHERE)
       if (message === undefined && fileIds === undefined) return lookAt(ctx, named, of)
-      const said = {
-        author: VISITOR,
-        origin: originOf(ctx),
-        text: message ?? '',
-        ...(await filesOf(files, ctx, fileIds)),
-        ...requestKeyOf(ctx, exchange),
-        ...(time_zone !== undefined && { timeZone: time_zone }),
-        ...spoken,
-        signal: ctx.stepAside(),
-      }
+      const said = await messageOf(files, ctx, { text: message ?? '', fileIds, time_zone, ...spoken }, exchange)
       const turn = named
         ? await conversations.takeMessage({ ...said, ...named })
         : await conversations.takeFirst({ ...said, ...visiting.begin(ctx, of) })

@@ -1,0 +1,76 @@
+import type { z } from 'zod'
+import { readAudio, toAudioProblem } from '#areas/conversations/audio'
+import { type Allowances, countListening } from '#areas/payments/allowances'
+import { type Features, featuresOf } from '#areas/templates/schema'
+import type { Templates } from '#areas/templates/service'
+import { problem } from '#platform/errors'
+import { type Context, scopeOf } from '#platform/http/context'
+import type { Exchange } from '#platform/http/route'
+import type { Speech } from '#providers/speech/index'
+import type { Transcription } from '#providers/transcription/index'
+import type { Speak } from './schema.ts'
+
+type OfTemplate = { template_id: string }
+
+export type AudioParts = {
+  templates: Pick<Templates, 'findTemplate'>
+  speech: Speech
+  transcription: Transcription
+  allowances: Allowances
+}
+
+/** What a visitor of a template hears and dictates. */
+export function makeTemplateAudio({ templates, speech, transcription, allowances }: AudioParts) {
+  const offered = (stored: Partial<Features>): Features => {
+    const features = featuresOf(stored)
+    return {
+      speech: features.speech && speech.available() === null,
+      transcribe: features.transcribe && transcription.available() === null,
+      names: features.names,
+    }
+  }
+
+  async function requireFeature(ctx: Context, { template_id }: OfTemplate, feature: 'speech' | 'transcribe') {
+    const template = await ctx.db.tenant(scopeOf(ctx), (tx) =>
+      templates.findTemplate(tx, ctx.workspace.workspace_id, template_id),
+    )
+    if (!template) throw problem('not_found')
+    if (!featuresOf(template.features)[feature])
+      throw problem('forbidden', `The template does not offer ${feature}; its owner can enable it in features.`)
+    const unavailable = feature === 'speech' ? speech.available() : transcription.available()
+    if (unavailable !== null) throw problem('provider_not_configured', unavailable)
+    return template
+  }
+
+  /** Bytes of mp3; nothing is stored. */
+  async function speak(
+    ctx: Context,
+    { text, voice, ...of }: OfTemplate & z.output<typeof Speak>,
+    { reply }: Exchange,
+  ): Promise<void> {
+    const template = await requireFeature(ctx, of, 'speech')
+    // The template's own voice may be one of another provider than the present one.
+    const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
+    const chosen = voice ?? usual
+    await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)
+    const spoken = await speech
+      .synthesize({ text, format: 'mp3', signal: ctx.stepAside(), ...(chosen !== null && { voice: chosen }) })
+      .catch((error: unknown) => {
+        throw toAudioProblem(error)
+      })
+    reply.header('content-type', 'audio/mpeg').header('cache-control', 'no-store')
+    await reply.send(spoken.bytes)
+  }
+
+  async function transcribe(ctx: Context, { body, ...of }: OfTemplate & { body: Buffer }, { request }: Exchange) {
+    await requireFeature(ctx, of, 'transcribe')
+    const bytes = await readAudio(body, request.headers['content-type'])
+    return countListening(allowances, ctx.workspace.workspace_id, () =>
+      transcription.transcribe({ bytes, signal: ctx.stepAside() }).catch((error: unknown) => {
+        throw toAudioProblem(error)
+      }),
+    )
+  }
+
+  return { offered, speak, transcribe }
+}
