@@ -40,6 +40,8 @@ async function start(config: Config): Promise<void> {
   const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
   const own = config.DATABASE_URL === null && !membership?.ownDatabase ? startOwnDatabase(config, log) : undefined
   const loading = loadService(own?.launched)
+  // Loading holds up the answers of a server, and the time within which they must come goes on.
+  if (!own) await loading
   const embedded =
     config.DATABASE_URL === null ? { ownerUrl: membership?.ownDatabase ?? (await own!.starting).ownerUrl } : undefined
   const place = {
@@ -91,10 +93,12 @@ async function start(config: Config): Promise<void> {
   })
   started.unshift(app.stop)
   drainMs = config.HEDDLE_DRAIN_S * SECOND
-  if (config.role !== 'worker') {
-    for (const line of await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })) console.log(line)
-  }
+  const lines =
+    config.role === 'worker' ? [] : await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })
+  await (await own?.starting)?.onDisk
+  for (const line of lines) console.log(line)
   keepGoing(log)
+  keepHeapSmall()
   giveBackWhenResting()
   if (membership) {
     if (membership.doors.length > 0) await listenAtShared(app.http, membership.doors)
@@ -185,7 +189,6 @@ function keepGoing(log: Logger): void {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
 }
 
-keepHeapSmall()
 stopOnSignal()
 try {
   await start(readConfig(process.env, process.argv.slice(2)))

@@ -136,6 +136,7 @@ export async function supervise(config: Config): Promise<void> {
         log,
         connections: connectionsOf(config),
       })
+    await database?.onDisk
     // The first one migrates and seeds; it alone says why the program cannot start.
     const first = start(1)
     members.set(1, first)

@@ -57,6 +57,8 @@ describe('the program', () => {
   test('starts, and stops cleanly with its database', async () => {
     const first = start()
     expect(await status(`${await first.ready}/readyz`)).toBe(200)
+    // Nothing is promised before the new cluster is on disk.
+    expect(existsSync(`${cluster}.unsynced`)).toBe(false)
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600)
     const postmaster = postmasterPid()
     expect(await first.stop()).toMatchObject({ code: 0, signal: null })

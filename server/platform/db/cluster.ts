@@ -39,6 +39,8 @@ export type Cluster = {
   /** Ends what is left of an earlier server, then starts one. */
   launch(port: number): Promise<Postmaster>
   endLeftovers(): Promise<void>
+  /** Writes a cluster that was made without waiting for the disk to it. The server may run meanwhile, but nothing may be promised before. */
+  sync(signal: AbortSignal): Promise<void>
 }
 
 const SUPERUSER = 'postgres'
@@ -92,6 +94,8 @@ export function makeCluster(options: {
   const passwordFile = join(home.directory, 'password')
   const logFile = join(home.directory, 'postgres.log')
   const pidFile = join(directory, 'postmaster.pid')
+  /** There until the cluster is on disk. Nothing was ever promised of a cluster beside which it stands. */
+  const unsynced = join(home.directory, 'cluster.unsynced')
 
   const socketDirectory = Buffer.byteLength(home.directory) <= MAX_SOCKET_DIRECTORY ? home.directory : ''
 
@@ -115,14 +119,25 @@ export function makeCluster(options: {
       [
         ['--pgdata', unfinished, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
         ['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
-        durable ? [] : ['--no-sync'],
+        ['--no-sync'],
       ].flat(),
       { ...spawnAs(account), cwd: home.directory },
     )
     onLaunched?.()
     await making
-    appendFileSync(join(unfinished, CONFIGURATION), asLines(settingsFor(memoryOfMachine())), { flush: durable })
+    appendFileSync(join(unfinished, CONFIGURATION), asLines(settingsFor(memoryOfMachine())))
+    if (durable) writeFileSync(unsynced, '', { flush: true })
     renameSync(unfinished, directory)
+  }
+
+  async function sync(signal: AbortSignal): Promise<void> {
+    if (!existsSync(unsynced)) return
+    await run(binaries.path('initdb'), ['--sync-only', '--pgdata', directory], {
+      ...spawnAs(account),
+      cwd: home.directory,
+      signal,
+    })
+    rmSync(unsynced)
   }
 
   function checkVersion(): void {
@@ -200,7 +215,7 @@ export function makeCluster(options: {
     throw new Error(`PostgreSQL did not start: ${failure}`)
   }
 
-  return { url, create, adopt, launch, endLeftovers }
+  return { url, create, adopt, launch, endLeftovers, sync }
 }
 
 /** The lines of postmaster.pid: process id, data directory, start time, port, socket directory, address, key, state. */

@@ -249,6 +249,19 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
+  test('is brought to disk by the next start where the program ended before', async () => {
+    const unsynced = join(dataDir, 'postgres', 'cluster.unsynced')
+    const first = start({ dataDir })
+    await first.up
+    await stop(first)
+    // As one that ended right after it had made the cluster leaves it.
+    writeFileSync(unsynced, '')
+    const second = start({ dataDir })
+    await second.up
+    await until(() => !existsSync(unsynced))
+    await stop(second)
+  })
+
   slow('is made anew when the program was killed while making it', async () => {
     const first = start({ dataDir })
     await until(() => existsSync(join(dataDir, 'postgres', 'cluster.unfinished', 'global')))

@@ -22,6 +22,8 @@ export type EmbeddedPostgres = {
   /** Whether the server was already running. */
   readonly adopted: boolean
   readonly postmasterPid: number
+  /** Fulfilled when a new cluster is on disk, at once for any other. Before that it can be worked with, but nothing may be promised. */
+  readonly onDisk: Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,6 +60,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       running ? 'database adopted' : 'database started',
     )
     const supervisor = supervise({ cluster, postmaster, log })
+    const leaving = new AbortController()
+    const onDisk = cluster.sync(leaving.signal)
+    onDisk.catch(() => {})
     return {
       ownerUrl: cluster.url(postmaster),
       directory: home.directory,
@@ -65,7 +70,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       get postmasterPid() {
         return supervisor.pid()
       },
+      onDisk,
       async stop() {
+        leaving.abort()
+        await onDisk.catch(() => {})
         await supervisor.stop()
         for (const release of releases) release()
       },
