@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { makeTurns } from '#engine/worker/turns'
 import type { JsonObject } from '#model/definition'
 import { fromWire, newId } from '#platform/ids'
-import { type Answer, useService } from '#test/harness/service'
+import { fiftyTimes } from '#test/harness/fifty-times'
+import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeGates } from './gates.ts'
@@ -73,15 +74,6 @@ const ended = (execution: string, as: TestPerson = world.owner) =>
 
 const read = async (gate: Gate, as: TestPerson = world.owner): Promise<Gate> =>
   (await as.call('GET', `/api/approvals/${gate.request_id}`)).body
-
-/** All at once. A busy service tells some to come back (503), before it has done anything for them: they do. */
-function fiftyTimes(ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
-  const untilServed = async (n: number): Promise<Answer> => {
-    const answer = await ask(n)
-    return answer.status === 503 ? untilServed(n) : answer
-  }
-  return Promise.all(Array.from({ length: 50 }, (_, n) => untilServed(n)))
-}
 
 describe('gates', () => {
   test('one vote opens an `any` gate, and the execution goes on through its port', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { freshEmail, makeBrowser, PASSWORD, signUp } from '#test/harness/browser'
+import { fiftyTimes } from '#test/harness/fifty-times'
 import { makeJob, recipe } from '#test/harness/jobs'
 import { useService } from '#test/harness/service'
 import { makePerson, makeWorld, type World } from '#test/harness/world'
@@ -92,12 +93,10 @@ describe('an invitation', () => {
   test('fifty at once: one accepts, signed in or new', async () => {
     const person = await makePerson(service())
     const known = tokenOf(await invite({ email: person.email }))
-    const signedIn = await Promise.all(
-      Array.from({ length: 50 }, () => person.call('POST', `/auth/invitations/${known}/accept`)),
-    )
+    const signedIn = await fiftyTimes(() => person.call('POST', `/auth/invitations/${known}/accept`))
     expect(signedIn.map(({ status }) => status).sort()).toEqual([200, ...Array(49).fill(404)])
     const fresh = tokenOf(await invite({ email: freshEmail() }))
-    const asNew = await Promise.all(Array.from({ length: 50 }, () => accept(fresh, newcomer)))
+    const asNew = await fiftyTimes(() => accept(fresh, newcomer))
     expect(asNew.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(404)])
   })
 

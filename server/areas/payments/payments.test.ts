@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
 import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
+import { fiftyTimes } from '#test/harness/fifty-times'
 import { makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // What people get, whichever provider keeps the money.
@@ -323,8 +324,6 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
   })
 
   describe('fifty at once', () => {
-    const fifty = <T>(work: (at: number) => Promise<T>): Promise<T[]> =>
-      Promise.all(Array.from({ length: 50 }, (_, at) => work(at)))
     let owner: TestPerson
     let methods: string[]
     beforeEach(async () => {
@@ -343,7 +342,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     }
 
     test('subscribe without a key: one is made, the others are refused', async () => {
-      const answers = await fifty((at) =>
+      const answers = await fiftyTimes((at) =>
         owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: (at % 2 ? team : business).plan_id } }),
       )
       const statuses = answers.map(({ status }) => status).sort()
@@ -354,14 +353,14 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
 
     test('subscribe with one key: fifty equal answers, one subscription, one invoice', async () => {
       const options = { body: { plan_id: team.plan_id }, headers: { 'idempotency-key': 'once', 'x-request-id': 'r' } }
-      const answers = await fifty(() => owner.call('POST', SUBSCRIPTIONS, options))
+      const answers = await fiftyTimes(() => owner.call('POST', SUBSCRIPTIONS, options))
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       expect(answers[0]!.status).toBe(201)
       expect(await live()).toBe(1)
     })
 
     test('make default: exactly one is', async () => {
-      const answers = await fifty((at) => owner.call('POST', `${METHODS}/${methods[at % 2]}/default`))
+      const answers = await fiftyTimes((at) => owner.call('POST', `${METHODS}/${methods[at % 2]}/default`))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
       const defaults = (await methodsOf(owner)).filter((method: { default: boolean }) => method.default)
       expect(defaults).toHaveLength(1)
@@ -377,7 +376,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
 
     test('delete both methods of a subscriber: one stays, and is the default', async () => {
       await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })
-      const answers = await fifty((at) => owner.call('DELETE', `${METHODS}/${methods[at % 2]}`))
+      const answers = await fiftyTimes((at) => owner.call('DELETE', `${METHODS}/${methods[at % 2]}`))
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
       expect(await methodsOf(owner)).toMatchObject([{ default: true }])
     })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fiftyTimes } from '#test/harness/fifty-times'
 import { useService } from '#test/harness/service'
 import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
@@ -30,7 +31,7 @@ describe('presence', () => {
   test('fifty signs of life at once make one row and one 201', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => person.call('POST', '/api/presence')))
+    const answers = await fiftyTimes(() => person.call('POST', '/api/presence'))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(49)
     expect((await person.call('GET', '/api/presence')).body.items).toHaveLength(1)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
+import { fiftyTimes } from '#test/harness/fifty-times'
 import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -266,10 +267,8 @@ describe('workflows', () => {
       ),
     )
     expect(versions.map(({ body }) => body.number).sort()).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, n) =>
-        world.owner.call('POST', `/api/workflows/${id}/versions/${versions[n % 8]!.body.version_id}/activate`),
-      ),
+    const answers = await fiftyTimes((n) =>
+      world.owner.call('POST', `/api/workflows/${id}/versions/${versions[n % 8]!.body.version_id}/activate`),
     )
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     const active = (await get(`/api/workflows/${id}/versions?limit=200`)).items.filter(
