@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '#platform/clock'
 import { makeLogger } from '#platform/log'
 import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test/fakes/stripe/bench'
+import { fiftyTimes } from '#test/harness/fifty-times'
 import { join, makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
@@ -268,7 +269,7 @@ describe('confirming a card', () => {
     const racer = await makePerson(billing.service)
     await makeWorkspace(billing.service, racer)
     const intent = await intentOf(racer)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(racer, intent)))
+    const answers = await fiftyTimes(() => confirm(racer, intent))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect((await racer.call('GET', METHODS)).body.items).toMatchObject([{ default: true }])
   })
