@@ -7,7 +7,7 @@ test.each([
   [1, { shared_buffers: '128MB', effective_cache_size: '512MB', work_mem: '4MB', maintenance_work_mem: '64MB' }],
   [4, { shared_buffers: '256MB', effective_cache_size: '2048MB', work_mem: '4MB', maintenance_work_mem: '64MB' }],
   [8, { shared_buffers: '512MB', effective_cache_size: '4096MB', work_mem: '8MB', maintenance_work_mem: '128MB' }],
-  [64, { shared_buffers: '1024MB', effective_cache_size: '32768MB', work_mem: '16MB', maintenance_work_mem: '512MB' }],
+  [64, { shared_buffers: '512MB', effective_cache_size: '32768MB', work_mem: '16MB', maintenance_work_mem: '512MB' }],
 ])('PostgreSQL gets settings that fit a machine with %i GiB', (memory, expected) => {
   expect(settingsFor(memory * GIB)).toMatchObject(expected)
 })
