@@ -122,7 +122,7 @@ async function measureJob() {
   const { job_id } = await post(service.base, '/api/enrichment-jobs', key, {
     name: 'Bench',
     definition: chain(1),
-    mapping: { value: { $ref: 'record.n' } },
+    mapping: { value: { $ref: 'record.n' }, city: { $ref: 'record.city' } },
     dataset_id,
   })
   const health = watchHealth(service.base)

@@ -24,8 +24,9 @@ export const insertRecords = async (tx: Tx, run: Run, first: number, records: Pl
        from unnest($6::bytea[], $7::bytea[], $8::text[], $9::boolean[], $10::json[], $13::json[]) with ordinality
          as p (sha256, input, record_key, wanted, error, record, n)
        -- The limit keeps it a look-up for each record: without it all results of the job were read and hashed for each page.
+       -- A case, because row security keeps a coalesce out of the key: all results of the job were read for each record.
        left join lateral (select x.run_id, x.error, x.execution_id from ledger_results x where not $11 and x.workspace_id = $1 and x.subject_id = $3
-           and x.recipe_sha256 = $4 and x.record_sha256 = coalesce(p.input, p.sha256) and x.run_id <> $2 limit 1) k on true),
+           and x.recipe_sha256 = $4 and x.record_sha256 = case when p.input is null then p.sha256 else p.input end and x.run_id <> $2 limit 1) k on true),
      judged as materialized (select *, case when not wanted then 'filtered' when known and known_error is null then 'skipped'
          when known and not $12 then 'waiting' when error is not null then 'failed' else 'pending' end as state from planned),
      made as (
@@ -299,8 +300,9 @@ export type Outcome = {
 export const readOutcomes = (tx: Tx, run: Run, from: number, to: number): Promise<Outcome[]> =>
   tx.rows<Outcome>(
     `select r.position, r.status, r.error, x.result, x.result_blob, r.execution_id from ledger_records r
-     left join ledger_results x on x.workspace_id = r.workspace_id and x.subject_id = $3 and x.recipe_sha256 = $4
-       and x.record_sha256 = coalesce(r.input_sha256, r.record_sha256) and x.error is null and r.status in ('succeeded', 'skipped', 'pending')
+     left join lateral (select x.result, x.result_blob from ledger_results x where x.workspace_id = $1 and x.subject_id = $3
+         and x.recipe_sha256 = $4 and x.record_sha256 = case when r.input_sha256 is null then r.record_sha256 else r.input_sha256 end
+         and x.error is null and r.status in ('succeeded', 'skipped', 'pending') limit 1) x on true
      where r.workspace_id = $1 and r.run_id = $2 and r.position >= $5 and r.position < $6 order by r.position`,
     [run.workspace_id, run.run_id, run.job_id ?? run.suite_id, run.recipe_sha256, from, to],
   )
