@@ -10,12 +10,13 @@ import { SET_PEERS } from './session.ts'
 const LOCK = 7_203_002
 
 /**
- * Other texts of a migration that databases may have applied. The functions of these were changed once in place; 0706 and 1441
- * replace them, so a database with either text ends up the same.
+ * Other texts of a migration that databases may have applied. The functions of 0704 and 1420 were changed once in place, and 0706 and 1441
+ * replace them; of 1441 only a comment was. So a database with either text ends up the same.
  */
 const OTHER_TEXTS: Record<string, readonly string[]> = {
   '0704_claims.sql': ['8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
-  '1420_conversation_search.sql': ['257d180ec7eae8eefd42421b783bdd8d56c327781e84ad88788f279f96725943'],
+  '1420_conversation_search.sql': ['b7131260654e45e2b1d760afba6cc2940a083e2efdd00cbbd45715706bc9cd13'],
+  '1441_shorter_grams.sql': ['8e8a3647502122b23d1223c88d489f4d1126940152d6104b249e089b1932be5e'],
 }
 
 type Migration = { name: string; sql: string; sha256: string }
