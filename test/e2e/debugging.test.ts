@@ -58,7 +58,8 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     expect((await download).suggestedFilename()).toBe(`receipt-${execution_id}.json`)
 
     await page.getByRole('button', { name: 'Debug in editor' }).click()
-    await page.locator('[data-node="greet"]').click()
+    // The run page draws the same nodes, so the node must be the one on the editor's canvas.
+    await page.getByRole('application', { name: 'Canvas' }).locator('[data-node="greet"]').click()
     const inspector = page.getByRole('region', { name: 'Inspector' })
     await inspector.getByRole('tab', { name: 'Data' }).click()
     await inspector.getByRole('button', { name: 'Unpin output' }).waitFor()
