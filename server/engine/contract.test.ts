@@ -110,6 +110,26 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(view.nodes.find((node) => node.node_id === 'd')?.status).toBe('skipped')
     })
 
+    test('is told to listeners of this process with its status when it has ended, and not while it waits', async () => {
+      const told = new Map<string, string>()
+      const off = bench.engine.onEnded((ends) => {
+        for (const { executionId, status } of ends) told.set(executionId, status)
+      })
+      const waiting = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] }
+      const parked = await bench.run(waiting)
+      await until(parked, 'waiting')
+      const quick = await bench.run({ nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] })
+      const whole = await bench.run(chain(2), { value: 7 })
+      const failed = await bench.run({ nodes: [{ id: 'f', type: 'broken' }], edges: [] })
+      const statuses = () => [quick, whole, failed, parked].map((id) => told.get(id))
+      await expect.poll(statuses).toEqual(['succeeded', 'succeeded', 'failed', undefined])
+      await tell(parked, 'cancel', { type: 'cancel', by: null })
+      await expect.poll(statuses).toEqual(['succeeded', 'succeeded', 'failed', 'cancelled'])
+      off()
+      await ended(await bench.run(chain(1), { value: 7 }))
+      expect(told.size).toBe(4)
+    })
+
     test('retries a node as its policy says', async () => {
       const view = await ended(
         await bench.run({

@@ -144,6 +144,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     readNode: makeReadNode({ db, blobs: ports.blobs, loadDefinition: ports.loadDefinition, inTurn: readTurns }),
     readEvents: (workspaceId, executionId, after, limit) => readEvents(db, workspaceId, executionId, after, limit),
     onAppended: hints.on,
+    onEnded: hints.onEnded,
     health: () => readHealth(db),
     figures: () => db.engine(readFigures),
     counts: () => ({

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { ExecutionStatus } from '#model/definition'
 import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
@@ -17,11 +18,16 @@ const MAX_IDS = 150
 const NOTIFY = `with quick as materialized (select set_config('synchronous_commit', 'off', true))
   select pg_notify($1, $2) from quick`
 
-export type Listener = (executionIds: string[]) => void
+/** `here`: this process appended. */
+export type Listener = (executionIds: string[], here: boolean) => void
+
+export type Ended = { executionId: string; status: ExecutionStatus }
 
 export type Hints = {
-  appended(executionId: string): void
+  /** `ended`: the status that the append gave the execution, where it ended it. */
+  appended(executionId: string, ended?: ExecutionStatus): void
   on(listener: Listener): () => void
+  onEnded(listener: (ends: Ended[]) => void): () => void
   stop(): Promise<void>
 }
 
@@ -34,10 +40,21 @@ export const makeHints = async (deps: { db: Database; log: Logger }): Promise<Hi
   let now: NodeJS.Immediate | undefined
   // Moves by GATHER_MS with each one sent, and is never far behind: how far says how many may leave at once.
   let paidUntil = Number.NEGATIVE_INFINITY
+  const endListeners = new Set<(ends: Ended[]) => void>()
   let local: string[] | undefined
+  let ends: Ended[] = []
 
-  const emit = (executionIds: string[]): void => {
-    for (const listener of listeners) listener(executionIds)
+  const emit = (executionIds: string[], here: boolean): void => {
+    for (const listener of listeners) listener(executionIds, here)
+  }
+
+  const emitLocal = (): void => {
+    const ids = local ?? []
+    const ended = ends
+    local = undefined
+    ends = []
+    if (ended.length > 0) for (const listener of endListeners) listener(ended)
+    emit(ids, true)
   }
 
   const send = (pool: pg.Pool): void => {
@@ -61,21 +78,22 @@ export const makeHints = async (deps: { db: Database; log: Logger }): Promise<Hi
   const unlisten = await db.listen(CHANNEL, (payload) => {
     const [from, text] = payload.split(' ')
     // An empty payload follows a reconnect: anything may have happened meanwhile.
-    if (from !== self) emit(text?.split(',') ?? ['*'])
+    if (from !== self) emit(text?.split(',') ?? ['*'], false)
   })
 
   return {
-    appended: (id) => {
+    appended: (id, ended) => {
       gather(id)
+      if (ended && endListeners.size > 0) ends.push({ executionId: id, status: ended })
       if (local) local.push(id)
       else {
         local = [id]
-        setImmediate(() => {
-          const ids = local ?? []
-          local = undefined
-          emit(ids)
-        })
+        setImmediate(emitLocal)
       }
+    },
+    onEnded: (listener) => {
+      endListeners.add(listener)
+      return () => endListeners.delete(listener)
     },
     on: (listener) => {
       listeners.add(listener)

@@ -175,7 +175,9 @@ export type Engine = {
   readNode: ReadNode
   readEvents(workspaceId: string, executionId: string, after: number, limit: number): Promise<ExecutionEvent[]>
   /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
-  onAppended(listener: (executionIds: string[]) => void): () => void
+  onAppended(listener: (executionIds: string[], here: boolean) => void): () => void
+  /** Called with executions whose end this process has journalled, however they ended. */
+  onEnded(listener: (ends: { executionId: string; status: ExecutionStatus }[]) => void): () => void
   health(): Promise<EngineHealth>
   figures(): Promise<EngineFigures>
   /** What this process has counted since it started. */

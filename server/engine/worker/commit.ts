@@ -1,10 +1,11 @@
+import type { ExecutionStatus } from '#model/definition'
 import { forgetMeasure } from '../interpreter/held.ts'
 import type { GraphState } from '../interpreter/state.ts'
 import type { Append, StartRow } from '../journal/batch.ts'
 import { type Accepted, Fenced, Unknown } from '../journal/journal.ts'
 import type { BlobRef } from '../ports.ts'
 import { lookAtInbox } from './inbox.ts'
-import type { Self, Work } from './live-types.ts'
+import type { Leaving, Self, Work } from './live-types.ts'
 import { setTimer } from './mailbox.ts'
 import { tellNotBegun } from './not-begun.ts'
 import { GivenUp } from './patience.ts'
@@ -63,6 +64,10 @@ const offloadOutputs = async (self: Self, work: Work, isStart: boolean): Promise
   }
 }
 
+const LEAVING: Partial<Record<ExecutionStatus, Leaving>> = { waiting: 'parked', queued: 'released' }
+const leavingBy = (status: ExecutionStatus): Leaving | undefined =>
+  status === 'running' ? undefined : (LEAVING[status] ?? 'ended')
+
 const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): boolean => {
   if (work.move?.snapshot) self.snapshotSeq = self.top.state.seq
   if (isStart && !accepted.started) {
@@ -70,11 +75,11 @@ const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): b
     return false
   }
   for (const done of work.done) done(true)
-  if (work.facts.length > 0) self.deps.appended(self.owned.executionId)
+  const leaving = (isStart || accepted.moved) && work.move ? leavingBy(work.move.status) : undefined
+  if (work.facts.length > 0)
+    self.deps.appended(self.owned.executionId, leaving === 'ended' ? work.move!.status : undefined)
   if (work.move && work.move.status !== 'running') {
-    const { status } = work.move
-    if (isStart || accepted.moved)
-      self.leave(status === 'waiting' ? 'parked' : status === 'queued' ? 'released' : 'ended')
+    if (leaving) self.leave(leaving)
     // A message came first: it is not parked after all.
     else if (work.move.parking) lookAtInbox(self)
     else self.leave('abandoned')
@@ -144,7 +149,7 @@ const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean>
       move: { status: 'failed', seen: self.seen, error, finishedAt: self.now(), tellEnd: true },
     })
     top.state = state
-    deps.appended(owned.executionId)
+    deps.appended(owned.executionId, 'failed')
     self.leave('ended')
   } catch (again) {
     if (again instanceof Fenced || again instanceof Unknown) deps.lost(again)

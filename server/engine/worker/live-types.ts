@@ -1,4 +1,4 @@
-import type { JsonObject } from '#model/definition'
+import type { ExecutionStatus, JsonObject } from '#model/definition'
 import type { Logger } from '#platform/log'
 import type { Resumed } from '../interpreter/again.ts'
 import type { Command } from '../interpreter/commands.ts'
@@ -38,7 +38,7 @@ export type LiveDeps = {
    */
   offload(live: Live, value: unknown, node: string | undefined, always: boolean): Promise<BlobRef | undefined>
   turns: Turns
-  appended(executionId: string): void
+  appended(executionId: string, ended?: ExecutionStatus): void
 }
 
 export type Work = {

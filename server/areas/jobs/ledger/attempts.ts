@@ -24,7 +24,7 @@ export type AttemptOptions = {
   countRuns(workspaceId: string, count: number): Promise<void>
 }
 
-const START_AGAIN_AFTER = SECOND / 4
+export const START_AGAIN_AFTER = SECOND / 4
 
 /** Runs that an older release began, and suites. */
 const asBefore = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
@@ -89,6 +89,12 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
     starting.add(started)
   }
 
+  function noteEnd(executionId: string, judge: (attempt: Attempt) => Verdict): void {
+    const attempt = inFlight.get(executionId)
+    if (attempt) over.push({ ...attempt, verdict: judge(attempt) })
+    inFlight.delete(executionId)
+  }
+
   return {
     claimed: (claims: Claimed[]): void => void waiting.push(...claims),
     waiting: (): number => waiting.length + resent.length,
@@ -121,12 +127,12 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
       return refusal
     },
 
+    noteSucceeded(executionId: string): void {
+      noteEnd(executionId, () => ({ status: 'succeeded' }))
+    },
+
     noteEnded(ended: Over[]): void {
-      for (const ending of ended) {
-        const attempt = inFlight.get(ending.execution_id)
-        if (attempt) over.push({ ...attempt, verdict: verdictOf(ending, attempt.attempt, judgedBy) })
-        inFlight.delete(ending.execution_id)
-      }
+      for (const ending of ended) noteEnd(ending.execution_id, ({ attempt }) => verdictOf(ending, attempt, judgedBy))
     },
 
     /** What is to be written, given to the one who writes it; if that fails, the run is taken up again from its rows. */

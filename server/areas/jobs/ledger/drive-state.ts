@@ -19,7 +19,7 @@ import { inLedger } from './scope.ts'
 export type DriveOptions = AttemptOptions & {
   db: Database
   log: Logger
-  engine: Pick<Engine, 'start' | 'cancel' | 'onAppended'>
+  engine: Pick<Engine, 'start' | 'cancel' | 'onAppended' | 'onEnded'>
   datasets: DatasetUse
   /** Told when a run has nothing to do but wait for its executions, which themselves wait, and when that is over. */
   onWaiting(runId: string, waits: boolean): void
@@ -68,6 +68,10 @@ export type Drive = {
   wroteAt: number
   /** Taken to be written: neither in flight any more nor in `spent` yet. */
   beingWritten: number
+  /** One of the executions in flight changed, and no hint said how. */
+  changed: boolean
+  lookedAt: number
+  /** Until the executions in flight are looked at without a hint. */
   idle: number
 }
 
@@ -102,6 +106,8 @@ export function makeDrive(options: DriveOptions, run: runs.Run, lease: runs.Leas
     toldAt: 0,
     wroteAt: 0,
     beingWritten: 0,
+    changed: true,
+    lookedAt: 0,
     idle: LOOK_SOON,
   }
 }

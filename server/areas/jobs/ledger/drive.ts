@@ -1,5 +1,6 @@
 import { SECOND } from '#platform/clock'
-import type { Target } from './attempts.ts'
+import type { Tx } from '#platform/db/pool'
+import { START_AGAIN_AFTER, type Target } from './attempts.ts'
 import { mayPlan, planSome } from './drive-plan.ts'
 import {
   applyWatched,
@@ -55,24 +56,37 @@ async function begin(drive: Drive): Promise<void> {
   if (refusal) endRun(drive, refusal, 'deliver')
 }
 
-/** Makes room for others at once; what came of them is written a little later. Nothing is begun without a look at the dataset and at the run. */
-async function look(drive: Drive): Promise<boolean> {
-  const { attempts, run, lease } = drive
-  if (attempts.running() + attempts.waiting() === 0) return false
-  const { ended, waits } = await inScope(drive, async (tx) => {
-    const ids = attempts.ids()
-    const [ended, waits] = await Promise.all([
-      records.listOver(tx, run.workspace_id, ids),
-      drive.idle === LOOK_LATE && ids.length > 0 && records.allWait(tx, run.workspace_id, ids),
-      attempts.waiting() > 0 && checkDataset(drive, tx),
-      // Anyone who deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
-      attempts.waiting() > 0 && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
-    ])
-    return { ended, waits }
-  })
+const isDueForLook = (drive: Drive): boolean => drive.changed || performance.now() - drive.lookedAt >= drive.idle
+
+/** Which executions are over of those that no hint told of; what came of them is written a little later. */
+async function lookAtEnds(drive: Drive, tx: Tx): Promise<void> {
+  const { attempts, run } = drive
+  const ids = attempts.ids()
+  drive.changed = false
+  const [ended, waits] = await Promise.all([
+    records.listOver(tx, run.workspace_id, ids),
+    drive.idle === LOOK_LATE && records.allWait(tx, run.workspace_id, ids),
+  ])
   attempts.noteEnded(ended)
   drive.options.onWaiting(run.run_id, waits && ended.length === 0)
-  return ended.length > 0
+  drive.lookedAt = performance.now()
+  drive.idle = ended.length > 0 ? 4 * LOOK_SOON : Math.min(LOOK_LATE, drive.idle * 2)
+}
+
+/** Nothing is begun without a look at the dataset and at the run. */
+async function look(drive: Drive): Promise<void> {
+  const { attempts, run, lease } = drive
+  const ends = attempts.running() > 0 && isDueForLook(drive)
+  const begins = attempts.waiting() > 0 && (ends || attempts.running() < run.concurrency)
+  if (!ends && !begins) return
+  await inScope(drive, (tx) =>
+    Promise.all([
+      ends && lookAtEnds(drive, tx),
+      begins && checkDataset(drive, tx),
+      // Anyone who deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
+      begins && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
+    ]),
+  )
 }
 
 async function cancelFlying(drive: Drive): Promise<void> {
@@ -87,7 +101,8 @@ async function cancelFlying(drive: Drive): Promise<void> {
 const restFor = (drive: Drive): number =>
   Math.min(
     drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE,
-    drive.idle,
+    drive.attempts.running() > 0 ? drive.lookedAt + drive.idle - performance.now() : LOOK_LATE,
+    drive.attempts.waiting() > 0 ? START_AGAIN_AFTER : LOOK_LATE,
     goesOn(drive) && drive.again.count > 0 ? drive.again.at - performance.now() : LOOK_LATE,
   )
 
@@ -128,7 +143,16 @@ export async function driveRecords(
 ): Promise<Finished> {
   const drive = makeDrive(options, run, lease, target)
   const { attempts } = drive
-  const { rest, wake, off } = makeRest(options.engine, attempts.isRunning)
+  const { rest, wake, off } = makeRest(options.engine, {
+    isOurs: attempts.isRunning,
+    succeeded: (executionId) => {
+      attempts.noteSucceeded(executionId)
+      options.onWaiting(run.run_id, false)
+    },
+    changed: () => {
+      drive.changed = true
+    },
+  })
   const beside = makeBeside(wake)
   let cancelled = false
   stop.addEventListener('abort', wake)
@@ -138,7 +162,7 @@ export async function driveRecords(
       beside.throwIfBroken()
       if (stop.aborted) return 'stopped'
       if (!beside.has('plan') && mayPlan(drive)) beside.start('plan', () => planSome(drive))
-      const ended = await look(drive)
+      await look(drive)
       await begin(drive)
       if (!beside.has('write') && shouldWrite(drive)) beside.start('write', () => write(drive))
       const busy = beside.any() || attempts.busy() > 0
@@ -154,7 +178,6 @@ export async function driveRecords(
         if (drive.paused) return 'parked'
         if (isOver(drive)) return { status: 'ready', error: null }
       }
-      drive.idle = ended ? 4 * LOOK_SOON : Math.min(LOOK_LATE, drive.idle * 2)
       await rest(restFor(drive))
     }
   } finally {

@@ -1,20 +1,39 @@
 import type { Engine } from '#engine/ports'
 import { SECOND } from '#platform/clock'
 
-/** Looks at the executions in flight: soon while they end, seldom while they wait for people. */
+/** Looks at the executions in flight: soon while they end elsewhere, seldom while hints tell of every end. */
 export const LOOK_SOON = 3
 export const LOOK_LATE = SECOND
+/** What ends together is carried on with together. */
+const MOMENT = 1
 
-/** Until something of ours was journalled or somebody calls, but not for ever: a hint can be lost. */
-export function makeRest(engine: Pick<Engine, 'onAppended'>, isOurs: (executionId: string) => boolean) {
+type Heard = {
+  isOurs(executionId: string): boolean
+  succeeded(executionId: string): void
+  /** Something else may have become of one of ours. */
+  changed(): void
+}
+
+/** Until something of ours ended or somebody calls, but not for ever: a hint can be lost. */
+export function makeRest(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: Heard) {
   let called = false
   let resolveNow = (): void => {}
   const wake = (): void => {
     called = true
     resolveNow()
   }
-  const off = engine.onAppended((ids) => {
-    if (!called && ids.some((id) => id === '*' || isOurs(id))) wake()
+  const offElsewhere = engine.onAppended((ids, here) => {
+    if (here || !ids.some((id) => id === '*' || heard.isOurs(id))) return
+    heard.changed()
+    wake()
+  })
+  const offHere = engine.onEnded((ends) => {
+    const ours = ends.filter(({ executionId }) => heard.isOurs(executionId))
+    for (const { executionId, status } of ours) {
+      if (status === 'succeeded') heard.succeeded(executionId)
+      else heard.changed()
+    }
+    if (ours.length > 0) wake()
   })
   const sleep = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -27,11 +46,14 @@ export function makeRest(engine: Pick<Engine, 'onAppended'>, isOurs: (executionI
 
   return {
     wake,
-    off,
-    /** Never shorter than a moment, so that what ends together is looked at together. */
+    off(): void {
+      offElsewhere()
+      offHere()
+    },
+    /** Never shorter than a moment. */
     async rest(longest: number): Promise<void> {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_SOON))
-      if (!called && longest > LOOK_SOON) await sleep(longest - LOOK_SOON)
+      await new Promise((resolve) => setTimeout(resolve, MOMENT))
+      if (!called && longest > MOMENT) await sleep(longest - MOMENT)
       resolveNow = () => {}
       called = false
     },
