@@ -20,6 +20,8 @@ const FINISHED = Number(process.env.FINISHED ?? 1_000_000)
 const WAITING = Number(process.env.WAITING ?? 100_000)
 /** Of which half of the executions are; the other half is in one workspace. */
 const SPACES = Number(process.env.SPACES ?? 10_000)
+/** Of each workspace. */
+const WORKFLOWS = 10
 const MANY = Number(process.env.MANY ?? 200_000)
 const ITEMS = Number(process.env.ITEMS ?? 100_000)
 const PER_ROUND = Number(process.env.PER_ROUND ?? 3000)
@@ -184,9 +186,10 @@ const empty = {
 console.error('empty', empty)
 
 // Half of them in many workspaces, half in the one of the person, who sees a thousandth of these.
-const filled = `lateral (select case when n % 2 = 0 then ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid
-      else '${person.workspaceId}' end as w,
-    case when n % 2000 = 1 then '${own}'::uuid else ('00000000-0000-7000-8000-' || lpad((n / 2 % ${SPACES})::text, 12, '0'))::uuid end as f) as w`
+const fillId = (modulus: number): string =>
+  `('00000000-0000-7000-8000-' || lpad((n / 2 % ${modulus})::text, 12, '0'))::uuid`
+const filled = `lateral (select case when n % 2 = 0 then ${fillId(SPACES)} else '${person.workspaceId}' end as w,
+    case when n % 2000 = 1 then '${own}'::uuid else ${fillId(SPACES * WORKFLOWS)} end as f) as w`
 await observer.query(
   `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, trigger_kind, created_at, finished_at, results)
    select uuidv7(interval '-1 hour'), w, f, 'adhoc:x', 'succeeded', 'user', now(), now(), '7'

@@ -3,9 +3,11 @@ import { type Listing, rangeOf, readNewest } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
+// The functions take 45 µs a row, and the rows of most pages have ended and wait for nothing.
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
-  engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch,
-    engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for))) as waiting_for,
+  case when status not in ('running', 'waiting') and waiting_for = '[]' then waiting_for
+    else engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch,
+      engine.shown_flow(workspace_id, workflow_id, status, held, waiting_for))) end as waiting_for,
   coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
