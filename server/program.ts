@@ -11,6 +11,7 @@ import { poolingOf, refusePooler, throughPooler } from '#platform/db/pooler'
 import { StartRefused } from '#platform/db/refused'
 import { warnOfReplication } from '#platform/db/replication'
 import { bootstrapRoles, isSetUp } from '#platform/db/roles'
+import { SCHEMA } from '#platform/db/schema'
 import { listen, listenAtShared, webAddressOf } from '#platform/http/listen'
 import { checkSecretKey, findSecretKey, makeSecretKey } from '#platform/key'
 import { makePasswordKeeper } from '#platform/keys/sign-in'
@@ -59,7 +60,12 @@ async function start(config: Config): Promise<void> {
   })
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
-  await migrate({ ownerUrl: urls.owner, directory: join(import.meta.dirname, '..', 'migrations'), log })
+  await migrate({
+    ownerUrl: urls.owner,
+    directory: join(import.meta.dirname, '..', 'migrations'),
+    log,
+    ...(embedded && { schema: join(import.meta.dirname, '..', SCHEMA) }),
+  })
   const connections = shareConnections(
     config.role,
     config.HEDDLE_DATABASE_CONNECTIONS ?? connectionsOfOne(config.role, membership?.peers.count ?? 1),

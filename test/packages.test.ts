@@ -93,7 +93,7 @@ slow(
     const place = join(home, 'place')
     await mkdir(place)
     const bin = join(home, 'node_modules', '.bin', 'heddle')
-    const env = { PATH: process.env.PATH!, PORT: '0', HEDDLE_LOG_LEVEL: 'error' }
+    const env = { PATH: process.env.PATH!, PORT: '0', HEDDLE_LOG_LEVEL: 'info' }
     const child = spawn(node, [bin], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let printed = ''
     let complained = ''
@@ -106,6 +106,9 @@ slow(
     const ended = new Promise((resolve) => child.once('close', resolve))
     await until(async () => printed.includes('heddle ready on'), 'the ready line', 120_000)
     expect(existsSync(join(place, 'heddle-data', 'secret.key'))).toBe(true)
+    // Of the text that comes with the package, not by its migrations one after the other.
+    expect(printed).toContain('"msg":"schema made"')
+    expect(printed).not.toContain('"msg":"migration applied"')
     child.kill('SIGTERM')
     await ended
     expect(complained).toBe('')

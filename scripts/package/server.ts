@@ -2,10 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
+import pg from 'pg'
 import { bundleWidget } from '#areas/widget/routes'
+import { SCHEMA } from '#platform/db/schema'
 import { ENTRY, PACKAGED } from '../../server/built.mjs'
 import { bundleProgram } from '../build-server.ts'
+import { withMigratedDatabase } from '../migrated.ts'
 import { copy, emit, manifest, root, sourcesOf, writeManifest } from './emit.ts'
+import { printSchema } from './schema.ts'
 
 // The package `heddle`: the server and the command line as JavaScript, the built console and widget, the migrations and the
 // weights of the transcription model. It needs no build step at the start.
@@ -43,6 +47,7 @@ export async function packageServer(directory: string): Promise<void> {
   mkdirSync(join(directory, 'widget'), { recursive: true })
   writeFileSync(join(directory, 'widget', 'v1.js'), await bundleWidget())
   copyModel(directory)
+  await writeSchema(directory)
   cpSync(join(root, 'scripts', 'package', 'heddle.mjs'), join(directory, 'bin', 'heddle.mjs'))
   const node = manifest.dependencies.node!
   delete dependencies.node
@@ -63,6 +68,19 @@ export async function packageServer(directory: string): Promise<void> {
     optionalDependencies: Object.fromEntries(RUNTIMES.map((name) => [name, node])),
   })
   await bundleProgram({ home: directory, entry: `server/${ENTRY}`, directory: join(directory, PACKAGED) })
+}
+
+/** What the migrations lead to, for a first start. */
+function writeSchema(directory: string): Promise<void> {
+  return withMigratedDatabase(async ({ urls }) => {
+    const client = new pg.Client({ connectionString: urls.owner })
+    await client.connect()
+    try {
+      writeFileSync(join(directory, SCHEMA), JSON.stringify(await printSchema(client, root)))
+    } finally {
+      await client.end()
+    }
+  })
 }
 
 function copyConsole(directory: string): void {

@@ -4,7 +4,8 @@ import type pg from 'pg'
 // the day on which they were made, so partitions are left out: they have what their parent has.
 
 const OBJECTS = `with tables as (
-  select c.oid, n.nspname || '.' || c.relname as name, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relacl, c.relowner
+  select c.oid, n.nspname || '.' || c.relname as name, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relowner,
+    case when c.relkind in ('r', 'p', 'v') then coalesce(c.relacl, acldefault('r', c.relowner)) else c.relacl end as relacl
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('public', 'engine') and not c.relispartition)
 select 'table ' || name || ' ' || relkind::text || ' row security ' || relrowsecurity || ' forced ' || relforcerowsecurity
@@ -35,7 +36,7 @@ select 'grant on ' || t.name || ' ' || x.grantee::regrole || ' ' || x.privilege_
   from tables t, aclexplode(t.relacl) x where x.grantee <> 0
 union all
 select 'function ' || pg_get_functiondef(p.oid) || ' acl ' || coalesce((select string_agg(
-      case when x.grantee = 0 then 'public' else x.grantee::regrole::text end || ' ' || x.privilege_type, ',' order by 1)
+      case when x.grantee = 0 then 'public' else x.grantee::regrole::text end || ' ' || x.privilege_type, ',' order by x.grantee::regrole::text)
     from aclexplode(p.proacl) x), 'default')
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('public', 'engine')`
 

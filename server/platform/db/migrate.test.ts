@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
+import { makeEmptyDatabase, makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
 import { migrate } from './migrate.ts'
 import { StartRefused } from './refused.ts'
@@ -13,10 +14,11 @@ let database: TestDatabase
 let directory: string
 let lines: { msg: string }[]
 
-const run = (ownerUrl = database.urls.owner) =>
+const run = (ownerUrl = database.urls.owner, schema?: string) =>
   migrate({
     ownerUrl,
     directory,
+    ...(schema !== undefined && { schema }),
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
   })
 const write = (name: string, sql: string) => writeFileSync(join(directory, name), sql)
@@ -150,6 +152,60 @@ describe('migrations', () => {
     await run()
     await query(`insert into schema_migrations (name, sha256) values ('9002_newer.sql', '')`)
     await expect(run()).rejects.toThrow(/newer release of Heddle.*9002_newer\.sql\./)
+  })
+
+  describe('as one text', () => {
+    const sha256 = (sql: string) => createHash('sha256').update(sql).digest('hex')
+    const first = '-- Breaks nothing.\ncreate table migration_probe (n int); insert into migration_probe values (1)'
+    const second = 'insert into migration_probe values (2)'
+    const text = 'create table migration_probe (n int); insert into migration_probe values (0);'
+    const probe = () => query('select n from migration_probe order by n')
+    const recorded = () => query('select name, sha256, breaks from schema_migrations order by name')
+    const schemaOf = (migrations: { name: string; sha256: string }[], sql = text, server = 18) => {
+      const file = join(directory, 'schema.json')
+      writeFileSync(file, JSON.stringify({ server, migrations, sql }))
+      return file
+    }
+
+    beforeEach(async () => {
+      await database.drop()
+      database = await makeEmptyDatabase()
+      write('9001_a.sql', first)
+    })
+
+    test('make a new database at once, are recorded, and newer ones follow', async () => {
+      write('9002_b.sql', second)
+      const schema = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }])
+      await run(database.urls.owner, schema)
+      await run(database.urls.owner, schema)
+      expect(await probe()).toEqual([{ n: 0 }, { n: 2 }])
+      expect(await recorded()).toEqual([
+        { name: '9001_a.sql', sha256: sha256(first), breaks: 'Breaks nothing.' },
+        { name: '9002_b.sql', sha256: sha256(second), breaks: second },
+      ])
+    })
+
+    test.each([
+      ['other migrations', [{ name: '9001_a.sql', sha256: 'a'.repeat(64) }], 18],
+      ['one that is missing', [{ name: '9000_z.sql', sha256: sha256(first) }], 18],
+      ['another server', [{ name: '9001_a.sql', sha256: sha256(first) }], 17],
+    ])('of %s are not used', async (_what, migrations, server) => {
+      await run(database.urls.owner, schemaOf(migrations, text, server))
+      expect(await probe()).toEqual([{ n: 1 }])
+    })
+
+    test('are not used for a database that holds something', async () => {
+      await query('create table somebody (n int)')
+      await run(database.urls.owner, schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }]))
+      expect(await probe()).toEqual([{ n: 1 }])
+    })
+
+    test('that fail leave nothing of themselves', async () => {
+      const schema = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }], `${text} select nonsense`)
+      await expect(run(database.urls.owner, schema)).rejects.toThrow(/the schema could not be made: .*"nonsense"/)
+      expect(await recorded()).toEqual([])
+      expect(await query(`select from pg_class where relname = 'migration_probe'`)).toEqual([])
+    })
   })
 
   test('are applied once by servers that start together', async () => {

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import type { Logger } from '#platform/log'
 import { ServerClient } from './client.ts'
 import { StartRefused } from './refused.ts'
+import { schemaFor } from './schema.ts'
 import { SET_PEERS } from './session.ts'
 
 const LOCK = 7_203_002
@@ -21,9 +22,17 @@ const OTHER_TEXTS: Record<string, readonly string[]> = {
 
 type Migration = { name: string; sql: string; sha256: string }
 
-/** Applies what is missing, oldest first, each file in a transaction of its own. Servers that start together take turns. */
-export async function migrate(options: { ownerUrl: string; directory: string; log: Logger }): Promise<void> {
-  const { ownerUrl, directory, log } = options
+/**
+ * Applies what is missing, oldest first, each file in a transaction of its own. Servers that start together take turns. `schema`: a file that holds
+ * what the migrations lead to, for a database that is new.
+ */
+export async function migrate(options: {
+  ownerUrl: string
+  directory: string
+  log: Logger
+  schema?: string
+}): Promise<void> {
+  const { ownerUrl, directory, log, schema } = options
   const files = readMigrations(directory)
   const client = new ServerClient({ connectionString: ownerUrl })
   await client.connect()
@@ -45,7 +54,12 @@ export async function migrate(options: { ownerUrl: string; directory: string; lo
     // A newer server has been here; migrations that break nothing keep older servers working while they are replaced.
     if (unknown.length > 0)
       log.warn({ migrations: unknown.map(({ name }) => name) }, 'the database is newer than this program')
-    const missing = files.filter(({ name }) => !applied.has(name))
+    const whole = applied.size === 0 ? await schemaFor(client, schema, files) : undefined
+    if (whole) {
+      await applySchema(client, whole)
+      log.info({ migrations: whole.covered.length }, 'schema made')
+    }
+    const missing = files.filter((file) => !applied.has(file.name) && !whole?.covered.includes(file))
     for (const file of missing) {
       await apply(client, file, file === missing.at(-1))
       log.info({ migration: file.name }, 'migration applied')
@@ -107,6 +121,25 @@ async function apply(client: pg.Client, migration: Migration, isLast: boolean): 
       if (!LOCKED.has(code ?? '') || tries === TRIES) throw error
       await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400))
     }
+  }
+}
+
+async function applySchema(client: pg.Client, { sql, covered }: { sql: string; covered: Migration[] }): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(sql)
+    await client.query(
+      'insert into schema_migrations (name, sha256, breaks) select * from unnest($1::text[], $2::text[], $3::text[])',
+      [
+        covered.map(({ name }) => name),
+        covered.map(({ sha256 }) => sha256),
+        covered.map((migration) => breaksOf(migration.sql)),
+      ],
+    )
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw new Error(`the schema could not be made: ${(error as Error).message}`, { cause: error })
   }
 }
 

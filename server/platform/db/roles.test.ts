@@ -42,6 +42,35 @@ describe('roles of a database', () => {
     await query(urls.owner, 'create table allowed (n int); drop table allowed')
   })
 
+  test('get their rights back where they were taken, and nothing is written where they have them', async () => {
+    const start = () => bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
+    // The catalogue gets new versions of these rows with every statement about rights.
+    const versions = () =>
+      query(
+        database.superuserUrl,
+        `select n.xmin as schema, d.xmin as database from pg_namespace n, pg_database d
+         where n.nspname = 'public' and d.datname = current_database()`,
+      )
+    const urls = await start()
+    const before = await versions()
+    await start()
+    expect(await versions()).toEqual(before)
+    for (const statement of [
+      'revoke usage on schema public from heddle_app',
+      'grant usage on schema public to public',
+      `grant connect on database ${database.name} to public`,
+    ]) {
+      await query(database.superuserUrl, statement)
+      await start()
+      const rights = await query(
+        urls.app,
+        `select has_schema_privilege('heddle_app', 'public', 'usage') as own,
+           has_schema_privilege('pg_monitor', 'public', 'usage') or has_database_privilege('pg_monitor', current_database(), 'connect') as others`,
+      )
+      expect(rights).toEqual([{ own: true, others: false }])
+    }
+  })
+
   test('refuse a wrong secret key and keep their passwords', async () => {
     const urls = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
     await expect(bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor: () => 'wrong' })).rejects.toThrow(

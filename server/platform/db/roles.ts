@@ -287,14 +287,29 @@ async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> 
   }
 }
 
+/** Nobody has rights here but our roles, and they have theirs. */
+const RIGHTS_ARE_SET = `select not exists (
+    select from pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) x
+    where n.nspname = 'public' and x.grantee = 0)
+  and not exists (
+    select from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) x
+    where d.datname = current_database() and x.grantee = 0)
+  and has_schema_privilege($1::name, 'public', 'create') and has_database_privilege($1::name, current_database(), 'create')
+  and (select bool_and(has_schema_privilege(role, 'public', 'usage')) from unnest($2::text[]) as role)
+  and (select bool_and(has_database_privilege(role, current_database(), 'connect')) from unnest($3::text[]) as role) as "areSet"`
+
 async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
+  const signIns = kinds.map((kind) => signIn(kind, oid))
+  const found = await admin.query<{ areSet: boolean }>(RIGHTS_ARE_SET, [groups.owner, names, signIns])
+  // Each of the statements below writes to the catalogue, whatever stands there, and their commit waits for the disk.
+  if (found.rows[0]!.areSet) return
   const all = names.join(', ')
   await explained(admin, [
     'revoke all on schema public from public',
     `grant usage, create on schema public to ${groups.owner}`,
     `grant usage on schema public to ${all}`,
     `revoke all on database ${quote(database)} from public`,
-    `grant connect on database ${quote(database)} to ${kinds.map((kind) => signIn(kind, oid)).join(', ')}`,
+    `grant connect on database ${quote(database)} to ${signIns.join(', ')}`,
     `grant create on database ${quote(database)} to ${groups.owner}`,
   ])
   const { rows } = await admin.query("select has_schema_privilege($1, 'public', 'create') as able", [groups.owner])
