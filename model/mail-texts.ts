@@ -1,4 +1,5 @@
-// What mails say around what people wrote: about gates, questions and notices, and about an account. {0} … are the values.
+// What mails and messages in chat apps say around what people wrote: about gates, questions and notices, and about an account.
+// {0} … are the values.
 
 export const mailTexts = [
   'Answer',
@@ -32,6 +33,13 @@ export const mailTexts = [
   'If it was not you, do nothing: your password stays as it is.',
   '{0} invites you to {1}',
   'Open this link to accept; it works once, for 7 days:',
+  'Yes',
+  'No',
+  'Answer in the console: {0}',
+  '{0}: thank you.',
+  'This button does not work any more.',
+  'This was sent to somebody else.',
+  'This workspace asks for a second factor. Answer in the console.',
 ] as const
 
 export type MailText = (typeof mailTexts)[number]

@@ -58,6 +58,13 @@ export const noticeTexts = [
   'The subscription to {0} will end with its period',
   'Alert: {0}',
   'Over: {0}',
+  'Approved by {0}',
+  'Rejected by {0}',
+  'Approved',
+  'Rejected',
+  'Answered by {0}',
+  'The time to answer has passed',
+  '{0} edited the arguments: another approval asks about them',
 ]
 
 /** Notices whose values can be phrases of the service too: a role, a period, a sentence before. */
@@ -74,6 +81,8 @@ export const composedTexts = [
   '{0} No model is asked until the next one begins or the budget is raised.',
   '{0} It is started by {1}: look them through.',
   '{0}: {1} The limit is {2}.',
+  'You voted: {0}',
+  'The time to vote has passed: it counts as {0}',
 ]
 
 /** What stands as a value in one of those. */
@@ -85,6 +94,11 @@ export const phraseTexts = [
   'editor',
   'accepted',
   'declined',
+  'approve',
+  'reject',
+  'abstain',
+  'approved',
+  'rejected',
   'withdrawn',
   'active',
   'on trial',

@@ -122,6 +122,7 @@ import type {
   NewModelPrices,
   NewNotificationPreferences,
   NewReplay,
+  NewSavedViews,
   NewServiceTrigger,
   NewSource,
   NewSuite,
@@ -159,6 +160,7 @@ import type {
   RunJobNow,
   RunReport,
   RunSuite,
+  SavedViews,
   Schedule,
   Scope,
   SecondFactorRequired,
@@ -1005,6 +1007,10 @@ export type Operations = {
   putVariable: { input: { name: string } & NewVariable; answer: Variable; required: true }
   /** Delete a variable */
   deleteVariable: { input: { name: string }; answer: undefined; required: true }
+  /** Filters of lists that the caller has named in this workspace */
+  getSavedViews: { input: Record<string, never>; answer: SavedViews; required: false }
+  /** Name filters of lists, for oneself in this workspace */
+  setSavedViews: { input: NewSavedViews; answer: SavedViews; required: true }
   /** What people said about the workflow and its nodes, the newest first */
   listComments: { input: { workflow_id: string; limit?: number; cursor?: string; q?: string; sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at"; created_after?: string; created_before?: string; node_id?: string; resolved?: "true" | "false" }; answer: { items: Array<WorkflowComment>; next_cursor: string | null }; required: true }
   /** Say something about a workflow or one of its nodes */
@@ -1497,6 +1503,8 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getVariable: ["GET", "/api/variables/{name}"],
   putVariable: ["PUT", "/api/variables/{name}"],
   deleteVariable: ["DELETE", "/api/variables/{name}"],
+  getSavedViews: ["GET", "/api/views"],
+  setSavedViews: ["PUT", "/api/views"],
   listComments: ["GET", "/api/workflows/{workflow_id}/comments", ["limit","cursor","q","sort","created_after","created_before","node_id","resolved"]],
   createComment: ["POST", "/api/workflows/{workflow_id}/comments"],
   getComment: ["GET", "/api/workflows/{workflow_id}/comments/{comment_id}"],

@@ -250,7 +250,7 @@ export type TestClock = { now: string }
 
 export type WebhookReceipt = { received: true }
 
-export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; poisoned: Array<{ execution_id: string; workspace_id: string; since: string }>; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; status: string; why: string }> }
+export type EngineHealth = { queued: number; running: number; waiting: number; poison: number; poisoned: Array<{ execution_id: string; workspace_id: string; workspace_name?: string; since: string }>; oldest_queued_s: number; workers: Array<{ worker_id: string; alive: boolean; running: number; started_at: string }>; unaccounted: Array<{ execution_id: string; workspace_id: string; workspace_name?: string; status: string; why: string }> }
 
 export type ReleasedExecution = { execution_id: string; workspace_id: string }
 
@@ -461,6 +461,10 @@ export type EventDelivery = { delivery_id: string; destination_id: string; type:
 export type Variable = { name: string; value: unknown; description: string | null; created_by: string | null; created_at: string; updated_at: string }
 
 export type NewVariable = { value: unknown; description?: string | null }
+
+export type SavedViews = { views: Array<{ list: "runs" | "workflows"; name: string; filters: Record<string, string> }> }
+
+export type NewSavedViews = { views: Array<{ list: "runs" | "workflows"; name: string; filters: Record<string, string> }> }
 
 export type WorkflowComment = { comment_id: string; workflow_id: string; node_id: string | null; body: string; mentions: Array<string>; author_id: string | null; resolved_at: string | null; resolved_by: string | null; created_at: string; updated_at: string }
 

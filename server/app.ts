@@ -26,6 +26,7 @@ import { makeSubscriptions, standingInSubscription } from '#areas/subscriptions/
 import { teamRoutes } from '#areas/teams/routes'
 import { makeTeams, standingInTeam } from '#areas/teams/service'
 import { variableRoutes } from '#areas/variables/routes'
+import { viewRoutes } from '#areas/views/routes'
 import { addWidget } from '#areas/widget/routes'
 import { systemDefinitionSha256 } from '#areas/workflows/system'
 import type { AnyKind } from '#engine/nodes/kind'
@@ -188,6 +189,7 @@ function routesOf(options: AppOptions, areas: Areas): AnyRoute[] {
     ...areas.services.routes,
     ...areas.destinations.routes,
     ...variableRoutes(),
+    ...viewRoutes(),
     ...commentRoutes(),
     ...stateRoutes(),
     ...receiptRoutes({

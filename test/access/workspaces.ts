@@ -32,6 +32,11 @@ const doomed = async (cast: Cast) => {
 // The owner's routes refuse everybody else before they look at whom the path names; tests of the area compare those bytes.
 export const workspaceCases: Cases = {
   listWorkspaces: { expect: rows.signedIn },
+  getSavedViews: { expect: rows.selectedRead },
+  setSavedViews: {
+    expect: rows.selectedRead,
+    prepare: async () => ({ body: { views: [{ list: 'runs', name: 'Broken', filters: { status: 'failed' } }] } }),
+  },
   createWorkspace: { expect: rows.signedIn, prepare: async () => ({ body: { name: 'Made' } }) },
   getWorkspace: { expect: withChanges(rows.workspaceRead, { guest: 'ok' }), prepare: workspace },
   updateWorkspace: {

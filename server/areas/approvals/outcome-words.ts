@@ -11,8 +11,8 @@ export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outco
   const deciding = votes.filter((vote) => vote.decision === decision)
   const people = deciding.filter(({ voter_kind }) => voter_kind === 'human')
   const names = (people.length > 0 ? people : deciding).map(({ voter_name }) => voter_name)
-  const said = status === 'approved' ? 'Approved' : 'Rejected'
-  return names.length === 0 ? said : `${said} by ${listOf(names)}`
+  if (names.length === 0) return status === 'approved' ? 'Approved' : 'Rejected'
+  return status === 'approved' ? `Approved by ${listOf(names)}` : `Rejected by ${listOf(names)}`
 }
 
 /** Why a gate was withdrawn whose call somebody edited. */

@@ -45,7 +45,12 @@ test('an operator finds an execution that is parked after crashes and lets it ru
     `update executions set crashes = 5, due_at = null, waiting_for = $2 where execution_id = $1 and status = 'waiting'`,
     [fromWire('exe', started.execution_id), wait],
   )
-  const poisoned = { execution_id: started.execution_id, workspace_id: world.workspace.id, since }
+  const poisoned = {
+    execution_id: started.execution_id,
+    workspace_id: world.workspace.id,
+    workspace_name: 'Home',
+    since,
+  }
   const { body: health } = await operator.call('GET', '/api/operations/engine')
   expect(health).toMatchObject({ poison: 1, poisoned: [poisoned], unaccounted: [] })
 

@@ -10,6 +10,8 @@ import { id, page, timestamp } from '#platform/http/schema'
 import { toWire } from '#platform/ids'
 import { KeptMail, outboxList } from './schema.ts'
 
+const workspace_name = z.string().optional().describe('Of the workspace, while it is there')
+
 const EngineHealth = z
   .object({
     queued: z.number().int(),
@@ -17,14 +19,22 @@ const EngineHealth = z
     waiting: z.number().int(),
     poison: z.number().int().describe('Parked after five crashes'),
     poisoned: z
-      .array(z.object({ execution_id: id('exe'), workspace_id: id('ws'), since: timestamp() }))
+      .array(z.object({ execution_id: id('exe'), workspace_id: id('ws'), workspace_name, since: timestamp() }))
       .describe('The newest hundred of them'),
     oldest_queued_s: z.number(),
     workers: z.array(
       z.object({ worker_id: z.string(), alive: z.boolean(), running: z.number().int(), started_at: timestamp() }),
     ),
     unaccounted: z
-      .array(z.object({ execution_id: id('exe'), workspace_id: id('ws'), status: z.string(), why: z.string() }))
+      .array(
+        z.object({
+          execution_id: id('exe'),
+          workspace_id: id('ws'),
+          workspace_name,
+          status: z.string(),
+          why: z.string(),
+        }),
+      )
       .describe(
         'Executions that are neither at work nor wait for exactly what is there to wait for, the first hundred. What is found here is mended within a minute',
       ),
@@ -54,6 +64,22 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
       })
     })
     return { ...page, items: page.items.map(withoutLinks) }
+  }
+
+  async function getEngineHealth(ctx: Context) {
+    const { poisoned, unaccounted, ...health } = await engine.health()
+    const named = await ctx.db.operator((tx) =>
+      tx.rows<{ workspace_id: string; name: string }>(
+        'select workspace_id, name from workspaces where workspace_id = any ($1)',
+        [[...poisoned, ...unaccounted].map(({ workspace_id }) => workspace_id)],
+      ),
+    )
+    const names = new Map(named.map(({ workspace_id, name }) => [workspace_id, name]))
+    const withName = <Row extends { workspace_id: string }>(row: Row) => {
+      const name = names.get(row.workspace_id)
+      return { ...row, ...(name !== undefined && { workspace_name: name }) }
+    }
+    return { ...health, poisoned: poisoned.map(withName), unaccounted: unaccounted.map(withName) }
   }
 
   async function releaseExecution(ctx: Context, { execution_id }: { execution_id: string }) {
@@ -109,7 +135,7 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
         answer: EngineHealth,
         transaction: false,
         extension: true,
-        run: async () => engine.health(),
+        run: getEngineHealth,
       },
       releaseExecution: {
         summary: 'Let an execution run again that is parked after five crashes',

@@ -1,6 +1,7 @@
 import type { Matter } from '#areas/approvals/for-person'
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
+import type { MailWords } from '#platform/mail-language'
 import { shownOf } from './mail-text.ts'
 
 // The message about a gate, a question or a notice in a channel. Everything in it but the addresses was written by tenants; vendors
@@ -16,7 +17,7 @@ const MAX_OPTION = 60
 export type ChannelText = { text: string; choices: { label: string; response: Json }[] }
 
 /** What the buttons of a question answer with: one of a few texts, or yes and no. */
-function optionsOf(schema: Json): { label: string; response: Json }[] {
+function optionsOf(schema: Json, { say }: MailWords): { label: string; response: Json }[] {
   if (!isObject(schema)) return []
   const { enum: options, type } = schema
   if (Array.isArray(options)) {
@@ -27,18 +28,18 @@ function optionsOf(schema: Json): { label: string; response: Json }[] {
   }
   if (type !== 'boolean') return []
   return [
-    { label: 'Yes', response: true },
-    { label: 'No', response: false },
+    { label: say('Yes'), response: true },
+    { label: say('No'), response: false },
   ]
 }
 
 /** A vote is never asked for on half of something: without the whole content there are no buttons. */
-function choicesOf(matter: Matter, isWhole: boolean): ChannelText['choices'] {
-  if (matter.kind === 'clarification') return optionsOf(matter.schema)
+function choicesOf(matter: Matter, isWhole: boolean, words: MailWords): ChannelText['choices'] {
+  if (matter.kind === 'clarification') return optionsOf(matter.schema, words)
   if (!isWhole) return []
   return [
-    { label: 'Approve', response: 'approve' },
-    { label: 'Reject', response: 'reject' },
+    { label: words.say('Approve'), response: 'approve' },
+    { label: words.say('Reject'), response: 'reject' },
   ]
 }
 
@@ -50,22 +51,25 @@ export function channelTextOf(parts: {
   /** False where the workspace asks for a second factor: a button proves one thing alone. */
   mayPress: boolean
   consoleUrl: string
+  /** The language of the person. */
+  words: MailWords
 }): ChannelText {
-  const { matter } = parts
+  const { matter, words } = parts
+  const { say, notice } = words
   const shown = matter ? shownOf(matter, MAX_SHOWN) : { text: '', isWhole: true }
-  const choices = matter && parts.mayPress ? choicesOf(matter, shown.isWhole) : []
-  const hash = matter?.kind === 'approval' ? `Content: sha256 ${matter.sha256}` : ''
+  const choices = matter && parts.mayPress ? choicesOf(matter, shown.isWhole, words) : []
+  const hash = matter?.kind === 'approval' ? say('Content: sha256 {0}', [matter.sha256]) : ''
   const lines = [
-    parts.title.slice(0, MAX_TITLE),
-    parts.body?.slice(0, MAX_BODY) ?? '',
+    notice(parts.title).slice(0, MAX_TITLE),
+    parts.body === null ? '' : notice(parts.body).slice(0, MAX_BODY),
     shown.text,
     hash,
-    matter && choices.length === 0 ? `Answer in the console: ${parts.consoleUrl}` : parts.consoleUrl,
-    `Workspace: ${parts.workspace.slice(0, 100)}`,
+    matter && choices.length === 0 ? say('Answer in the console: {0}', [parts.consoleUrl]) : parts.consoleUrl,
+    say('Workspace: {0}', [parts.workspace.slice(0, 100)]),
   ]
   return { text: lines.filter((line) => line !== '').join('\n\n'), choices }
 }
 
 /** What stands in the place of the buttons once the matter is settled, or answered by this person. */
-export const settledText = (title: string, outcome: string): string =>
-  `${title.slice(0, MAX_TITLE)}\n\n${outcome.slice(0, MAX_BODY)}`
+export const settledText = (title: string, outcome: string, { notice }: MailWords): string =>
+  `${notice(title).slice(0, MAX_TITLE)}\n\n${notice(outcome).slice(0, MAX_BODY)}`

@@ -257,6 +257,26 @@ test('a question with few answers has buttons; more than can be shown has none',
   expect(large.text).toContain('Answer in the console')
 })
 
+test('messages in a chat are in the language that the person chose', async () => {
+  const here = await begin('telegram')
+  await here.link()
+  await here.person.call('PUT', '/api/notifications/preferences', { body: { preferences: [], language: 'de' } })
+  const { sent } = fakes.telegram
+  const count = sent.length
+  const execution = await start(gate([here.person, world.member]))
+  const message = await sentAfter('telegram', count)
+  expect(message.text).toContain('Ihre Stimme wird gebraucht: Pay this?')
+  expect(message.text).toContain('Arbeitsbereich: Home')
+  expect(Object.keys(message.buttons!)).toEqual(['Zustimmen', 'Ablehnen'])
+  const { request_id, payload_sha256 } = await votesOf(execution)
+  const body = { decision: 'approve', payload_sha256 }
+  expect((await world.member.call('POST', `/api/approvals/${request_id}/votes`, { body })).status).toBeLessThan(300)
+  const changed = await until(async () => sent.findLast((one) => one.instead !== undefined), 'the change')
+  expect(changed.text).toContain('Zugestimmt von Max Member')
+  await here.call(ways.telegram.press(message.buttons!.Ablehnen!))
+  expect((await votesOf(execution)).status).toBe('approved')
+})
+
 test('what a person chose decides whether it goes to their chat', async () => {
   const here = await begin('telegram')
   await here.link()

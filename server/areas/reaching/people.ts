@@ -4,6 +4,7 @@ import { enterScope } from '#platform/auth/scope'
 import type { Database, Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { hashSecret, newId } from '#platform/ids'
+import { mailWords } from '#platform/mail-language'
 import type { InboundMessage, Press } from '#providers/channels/index'
 import { channelTextOf } from './channel-text.ts'
 import { LINK_TEXT } from './identity-schema.ts'
@@ -41,21 +42,23 @@ export function makePeople(parts: PeopleParts) {
       const message = await store.findMessage(tx, workspaceId, named.messageId)
       const door = message?.identity_id && (await identities.findDoor(tx, workspaceId, message.identity_id))
       if (!message || !door || door.config_id !== config.config_id) return refused(NOT_KNOWN)
-      if (door.sender_id !== sender.id) return refused(NOT_YOURS)
+      const words = mailWords(message.language)
+      const { say, notice } = words
+      if (door.sender_id !== sender.id) return refused(say(NOT_YOURS))
       const matter = await readMatter(tx, message)
-      if (!matter || message.payload_sha256 === null) return refused(NOT_KNOWN)
-      if (message.requires_factor) return refused(SIGN_IN)
-      if (matter.status !== 'open') return refused(`${matter.outcome}.`)
-      const { choices } = channelTextOf({ ...message, workspace: '', matter, mayPress: true, consoleUrl: '' })
+      if (!matter || message.payload_sha256 === null) return refused(say(NOT_KNOWN))
+      if (message.requires_factor) return refused(say(SIGN_IN))
+      if (matter.status !== 'open') return refused(`${notice(matter.outcome ?? '')}.`)
+      const { choices } = channelTextOf({ ...message, workspace: '', matter, mayPress: true, consoleUrl: '', words })
       const choice = choices[named.choice]
-      if (!choice) return refused(NOT_KNOWN)
+      if (!choice) return refused(say(NOT_KNOWN))
       const given =
         matter.kind === 'approval'
           ? { decision: choice.response as 'approve' | 'reject' }
           : { response: choice.response as Json }
       const evidence = { via: config.channel, sender_id: sender.id }
       await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
-      return { text: `${choice.label}: thank you.`, isTaken: true }
+      return { text: say('{0}: thank you.', [choice.label]), isTaken: true }
     })
   }
 

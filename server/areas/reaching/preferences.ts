@@ -27,7 +27,9 @@ export const NewPreferences = z
       .describe('Kinds that are left out get their default; an empty list resets everything'),
     language: language
       .optional()
-      .describe('The language of mails to the person, in every workspace. Left out, it stays as it is'),
+      .describe(
+        'The language of mails and of messages in chat apps to the person, in every workspace. Left out, it stays as it is',
+      ),
   })
   .meta({ id: 'NewNotificationPreferences' })
 
@@ -49,7 +51,7 @@ export const Preferences = z
       .describe(
         '`sent`: mails reach the person. `kept`: no mail server is configured, so operators see them in the outbox. `unverified`: the address of the account must be confirmed first',
       ),
-    language: language.describe('The language of mails to the person'),
+    language: language.describe('The language of mails and of messages in chat apps to the person'),
   })
   .meta({ id: 'NotificationPreferences' })
 

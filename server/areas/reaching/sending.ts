@@ -110,8 +110,9 @@ async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Pro
   const config = { external_id: door.external_id, credentials: box.open(door) }
   const { workspace_id: workspaceId, message_id: messageId, sent_ref: ref, outcome } = message
   const { address } = door
+  const words = mailWords(message.language)
   if (ref !== null && outcome !== null) {
-    await buttons.change(config, { address, ref, text: settledText(message.title, outcome) })
+    await buttons.change(config, { address, ref, text: settledText(message.title, outcome, words) })
     await db.tenant(scopeOf(message), (tx) => store.markChanged(tx, message, matter?.status !== 'open'))
     return
   }
@@ -122,6 +123,7 @@ async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Pro
     matter,
     mayPress: !message.requires_factor,
     consoleUrl: consoleUrlOf(ready),
+    words,
   })
   const outbound = { address, text, key: `reach:${messageId}`, workspaceId }
   if (choices.length === 0) {

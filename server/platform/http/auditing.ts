@@ -66,7 +66,7 @@ const reasons: [reason: string, operations: string[]][] = [
     ],
   ],
   [
-    "A person's own screen: presence, read marks, the workspace a session shows.",
+    "A person's own screen: presence, read marks, saved views, the workspace a session shows.",
     [
       'deletePresence',
       'recordPresence',
@@ -76,6 +76,7 @@ const reasons: [reason: string, operations: string[]][] = [
       'updateNotification',
       'markConversationRead',
       'selectWorkspace',
+      'setSavedViews',
     ],
   ],
   [

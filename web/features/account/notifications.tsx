@@ -79,7 +79,7 @@ function Choices({ found }: { found: NotificationPreferences }) {
           })),
         ]}
       />
-      <Field label="Language of mails" className="mt-4 w-56">
+      <Field label="Language of mails and chat messages" className="mt-4 w-56">
         <Select
           value={language}
           onChange={(event) => setLanguage(event.currentTarget.value as typeof language)}

@@ -11,6 +11,7 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
+import { Named } from './named.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
 import { Poisoned } from './poisoned.tsx'
 
@@ -110,7 +111,7 @@ function Health({ health }: { health: EngineHealth }) {
               { header: 'Run id', cell: (row) => <ShortId id={row.execution_id} /> },
               {
                 header: 'Workspace',
-                cell: (row) => <ShortId id={row.workspace_id} />,
+                cell: (row) => <Named name={row.workspace_name} id={row.workspace_id} />,
                 secondary: true,
               },
               { header: 'State', cell: (row) => <StatusBadge status={row.status} />, width: '8rem' },

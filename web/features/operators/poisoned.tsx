@@ -7,6 +7,7 @@ import { Section } from '#web/ui/page.tsx'
 import { ShortId } from '#web/ui/short-id.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { Named } from './named.tsx'
 
 type Poison = EngineHealth['poisoned'][number]
 
@@ -29,7 +30,7 @@ export function Poisoned({ rows }: { rows: Poison[] }) {
             { header: 'Run id', cell: (row) => <ShortId id={row.execution_id} /> },
             {
               header: 'Workspace',
-              cell: (row) => <ShortId id={row.workspace_id} />,
+              cell: (row) => <Named name={row.workspace_name} id={row.workspace_id} />,
               secondary: true,
             },
             { header: 'Since', cell: (row) => <RelativeTime at={row.since} />, width: '9rem', secondary: true },

@@ -7,6 +7,7 @@ import { Table } from '#web/ui/table.tsx'
 import { Tabs } from '#web/ui/tabs.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { presenceWords } from '../people/presence.tsx'
+import { Named } from './named.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
 
 export const TenantsPage = () => (
@@ -26,10 +27,6 @@ export const TenantsPage = () => (
     </Page>
   </OperatorsOnly>
 )
-
-/** The listings of all tenants carry names to operators alone. */
-const Named = ({ name, id }: { name: string | undefined; id: string }) =>
-  name === undefined ? <ShortId id={id} /> : <span title={id}>{name}</span>
 
 function Companies() {
   const companies = useList('listCompanies', { limit: 100 })

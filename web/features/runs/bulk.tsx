@@ -1,7 +1,7 @@
 import { CircleStop, RotateCcw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { ExecutionSummary } from '#sdk/types.generated'
-import { invalidate, useApi, useChange } from '#web/api.ts'
+import { api, invalidate, useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import type { Selection } from '#web/ui/selection.tsx'
@@ -36,8 +36,31 @@ const words = {
 
 const list = <T extends string>(text: string | undefined): T[] | undefined => text?.split(',') as T[] | undefined
 
-/** Cancels or retries everything that the filters of the page find. */
-export function BulkActions({ filter, onStarted }: { filter: Filter; onStarted(bulkId: string): void }) {
+/** As many as one order takes. */
+const MAX_FOUND = 1000
+
+const foundWords = {
+  cancel: `Cancels every run that the search and the filters find, at most ${MAX_FOUND}, in workflows that you may run.`,
+  retry: `Starts every run that the search and the filters find once more from its failed node, at most ${MAX_FOUND}, in workflows that you may run.`,
+}
+
+/** The ids of all runs that a search finds, also of those further down the list. */
+async function findAll(filter: Filter, q: string, can: (run: ExecutionSummary) => boolean): Promise<string[]> {
+  const found: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await api.searchExecutions({ ...filter, q, limit: 200, ...(cursor && { cursor }) })
+    found.push(...page.items.filter(can).map(({ execution_id }) => execution_id))
+    cursor = page.next_cursor ?? undefined
+  } while (cursor && found.length < MAX_FOUND)
+  if (found.length === 0) throw new Error('No run that can be changed matches.')
+  return found.slice(0, MAX_FOUND)
+}
+
+type BulkProps = { filter: Filter; search: string | undefined; onStarted(bulkId: string): void }
+
+/** Cancels or retries everything that the filters of the page and the search find. */
+export function BulkActions({ filter, search, onStarted }: BulkProps) {
   const [asking, setAsking] = useState(false)
   const start = useChange('startBulk', { stale: ['searchExecutions'] })
   const action = actions[filter.status ?? '']
@@ -51,16 +74,22 @@ export function BulkActions({ filter, onStarted }: { filter: Filter; onStarted(b
           onClose={() => setAsking(false)}
           look={action === 'cancel' ? 'danger' : 'primary'}
           {...words[action]}
+          {...(search !== undefined && { consequence: foundWords[action] })}
           onConfirm={async () => {
             const triggers = list<'user'>(trigger)
+            const status = list<Status>(filter.status)!
+            const can = action === 'cancel' ? canCancel : canRetry
             const { bulk_id } = await start.mutateAsync({
               action,
-              filter: {
-                status: list<Status>(filter.status)!,
-                ...(workflow_id && { workflow_id }),
-                ...(triggers && { trigger: triggers }),
-                ...(from && { from }),
-              },
+              filter:
+                search === undefined
+                  ? {
+                      status,
+                      ...(workflow_id && { workflow_id }),
+                      ...(triggers && { trigger: triggers }),
+                      ...(from && { from }),
+                    }
+                  : { status, execution_ids: await findAll(filter, search, can) },
               ...(action === 'retry' && { from: 'failed' }),
             })
             onStarted(bulk_id)

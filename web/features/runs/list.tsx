@@ -5,13 +5,12 @@ import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
 import { Field, Select } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
-import { SavedViews } from '#web/ui/saved-views.tsx'
 import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { tabClass } from '#web/ui/tabs.tsx'
 import { t } from '#web/words/language.ts'
-import { useWorkspaceId } from '../people/names.tsx'
+import { SavedViews } from '../views/saved-views.tsx'
 import { BulkActions, ChosenActions, canChoose, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
@@ -74,7 +73,6 @@ function Kinds({ search }: { search: Search }) {
 export function RunsPage() {
   const search = filtersIn(useSearch({ strict: false }))
   const text = useSearchText()
-  const workspaceId = useWorkspaceId()
   const navigate = useNavigate()
   const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
   const from = since(search.since)
@@ -107,7 +105,7 @@ export function RunsPage() {
     <Page wide title="Runs" description="All runs you can see, newest first.">
       <Kinds search={search} />
       <SavedViews
-        place={`runs.${workspaceId}`}
+        list="runs"
         filters={search}
         readFilters={filtersIn}
         maySave={filtered}
@@ -156,18 +154,16 @@ export function RunsPage() {
             Clear
           </Button>
         )}
-        {/* What is done with all of them goes by the filters alone; what a search found is chosen row by row. */}
-        {text.query.q === undefined && (
-          <BulkActions
-            onStarted={setBulkId}
-            filter={{
-              ...(search.status && { status: search.status }),
-              ...(search.workflow_id && { workflow_id: search.workflow_id }),
-              ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
-              ...(from && { from }),
-            }}
-          />
-        )}
+        <BulkActions
+          onStarted={setBulkId}
+          search={text.query.q}
+          filter={{
+            ...(search.status && { status: search.status }),
+            ...(search.workflow_id && { workflow_id: search.workflow_id }),
+            ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
+            ...(from && { from }),
+          }}
+        />
         {bulkId !== null && <Progress bulkId={bulkId} />}
       </div>
       <Loaded of={runs} what="the runs">

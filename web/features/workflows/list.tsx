@@ -8,14 +8,13 @@ import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
 import { Field, Select, withPresent } from '#web/ui/field.tsx'
 import { Page } from '#web/ui/page.tsx'
-import { SavedViews } from '#web/ui/saved-views.tsx'
 import { emptyWith, SearchField, useSearchText } from '#web/ui/search.tsx'
 import { SelectionBar, useSelection } from '#web/ui/selection.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
-import { useWorkspaceId } from '../people/names.tsx'
+import { SavedViews } from '../views/saved-views.tsx'
 import { workflowName } from './built-in.ts'
 import { ImportN8nButton } from './import-n8n.tsx'
 import { BulkActions } from './list/bulk.tsx'
@@ -27,7 +26,6 @@ import { StarterCards } from './starter-cards.tsx'
 
 export function WorkflowsPage() {
   const { canWrite, userId } = useRole()
-  const workspaceId = useWorkspaceId()
   const filters = filtersIn(useSearch({ strict: false }))
   const navigate = useNavigate()
   const search = useSearchText()
@@ -64,7 +62,7 @@ export function WorkflowsPage() {
       }
     >
       <SavedViews
-        place={`workflows.${workspaceId}`}
+        list="workflows"
         filters={filters}
         readFilters={filtersIn}
         maySave={hasFilters(filters)}

@@ -1,19 +1,16 @@
 import { Bookmark, X } from 'lucide-react'
 import { useState } from 'react'
-import { Button, IconButton } from './button.tsx'
-import { cx } from './cx.ts'
-import { Dialog } from './dialog.tsx'
-import { Field, Form, Input } from './field.tsx'
-
-type View<F> = { name: string; filters: F }
+import { Button, IconButton } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
+import { Dialog } from '#web/ui/dialog.tsx'
+import { Field, Form, Input } from '#web/ui/field.tsx'
+import { toast } from '#web/ui/toast.tsx'
+import { type Filters, type ListName, useViews } from './use-views.ts'
 
 const MAX_VIEWS = 20
 
-type Filters = { [name: string]: string | undefined }
-
-export type SavedViewsProps<F extends Filters> = {
-  /** Names the list and the workspace: each has views of its own. */
-  place: string
+type SavedViewsProps<F extends Filters> = {
+  list: ListName
   filters: F
   /** Reads what was kept, which an earlier release may have written. */
   readFilters(kept: unknown): F
@@ -22,44 +19,15 @@ export type SavedViewsProps<F extends Filters> = {
   onOpen(filters: F): void
 }
 
-/** Filters that this person has named; kept in this browser. */
-function useViews<F extends Filters>({
-  place,
-  readFilters,
-}: SavedViewsProps<F>): [View<F>[], (views: View<F>[]) => void] {
-  const key = `heddle.views.${place}`
-  const [views, setViews] = useState(() => read(key, readFilters))
-  return [
-    views,
-    (next) => {
-      localStorage.setItem(key, JSON.stringify(next))
-      setViews(next)
-    },
-  ]
-}
-
-function read<F>(key: string, readFilters: (kept: unknown) => F): View<F>[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
-    if (!Array.isArray(kept)) return []
-    return kept.flatMap((one: unknown) => {
-      const { name, filters } = (one ?? {}) as { name?: unknown; filters?: unknown }
-      return typeof name === 'string' ? [{ name, filters: readFilters(filters) }] : []
-    })
-  } catch {
-    return []
-  }
-}
-
 const isSame = (a: Filters, b: Filters): boolean =>
   [...Object.keys(a), ...Object.keys(b)].every((name) => (a[name] ?? '') === (b[name] ?? ''))
 
 export function SavedViews<F extends Filters>(props: SavedViewsProps<F>) {
-  const { filters, onOpen } = props
-  const [views, setViews] = useViews(props)
+  const { list, filters, readFilters, onOpen } = props
+  const { views, isRead, save, remove } = useViews(list, readFilters)
   const [naming, setNaming] = useState(false)
   const isSaved = views.some((view) => isSame(view.filters, filters))
-  const maySave = props.maySave && !isSaved && views.length < MAX_VIEWS
+  const maySave = props.maySave && isRead && !isSaved && views.length < MAX_VIEWS
   if (views.length === 0 && !maySave) return null
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
@@ -85,7 +53,9 @@ export function SavedViews<F extends Filters>(props: SavedViewsProps<F>) {
                 icon={X}
                 size="small"
                 label={`Remove the view ${view.name}`}
-                onClick={() => setViews(views.filter((other) => other !== view))}
+                onClick={() =>
+                  void remove(view.name).catch((error) => toast.failed('Could not remove the view', error))
+                }
               />
             </li>
           ))}
@@ -101,14 +71,13 @@ export function SavedViews<F extends Filters>(props: SavedViewsProps<F>) {
           open
           onClose={() => setNaming(false)}
           title="Save view"
-          description="Keeps these filters under a name, in this browser."
+          description="Keeps these filters under a name, for you in this workspace."
         >
           <Form<{ name: string }>
             submit="Save view"
             onCancel={() => setNaming(false)}
             onSubmit={async ({ name }) => {
-              const named = name.trim()
-              setViews([...views.filter((view) => view.name !== named), { name: named, filters }])
+              await save(name.trim(), filters)
               setNaming(false)
             }}
           >
