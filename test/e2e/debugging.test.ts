@@ -118,4 +118,67 @@ describe.skipIf(noBrowser)('finding and debugging', () => {
     await page.keyboard.press('Control+s')
     await page.getByRole('dialog').getByRole('button', { name: 'Save version' }).waitFor()
   })
+
+  it('Ctrl S saves out of every dialog, and is never the browser’s own', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', {
+      name: 'Saved',
+      definition: {
+        inputs: { type: 'object', properties: { name: { type: 'string', title: 'Name' } } },
+        nodes: [{ id: 'a', type: 'set', name: 'A', args: { values: { n: { $ref: 'input' } } } }],
+        edges: [],
+      },
+    })
+    await page.goto(`/workflows/${workflow_id}/editor`)
+    await page.locator('[data-node="a"]').click()
+    const save = page.getByRole('dialog', { name: 'Save as a version' })
+    const away = async (): Promise<void> => {
+      await save.getByRole('button', { name: 'Cancel' }).click()
+      await save.waitFor({ state: 'detached' })
+    }
+
+    // Lists to pick from close, and the version can be saved.
+    const inspector = page.getByRole('region', { name: 'Inspector' })
+    await inspector.getByRole('button', { name: 'Pick', exact: true }).click()
+    const pick = page.getByRole('dialog', { name: 'Pick data' })
+    await pick.getByRole('combobox').press('Control+s')
+    await save.waitFor()
+    await pick.waitFor({ state: 'detached' })
+    await away()
+    await page.locator('[data-canvas]').focus()
+    await page.keyboard.press('/')
+    const find = page.getByRole('combobox', { name: 'Find a node' })
+    await find.press('Control+s')
+    await save.waitFor()
+    await find.waitFor({ state: 'detached' })
+    await away()
+
+    // The input of a run stays as it was typed; a second Ctrl S sends the form.
+    await page.locator('[data-canvas]').focus()
+    await page.keyboard.press('Control+Enter')
+    const run = page.getByRole('dialog', { name: 'Run with this input' })
+    const name = run.getByLabel('Name')
+    await name.fill('Bern')
+    await name.press('Control+s')
+    await save.getByLabel('What changed').fill('from the run')
+    await save.getByLabel('What changed').press('Control+s')
+    await save.waitFor({ state: 'detached' })
+    expect(await name.inputValue()).toBe('Bern')
+    const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/versions`)
+    expect(items.map(({ note }: { note: string | null }) => note)).toEqual(['from the run', null])
+    await run.getByRole('button', { name: 'Close' }).click()
+    await run.waitFor({ state: 'detached' })
+
+    // Over what belongs to the console and not to the editor, nothing happens.
+    await page.evaluate(() => {
+      addEventListener('keydown', (event) => {
+        if (event.key === 's') document.body.dataset.refused = String(event.defaultPrevented)
+      })
+    })
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByRole('combobox').press('Control+s')
+    await eventually(() => page.evaluate(() => document.body.dataset.refused)).toBe('true')
+    expect(await save.count()).toBe(0)
+  })
 })

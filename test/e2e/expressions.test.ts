@@ -35,6 +35,15 @@ describe.skipIf(noBrowser)('expressions', () => {
     await page.getByRole('option', { name: /greeting/ }).click()
     await eventually(() => text.textContent()).toBe('nodes.make.output.greeting')
 
+    // While arguments are typed, the one at the cursor is marked in how the function is called.
+    await writeCode(text, '')
+    await text.pressSequentially('input.name.substring(1, ')
+    const signature = inspector.locator('.code-signature')
+    await eventually(() => signature.textContent()).toContain('text.substring(start, end?)')
+    await eventually(() => signature.locator('b').textContent()).toBe('end?')
+    await page.locator('[data-canvas]').focus()
+    await signature.waitFor({ state: 'detached' })
+
     await writeCode(text, 'nodes.mkae.output.greeting')
     await inspector.getByText('there is no node "mkae"; did you mean "make"?').first().waitFor()
     await writeCode(text, 'input.nmae')

@@ -2,6 +2,7 @@ import { Files } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Workflow, WorkflowVersion } from '#sdk/types.generated'
 import { messageOf } from '#web/ui/messages.ts'
+import { SaveKey } from '#web/ui/save-key.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { EditorCanvas } from './canvas/editor-canvas.tsx'
 import type { Flow } from './canvas/graph-canvas.tsx'
@@ -69,7 +70,8 @@ function Workbench({
 }: EditorProps & { store: ReturnType<typeof makeEditorStore> }) {
   const workflowId = workflow.workflow_id
   const flow = useRef<Flow | null>(null)
-  const [dialog, setDialog] = useState<'save' | 'run' | null>(null)
+  const [isSaving, setSaving] = useState(false)
+  const [isRunning, setRunning] = useState(false)
   const [conflict, setConflict] = useState<WorkflowVersion | null>(null)
   const [restored, setRestored] = useState(opened.restoredAt)
   const panel = useEditor((state) => state.panel)
@@ -104,75 +106,25 @@ function Workbench({
     (chosen: Part): void => {
       if (!mayRun) return
       setPart(chosen)
-      if (asksForInput(store.doc().inputs)) setDialog('run')
+      if (asksForInput(store.doc().inputs)) setRunning(true)
       else runWith({}, chosen).catch((error: unknown) => toast.failed('Could not start the run', messageOf(error)))
     },
     [store, mayRun, runWith],
   )
   const onRun = useCallback((): void => tryPart(undefined), [tryPart])
   const onSave = useCallback((): void => {
-    if (!store.get().readOnly) setDialog('save')
+    if (!store.get().readOnly) setSaving(true)
   }, [store])
   const onKeyDown = useKeys(store, flow, { save: onSave, run: onRun })
 
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the whole editor are read in one place
-    <div data-own-keys className="flex h-dvh min-h-96 flex-col max-lg:h-[calc(100dvh-3.5rem)]" onKeyDown={onKeyDown}>
-      <Toolbar
-        workflow={workflow}
-        faces={<Faces people={people} />}
-        kept={draft.kept}
-        mayRun={mayRun}
-        starting={run.starting}
-        onSave={onSave}
-        onRun={onRun}
-      />
-      {restored !== null && (
-        <RestoredNotice
-          at={restored}
-          onClose={() => setRestored(null)}
-          onDiscard={() => {
-            const { base } = store.get()
-            store.replace(base?.doc ?? emptyDoc(), base)
-            setRestored(null)
-          }}
-        />
-      )}
-      {saving.newer && <NewerNotice version={saving.newer} onLook={() => setConflict(saving.newer)} />}
-      {people.length > 0 && !readOnly && <OthersNotice names={people.map(({ name }) => name)} />}
-      {draft.elsewhere && (
-        <Notice tone="warn" icon={Files}>
-          This workflow is open in another tab. The tab you edited last keeps its draft; save in one of them.
-        </Notice>
-      )}
-      <div className="relative flex min-h-0 flex-1">
-        {!readOnly && !comparing && <Palette flow={flow} />}
-        <div className="flex min-w-0 flex-1 flex-col">
-          <TryProvider value={mayRun ? tryPart : null}>
-            <EditorCanvas flow={flow} workflow={workflow} people={people} />
-          </TryProvider>
-          <RunBar run={run} />
-          <ProblemsPanel />
-        </div>
-        {panel === 'versions' && <VersionsPanel workflowId={workflowId} />}
-        {panel === 'comments' && <CommentsPanel workflow={workflow} />}
-        <TryProvider value={mayRun ? tryPart : null}>
-          {((panel !== 'versions' && panel !== 'comments') || comparing) && <Inspector />}
-        </TryProvider>
-      </div>
-      <QuickAdd />
-      <Help />
-      <RunDialog
-        open={dialog === 'run'}
-        workflowId={workflowId}
-        onClose={() => setDialog(null)}
-        onRun={(input) => runWith(input, part)}
-      />
+  // Over the dialog of a run, so that the input that was typed there stays.
+  const saveDialogs = (
+    <>
       <SaveDialog
-        open={dialog === 'save'}
+        open={isSaving}
         first={baseNumber === 0}
         saving={saving}
-        onClose={() => setDialog(null)}
+        onClose={() => setSaving(false)}
         onNewer={(version) => setConflict(version)}
       />
       <NewerDialog
@@ -182,10 +134,72 @@ function Workbench({
         onClose={() => setConflict(null)}
         onCompare={(version) => {
           setConflict(null)
+          setRunning(false)
           store.set({ panel: 'versions' })
           void compareWithDraft(store, version)
         }}
       />
-    </div>
+    </>
+  )
+  return (
+    <SaveKey value={readOnly ? null : onSave}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys of the whole editor are read in one place */}
+      <div data-own-keys className="flex h-dvh min-h-96 flex-col max-lg:h-[calc(100dvh-3.5rem)]" onKeyDown={onKeyDown}>
+        <Toolbar
+          workflow={workflow}
+          faces={<Faces people={people} />}
+          kept={draft.kept}
+          mayRun={mayRun}
+          starting={run.starting}
+          onSave={onSave}
+          onRun={onRun}
+        />
+        {restored !== null && (
+          <RestoredNotice
+            at={restored}
+            onClose={() => setRestored(null)}
+            onDiscard={() => {
+              const { base } = store.get()
+              store.replace(base?.doc ?? emptyDoc(), base)
+              setRestored(null)
+            }}
+          />
+        )}
+        {saving.newer && <NewerNotice version={saving.newer} onLook={() => setConflict(saving.newer)} />}
+        {people.length > 0 && !readOnly && <OthersNotice names={people.map(({ name }) => name)} />}
+        {draft.elsewhere && (
+          <Notice tone="warn" icon={Files}>
+            This workflow is open in another tab. The tab you edited last keeps its draft; save in one of them.
+          </Notice>
+        )}
+        <div className="relative flex min-h-0 flex-1">
+          {!readOnly && !comparing && <Palette flow={flow} />}
+          <div className="flex min-w-0 flex-1 flex-col">
+            <TryProvider value={mayRun ? tryPart : null}>
+              <EditorCanvas flow={flow} workflow={workflow} people={people} />
+            </TryProvider>
+            <RunBar run={run} />
+            <ProblemsPanel />
+          </div>
+          {panel === 'versions' && <VersionsPanel workflowId={workflowId} />}
+          {panel === 'comments' && <CommentsPanel workflow={workflow} />}
+          <TryProvider value={mayRun ? tryPart : null}>
+            {((panel !== 'versions' && panel !== 'comments') || comparing) && <Inspector />}
+          </TryProvider>
+        </div>
+        <QuickAdd />
+        <Help />
+        <RunDialog
+          open={isRunning}
+          workflowId={workflowId}
+          onClose={() => setRunning(false)}
+          onRun={(input) => runWith(input, part)}
+          onSave={onSave}
+        >
+          {isRunning && saveDialogs}
+        </RunDialog>
+        {!isRunning && saveDialogs}
+      </div>
+    </SaveKey>
   )
 }

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useCallback, useEffect } from 'react'
+import { isSaveKey } from '#web/ui/save-key.ts'
 import { addNoteInSight, arrangeAll, duplicate, nudge, placeOf, toggleDisabled } from './actions.ts'
 import { FIT } from './canvas/canvas-controls.tsx'
 import { focusInspector, groupSelected, open } from './canvas/editor-canvas.tsx'
@@ -15,8 +16,9 @@ const FIELDS = 'input,textarea,select,[contenteditable=true],[data-code]'
 type Actions = { save(): void; run(): void }
 
 /**
- * Keys for everything inside the editor. Dialogs are outside of it and have keys of their own. When a list that had the keyboard
- * is gone, the page has it: its keys are the editor's too.
+ * Keys for everything inside the editor. Dialogs are outside of it and have keys of their own; only Ctrl S reaches the editor from
+ * there (`useSaveKey`), and never the browser. When a list that had the keyboard is gone, the page has it: its keys are the
+ * editor's too.
  */
 export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save, run }: Actions) {
   const handle = useCallback(
@@ -39,7 +41,9 @@ export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent): void => {
       const isOpen = document.querySelector('[role=dialog],[role=alertdialog],[role=menu]') !== null
-      if (event.target === document.body && !event.defaultPrevented && !isOpen) handle(event, document.body)
+      if (event.defaultPrevented) return
+      if (event.target === document.body && !isOpen) handle(event, document.body)
+      else if (isSaveKey(event)) event.preventDefault()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

@@ -2,6 +2,7 @@ import { AlertDialog as Base } from '@base-ui/react/alert-dialog'
 import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
 import { messageOf } from './messages.ts'
+import { useSaveKey } from './save-key.ts'
 
 export type ConfirmProps = {
   open: boolean
@@ -23,6 +24,8 @@ export function ConfirmDialog({ open, onClose, title, consequence, action, look 
     setRefused(null)
     onClose()
   }
+  // A question waits for its answer.
+  const onKeyDown = useSaveKey(close, () => {})
   const confirm = async (): Promise<void> => {
     setPending(true)
     setRefused(null)
@@ -39,7 +42,10 @@ export function ConfirmDialog({ open, onClose, title, consequence, action, look 
     <Base.Root open={open} onOpenChange={(next) => !next && close()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[#000]/40" />
-        <Base.Popup className="fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-lg border border-line bg-raised p-5 shadow-raised">
+        <Base.Popup
+          onKeyDown={onKeyDown}
+          className="fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-lg border border-line bg-raised p-5 shadow-raised"
+        >
           <Base.Title className="text-base font-semibold">{title}</Base.Title>
           <Base.Description render={<div />} className="mt-2 text-ink-2">
             {consequence}

@@ -3,6 +3,7 @@ import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { IconButton } from './button.tsx'
 import { cx } from './cx.ts'
+import { useSaveKey } from './save-key.ts'
 
 export type DialogProps = {
   open: boolean
@@ -11,16 +12,20 @@ export type DialogProps = {
   description?: ReactNode
   children?: ReactNode
   size?: 'small' | 'medium' | 'large'
+  /** What Ctrl S does where the page saves with it; else it sends the form of the dialog, or closes it and saves the page. */
+  onSaveKey?: () => void
 }
 
 const widths = { small: 'max-w-md', medium: 'max-w-xl', large: 'max-w-4xl' }
 
-export function Dialog({ open, onClose, title, description, children, size = 'small' }: DialogProps) {
+export function Dialog({ open, onClose, title, description, children, size = 'small', onSaveKey }: DialogProps) {
+  const onKeyDown = useSaveKey(onClose, onSaveKey)
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[#000]/40" />
         <Base.Popup
+          onKeyDown={onKeyDown}
           className={cx(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[min(90dvh,56rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-raised shadow-raised',
             widths[size],

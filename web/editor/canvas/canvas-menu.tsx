@@ -15,6 +15,7 @@ import {
 } from 'lucide-react'
 import { useContext } from 'react'
 import { MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
+import { useSaveKey } from '#web/ui/save-key.ts'
 import { arrangeAll, duplicate, isDisabled, mayDisable, toggleDisabled } from '../actions.ts'
 import { removeItems } from '../document/commands.ts'
 import { addNote } from '../document/notes.ts'
@@ -25,6 +26,7 @@ import type { Pressed } from './pressed.ts'
 type Props = { pressed: Pressed | null; onClose(): void; onFit(): void; onGroup(): void }
 
 export function CanvasMenu({ pressed, onClose, onFit, onGroup }: Props) {
+  const onKeyDown = useSaveKey(onClose)
   return (
     <Base.Root open={pressed !== null} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
@@ -39,6 +41,7 @@ export function CanvasMenu({ pressed, onClose, onFit, onGroup }: Props) {
         >
           <Base.Popup
             aria-label="Canvas menu"
+            onKeyDown={onKeyDown}
             className="min-w-48 rounded-lg border border-line bg-raised p-1 shadow-raised outline-none"
           >
             {pressed && <Items pressed={pressed} onFit={onFit} onGroup={onGroup} />}

@@ -1,5 +1,6 @@
 import type { CompletionSource } from '@codemirror/autocomplete'
 import type { HoverTooltipSource } from '@codemirror/view'
+import type { SignatureSource } from './signature.ts'
 
 export type Language = 'cel' | 'json' | 'typescript' | 'jsonata' | 'plain'
 
@@ -18,6 +19,8 @@ export type CodeFieldProps = {
   rows?: number
   complete?: CompletionSource
   hover?: HoverTooltipSource
+  /** How the function is called whose arguments are being typed. */
+  signature?: SignatureSource
   /** Where in the text is what wrong; asked again a moment after typing. */
   faults?: (text: string) => Fault[]
 }

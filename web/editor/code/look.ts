@@ -40,6 +40,7 @@ export const look = EditorView.theme({
   '.code-hover': { padding: '6px 10px', maxWidth: '22rem', fontSize: '12px', lineHeight: '18px' },
   '.code-hover code': { fontFamily: MONO, display: 'block', overflowWrap: 'anywhere' },
   '.code-hover p': { margin: '0', color: 'var(--ink-2)' },
+  '.code-signature b': { color: 'var(--accent-strong)' },
 })
 
 export const colours = HighlightStyle.define([

@@ -8,6 +8,7 @@ import type { RefObject } from 'react'
 import type { CodeFieldProps } from './code-props.ts'
 import { languageOf } from './languages.ts'
 import { colours, look } from './look.ts'
+import { signatureHelp } from './signature.ts'
 import { syntaxFaults } from './syntax-faults.ts'
 
 export type CodeView = {
@@ -75,6 +76,7 @@ export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>):
         icons: false,
       }),
       hoverTooltip((view, at, side) => latest.current.hover?.(view, at, side) ?? null),
+      signatureHelp(() => latest.current.signature),
       linter(
         async ({ state }) => {
           const faults = [

@@ -3,7 +3,9 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
 import { short } from '../fields/short.ts'
+import { callAt } from './call-at.ts'
 import { placeOf } from './cel-completion.ts'
+import { type SignatureSource, signatureOf } from './signature.ts'
 
 // What can follow the cursor in code and in JSONata: fields of the data that the node is given, functions of the language.
 
@@ -171,6 +173,14 @@ const jsonataFunctions: Completion[] = JSONATA.map(([name, call]) => ({
   detail: `(${call})`,
   apply: `$${name}(`,
 }))
+
+const jsonataCalls = new Map(JSONATA.map(([name, call]) => [`$${name}`, `$${name}(${call})`]))
+
+export const jsonataSignature: SignatureSource = (text, at) => {
+  const call = callAt(text, at)
+  const found = call && jsonataCalls.get(call.name.replace(/^.*\./, ''))
+  return found ? { from: call.from, ...signatureOf(found, call.argument), does: '' } : null
+}
 
 const JSONATA_PATH = /\$?[A-Za-z_]?[\w$]*(?:\.[\w$]*|\[[^\]]*\])*$/
 

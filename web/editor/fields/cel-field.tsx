@@ -5,6 +5,7 @@ import { hoverData } from '../code/cel-hover.ts'
 import { CodeField } from '../code/code-field.tsx'
 import type { CodeHandle, Fault } from '../code/code-props.ts'
 import { faultFor } from '../code/fault-place.ts'
+import { celSignature } from '../code/signature.ts'
 import { asCel } from '../document/value.ts'
 import { AddButton } from './add-button.tsx'
 import { FunctionPicker } from './function-picker.tsx'
@@ -29,6 +30,7 @@ export function CelField({ cel, label, onChange, problem, warning }: Props) {
   const groups = useCheck()?.functionHelp
   const complete = useMemo(() => completeData(sources, groups ?? []), [sources, groups])
   const hover = useMemo(() => hoverData(sources, groups ?? []), [sources, groups])
+  const signature = useMemo(() => celSignature(groups ?? []), [groups])
   const faults = useCallback(
     (text: string): Fault[] => [
       ...(problem === undefined ? [] : [faultFor(text, problem)]),
@@ -48,6 +50,7 @@ export function CelField({ cel, label, onChange, problem, warning }: Props) {
         invalid={problem !== undefined}
         complete={complete}
         hover={hover}
+        signature={signature}
         faults={faults}
         onChange={onChange}
       />

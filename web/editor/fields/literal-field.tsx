@@ -4,7 +4,7 @@ import { isObject } from '#model/json'
 import { Switch } from '#web/ui/field.tsx'
 import { CodeField } from '../code/code-field.tsx'
 import type { Language } from '../code/code-props.ts'
-import { completeCode, completeJsonata, inputPlace } from '../code/program-completion.ts'
+import { completeCode, completeJsonata, inputPlace, jsonataSignature } from '../code/program-completion.ts'
 import { ChoiceField } from '../services/choices.tsx'
 import { AnyField } from './any-field.tsx'
 import { CasesField } from './cases-field.tsx'
@@ -117,7 +117,14 @@ function ProgramField(props: {
     if (language === 'typescript') return completeCode(inputPlace(input, sources))
     return language === 'jsonata' ? completeJsonata(inputPlace(input, sources)) : undefined
   }, [language, input, sources])
-  return <CodeField {...props} rows={6} {...(complete && { complete })} />
+  return (
+    <CodeField
+      {...props}
+      rows={6}
+      {...(complete && { complete })}
+      {...(language === 'jsonata' && { signature: jsonataSignature })}
+    />
+  )
 }
 
 function TextField({ schema, value, id, label, onChange, required }: ValueProps & { id: string }) {

@@ -1,5 +1,6 @@
 import { Popover } from '@base-ui/react/popover'
 import { type ComponentType, type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+import { useSaveKey } from '#web/ui/save-key.ts'
 
 export type PickerProps = {
   open: boolean
@@ -13,6 +14,7 @@ type Options = PickerProps & { label: string; list: ComponentType<{ onPick(text:
 /** A list beside the field, to search in and to pick from. */
 export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }: Options) {
   const place = useRef<HTMLSpanElement>(null)
+  const onKeyDown = useSaveKey(() => onOpenChange(false))
   return (
     <Popover.Root open={open} onOpenChange={onOpenChange}>
       <span ref={place} className="inline-flex">
@@ -22,6 +24,7 @@ export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }
         <Popover.Positioner anchor={place} side="left" align="start" sideOffset={8} className="z-50">
           <Popover.Popup
             aria-label={label}
+            onKeyDown={onKeyDown}
             className="w-96 rounded-lg border border-line bg-raised shadow-raised outline-none"
           >
             {open && (

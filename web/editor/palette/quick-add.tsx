@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 're
 import { bodyOf } from '#model/body'
 import { portsOf } from '#model/graph-edges'
 import { cx } from '#web/ui/cx.ts'
+import { useSaveKey } from '#web/ui/save-key.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { add, join } from '../actions.ts'
 import { freePort, refuseConnection, type Way } from '../document/commands.ts'
@@ -20,6 +21,7 @@ type Entry = { key: string; text: string; icon: ReactNode; name: ReactNode; hint
 export function QuickAdd() {
   const store = useEditorStore()
   const quick = useEditor((state) => state.quick)
+  const onKeyDown = useSaveKey(() => leave(store))
   return (
     <Dialog.Root open={quick !== null} onOpenChange={(open) => !open && leave(store)}>
       <Dialog.Portal>
@@ -27,6 +29,7 @@ export function QuickAdd() {
         <Dialog.Popup
           // The keyboard goes to the node that was added, not to where it came from.
           finalFocus={() => whereNext(store)}
+          onKeyDown={onKeyDown}
           className="fixed top-[15vh] left-1/2 z-50 flex max-h-[60vh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
         >
           <Dialog.Title className="sr-only">{quick ? TITLES[quick.mode] : ''}</Dialog.Title>

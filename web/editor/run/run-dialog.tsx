@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { isObject } from '#model/json'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
@@ -13,10 +13,18 @@ export const asksForInput = (inputs: unknown): boolean =>
     Array.isArray(inputs.required) ||
     Object.keys(inputs).some((key) => /Of$/.test(key)))
 
-type Props = { open: boolean; workflowId: string; onClose(): void; onRun(input: unknown): Promise<void> }
+type Props = {
+  open: boolean
+  workflowId: string
+  onClose(): void
+  onRun(input: unknown): Promise<void>
+  onSave(): void
+  /** A dialog over this one. */
+  children: ReactNode
+}
 
 /** A sample input, remembered for the next time. */
-export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
+export function RunDialog({ open, workflowId, onClose, onRun, onSave, children }: Props) {
   const doc = useDoc()
   const readOnly = useEditor((state) => state.readOnly)
   const { words, acting } = useEffectWords()
@@ -29,6 +37,7 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
     <Dialog
       open={open}
       onClose={onClose}
+      onSaveKey={onSave}
       title="Run with this input"
       description={
         readOnly
@@ -50,6 +59,7 @@ export function RunDialog({ open, workflowId, onClose, onRun }: Props) {
           }}
         />
       )}
+      {children}
     </Dialog>
   )
 }

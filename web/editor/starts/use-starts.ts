@@ -33,9 +33,9 @@ export type Start = {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Everything that starts the workflow; a list that this person may not read counts as empty. */
-export function useStarts(workflow: Workflow): Start[] {
+export function useStarts(workflow: Workflow, isWanted = true): Start[] {
   const { workflow_id } = workflow
-  const enabled = workflow.kind === 'user'
+  const enabled = isWanted && workflow.kind === 'user'
   const schedules = useApi('listSchedules', { workflow_id }, { enabled })
   const tokens = useList('listWebhookTokens', { workflow_id, limit: 20 }, { enabled })
   const triggers = useList('listTriggers', { workflow_id, limit: 20 }, { enabled })

@@ -30,7 +30,14 @@ export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }:
     else if (result.kind === 'refused') toast.failed('Could not save', messageOf(result.error))
   }
   return (
-    <Dialog open onClose={onClose} title={`Version ${version.number} is newer than yours`} size="medium">
+    <Dialog
+      open
+      onClose={onClose}
+      // Which of the two to keep is asked here; a key does not choose.
+      onSaveKey={() => {}}
+      title={`Version ${version.number} is newer than yours`}
+      size="medium"
+    >
       <div className="flex flex-col gap-4">
         <p className="text-ink-2">
           {nameOf(version.created_by)} saved version {version.number} <RelativeTime at={version.created_at} />

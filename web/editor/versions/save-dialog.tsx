@@ -35,6 +35,7 @@ export function SaveDialog({
     onClose()
   }
   const save = async (): Promise<void> => {
+    if (saving.pending) return
     setRefused(null)
     const result = await saving.save({ note: note.trim() || null, activate })
     if (result.kind === 'newer') {
