@@ -14,9 +14,9 @@ export type Search = {
   query: { q?: string }
 }
 
-export function useSearchText(): Search {
-  const [text, setText] = useState('')
-  const [q, setQ] = useState('')
+export function useSearchText(initial = ''): Search {
+  const [text, setText] = useState(initial)
+  const [q, setQ] = useState(initial)
   useEffect(() => {
     const timer = setTimeout(() => setQ(text.trim()), PAUSE_MS)
     return () => clearTimeout(timer)
@@ -24,8 +24,10 @@ export function useSearchText(): Search {
   return { text, setText, query: q === '' ? {} : { q } }
 }
 
-export const SearchField = ({ search, placeholder = 'Search' }: { search: Search; placeholder?: string }) => (
-  <Field label="Search" hideLabel className="min-w-48 flex-1">
+type SearchFieldProps = { search: Search; label?: string; placeholder?: string }
+
+export const SearchField = ({ search, label = 'Search', placeholder = 'Search' }: SearchFieldProps) => (
+  <Field label={label} hideLabel className="min-w-48 flex-1">
     <Input
       type="search"
       placeholder={placeholder}

@@ -26,6 +26,7 @@ import { type Connection, useLiveExecution } from './live.ts'
 import { RunLog } from './log.tsx'
 import { Failure, NodePanel } from './node-panel.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
+import { SearchSteps } from './search-steps.tsx'
 import { useShownRuns } from './shown-runs.ts'
 import { Timeline } from './timeline.tsx'
 import { isUsage, usageText } from './usage-words.ts'
@@ -192,7 +193,7 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
     () => (node: string | null) =>
       void navigate({
         to: `/runs/${execution.execution_id}`,
-        search: (node === null ? {} : { node }) as never,
+        search: ((before: object) => ({ ...before, node: node ?? undefined })) as never,
         replace: true,
       }),
     [navigate, execution.execution_id],
@@ -229,7 +230,11 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
               {
                 value: 'timeline',
                 label: 'Timeline',
-                content: <Timeline execution={execution} nameOf={nameOf} selected={selected} onSelect={select} />,
+                content: (
+                  <SearchSteps execution={execution} definition={graph} selected={selected} onSelect={select}>
+                    <Timeline execution={execution} nameOf={nameOf} selected={selected} onSelect={select} />
+                  </SearchSteps>
+                ),
               },
               {
                 value: 'journal',

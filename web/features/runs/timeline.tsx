@@ -1,8 +1,6 @@
-import { useState } from 'react'
 import type { Execution } from '#sdk/types.generated'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { Field, Input } from '#web/ui/field.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { useNow } from '#web/ui/time.tsx'
 import { exactTime, formatDuration } from '#web/ui/time-words.ts'
@@ -18,19 +16,6 @@ const bars: Record<Node['status'], string> = {
   skipped: 'bg-line',
 }
 
-/** A run of fewer steps is seen at a glance. */
-const WORTH_SEARCHING = 8
-
-/** Whether every word stands in the name, the state, the error or the output of a step. */
-export function holdsWords(node: Node, name: string, text: string): boolean {
-  const said = [name, node.node_id, node.status, node.error?.code, node.error?.message, JSON.stringify(node.output)]
-  const all = said.join(' ').toLowerCase()
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word))
-}
-
 /** When each step began and how long it took, against the whole run. */
 export function Timeline({
   execution,
@@ -44,67 +29,51 @@ export function Timeline({
   onSelect(nodeId: string): void
 }) {
   const now = useNow(execution.finished_at === null)
-  const [text, setText] = useState('')
   const begun = execution.nodes.filter(({ started_at, status }) => started_at !== null && status !== 'skipped')
   if (begun.length === 0) return <Empty title="No step has run yet" />
   const start = Math.min(...begun.map(({ started_at }) => Date.parse(started_at!)))
   const end = Math.max(execution.finished_at ? Date.parse(execution.finished_at) : Math.max(now, start + 1), start + 1)
-  const rows = begun
-    .filter((node) => holdsWords(node, nameOf(node.node_id), text))
-    .sort((a, b) => Date.parse(a.started_at!) - Date.parse(b.started_at!))
+  const rows = begun.sort((a, b) => Date.parse(a.started_at!) - Date.parse(b.started_at!))
   return (
-    <>
-      {begun.length >= WORTH_SEARCHING && (
-        <Field label="Find a step" hideLabel className="mb-3 max-w-md">
-          <Input
-            type="search"
-            placeholder="Find a step by name, state, error or output"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </Field>
-      )}
-      {rows.length === 0 && <Empty title="No step matches" />}
-      <ol className="flex flex-col">
-        {rows.map((node) => {
-          const from = Date.parse(node.started_at!)
-          const to = node.finished_at ? Date.parse(node.finished_at) : end
-          return (
-            <li key={node.node_id}>
-              <button
-                type="button"
-                aria-pressed={selected === node.node_id}
-                onClick={() => onSelect(node.node_id)}
-                className={cx(
-                  'grid w-full grid-cols-[1fr_6.5rem_5rem] items-center gap-3 rounded px-2 py-1.5 text-left hover:bg-hover sm:grid-cols-[minmax(7rem,14rem)_6.5rem_1fr_5rem]',
-                  selected === node.node_id && 'bg-hover',
-                )}
+    <ol className="flex flex-col">
+      {rows.map((node) => {
+        const from = Date.parse(node.started_at!)
+        const to = node.finished_at ? Date.parse(node.finished_at) : end
+        return (
+          <li key={node.node_id}>
+            <button
+              type="button"
+              aria-pressed={selected === node.node_id}
+              onClick={() => onSelect(node.node_id)}
+              className={cx(
+                'grid w-full grid-cols-[1fr_6.5rem_5rem] items-center gap-3 rounded px-2 py-1.5 text-left hover:bg-hover sm:grid-cols-[minmax(7rem,14rem)_6.5rem_1fr_5rem]',
+                selected === node.node_id && 'bg-hover',
+              )}
+            >
+              <span className="truncate">
+                {nameOf(node.node_id)}
+                {node.attempt > 1 && <span className="text-ink-2"> · {node.attempt} attempts</span>}
+              </span>
+              <span>
+                <StatusBadge status={node.status} />
+              </span>
+              <span
+                className="relative h-3 rounded bg-sunken max-sm:hidden"
+                title={`Started ${exactTime(node.started_at!)}`}
               >
-                <span className="truncate">
-                  {nameOf(node.node_id)}
-                  {node.attempt > 1 && <span className="text-ink-2"> · {node.attempt} attempts</span>}
-                </span>
-                <span>
-                  <StatusBadge status={node.status} />
-                </span>
                 <span
-                  className="relative h-3 rounded bg-sunken max-sm:hidden"
-                  title={`Started ${exactTime(node.started_at!)}`}
-                >
-                  <span
-                    className={cx('absolute inset-y-0 min-w-0.5 rounded', bars[node.status])}
-                    style={{
-                      left: `${((from - start) / (end - start)) * 100}%`,
-                      width: `${(Math.max(0, to - from) / (end - start)) * 100}%`,
-                    }}
-                  />
-                </span>
-                <span className="text-right text-ink-2 tabular-nums">{formatDuration(to - from)}</span>
-              </button>
-            </li>
-          )
-        })}
-      </ol>
-    </>
+                  className={cx('absolute inset-y-0 min-w-0.5 rounded', bars[node.status])}
+                  style={{
+                    left: `${((from - start) / (end - start)) * 100}%`,
+                    width: `${(Math.max(0, to - from) / (end - start)) * 100}%`,
+                  }}
+                />
+              </span>
+              <span className="text-right text-ink-2 tabular-nums">{formatDuration(to - from)}</span>
+            </button>
+          </li>
+        )
+      })}
+    </ol>
   )
 }
