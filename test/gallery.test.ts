@@ -44,10 +44,18 @@ describe('the gallery', () => {
   })
 })
 
-test('the console says the names and descriptions of built-in workflows as the service has them', () => {
-  const said = [...systemWorkflows.values()].map(({ slug, name, description }) => [
+test('the console says the names, descriptions and fields of built-in workflows as the service has them', () => {
+  const said = [...systemWorkflows.values()].map(({ slug, name, description, definition }) => [
     slug,
-    { title: name, description: description.replaceAll('executions', 'runs') },
+    {
+      title: name,
+      description: description.replaceAll('executions', 'runs'),
+      fields: Object.keys((definition.inputs?.properties ?? {}) as object),
+    },
   ])
-  expect(builtIn).toEqual(Object.fromEntries(said))
+  const shown = Object.entries(builtIn).map(([slug, { fields, ...texts }]) => [
+    slug,
+    { ...texts, fields: Object.keys(fields) },
+  ])
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(said))
 })

@@ -20,7 +20,7 @@ describe.skipIf(noBrowser)('details of the console', () => {
     const missing: string[] = []
     page.on('response', (answer) => answer.status() === 404 && missing.push(answer.url()))
     await page.goto(`/workflows/${workflow_id}`)
-    await page.getByText('manually, by webhook or by another workflow').waitFor()
+    await page.getByText('by hand or through the API').waitFor()
     expect(missing).toEqual([])
 
     await page.goto(`/workflows/${workflow_id}/settings`)
@@ -39,8 +39,10 @@ describe.skipIf(noBrowser)('details of the console', () => {
     await dialog.waitFor({ state: 'hidden' })
     const { items } = await site().call(ada, 'GET', `/api/workflows/${workflow_id}/schedules`)
     expect(items).toMatchObject([{ every_s: 1800, cron: null, input: { name: 'Ada' } }])
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/tokens`, { name: 'Orders' })
     await page.goto(`/workflows/${workflow_id}`)
     await page.getByText('every 30 minutes').waitFor()
+    await page.getByText('Webhook: Orders').waitFor()
   })
 
   it('a "For each" over nothing declared is warned about, and its body shows the data of the run', async () => {

@@ -44,4 +44,31 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await ada.page.getByRole('button', { name: 'Delete read notifications' }).click()
     await ada.page.getByText('No notifications yet').waitFor()
   })
+
+  it('have menus in their rows: a dataset is exported and deleted, a knowledge base deleted', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    await site().call(ada, 'POST', '/api/datasets', { name: 'Cities', records: [{ city: 'Bern' }] })
+    await site().call(ada, 'POST', '/api/knowledge', { name: 'Handbook' })
+    await page.goto('/')
+    await follow(page, '/datasets')
+    await page.getByRole('button', { name: 'Actions for Cities' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'As CSV, for spreadsheets' }).click()
+    expect((await download).suggestedFilename()).toBe('Cities.csv')
+    await page.getByRole('button', { name: 'Actions for Cities' }).click()
+    await page.getByRole('menuitem', { name: 'Delete dataset…' }).click()
+    const ask = page.getByRole('alertdialog', { name: 'Delete Cities?' })
+    // A press beside the buttons is none on the row behind it.
+    await ask.getByText('records are deleted permanently').click()
+    await ask.getByRole('button', { name: 'Delete dataset' }).click()
+    await page.getByText('No datasets yet').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/datasets')
+
+    await follow(page, '/knowledge')
+    await page.getByRole('button', { name: 'Actions for Handbook' }).click()
+    await page.getByRole('menuitem', { name: 'Delete knowledge base…' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete knowledge base' }).click()
+    await page.getByText('No knowledge bases yet').waitFor()
+  })
 })

@@ -56,7 +56,9 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
 
   if (rows.length === 0 && empty) return empty
   const open = (event: MouseEvent, row: Row): void => {
-    if (!rowTo || (event.target as Element).closest('a,button,input,label,select,[role=menuitem]')) return
+    const target = event.target as Element
+    // A dialog of the row is no part of it, though its clicks arrive here.
+    if (!rowTo || !event.currentTarget.contains(target) || target.closest('a,button,input,label,select')) return
     void navigate({ to: rowTo(row) })
   }
   return (

@@ -13,6 +13,7 @@ import { Field, Form, Input, Select, Switch, withPresent } from '#web/ui/field.t
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { ErrorState, Loaded } from '#web/ui/states.tsx'
 import { inSentence, t } from '#web/words/language.ts'
+import { deletion, useChannelSwitch } from './actions.ts'
 import { Credentials, credentialsOf } from './credentials.tsx'
 import { TestMessage } from './test-message.tsx'
 import { Steps, vendors } from './vendors.tsx'
@@ -44,11 +45,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
   const { config_id } = channel
   const vendor = vendors[channel.channel]
   const missing = vendor.credentials.filter(({ name }) => !channel.credentials_set.includes(name))
-  const toggle = useChange('updateChannelConfig', {
-    stale: [...stale],
-    done: ({ enabled }) => (enabled ? 'The channel is on' : 'The channel is off'),
-    failed: 'Could not switch the channel',
-  })
+  const toggle = useChannelSwitch()
   const remove = useChange('deleteChannelConfig', { stale: [...stale], done: 'The channel was deleted' })
   return (
     <Page
@@ -100,9 +97,7 @@ function Found({ channel }: { channel: ChannelConfig }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title="Delete this channel?"
-        consequence="Its credentials are erased and new messages are rejected. Existing conversations are kept."
-        action="Delete channel"
+        {...deletion}
         onConfirm={async () => {
           await remove.mutateAsync({ config_id })
           await navigate({ to: '/channels' })

@@ -1,9 +1,14 @@
 import type { ReactNode } from 'react'
 import type { ChannelConfig } from '#sdk/types.generated'
 import { Badge } from '#web/ui/badge.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { Table, type TableProps } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { ChannelMenu } from './row-menu.tsx'
 import { vendors } from './vendors.tsx'
+
+const nameOf = (channel: ChannelConfig): string =>
+  channel.name ?? `${vendors[channel.channel].title} ${channel.external_id}`
 
 export const ChannelTable = ({
   rows,
@@ -25,7 +30,7 @@ export const ChannelTable = ({
       {
         header: 'Name',
         link: true,
-        cell: (row) => row.name ?? `${vendors[row.channel].title} ${row.external_id}`,
+        cell: nameOf,
       },
       { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '7rem' },
       { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },
@@ -35,6 +40,7 @@ export const ChannelTable = ({
         width: '6rem',
       },
       { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem', secondary: true },
+      { ...menuColumn, cell: (row) => <ChannelMenu channel={row} name={nameOf(row)} /> },
     ]}
   />
 )

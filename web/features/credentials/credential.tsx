@@ -13,6 +13,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
 import { kindTitle, stateLabels } from './forms.ts'
 import { NewSecret } from './new-secret.tsx'
+import { revocationOf } from './revoke.ts'
 import { Sharing } from './sharing.tsx'
 import { Usage } from './usage.tsx'
 import { useCredentialTest } from './use-test.ts'
@@ -140,9 +141,7 @@ function Found({ credential }: { credential: Credential }) {
       <ConfirmDialog
         open={open === 'revoke'}
         onClose={close}
-        title={`Revoke ${credential.name}?`}
-        consequence="The stored secret is erased permanently. Workflows that name it fail and jobs that use it pause, until somebody stores a new secret."
-        action="Revoke credential"
+        {...revocationOf(credential)}
         onConfirm={() => revoke.mutateAsync({ credential_id })}
       />
     </Page>

@@ -5,9 +5,11 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { kindTitle, stateLabels } from './forms.ts'
+import { CredentialMenu } from './row-menu.tsx'
 
 export function CredentialsPage() {
   const { canWrite } = useRole()
@@ -64,6 +66,7 @@ export function CredentialsPage() {
           width: '9rem',
           secondary: true,
         },
+        { ...menuColumn, cell: (row) => <CredentialMenu credential={row} /> },
       ]}
     />
   )

@@ -1,16 +1,14 @@
 import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Dataset } from '#sdk/types.generated'
-import { api } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
-import { saveFile } from '#web/ui/download.ts'
 import { formatBytes, formatNumber, plural } from '#web/ui/format.ts'
 import { Menu, MenuItem } from '#web/ui/menu.tsx'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { toast } from '#web/ui/toast.tsx'
+import { saveDataset } from './export.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { useDataset } from './use-dataset.ts'
 
@@ -65,18 +63,10 @@ const About = ({ dataset }: { dataset: Dataset }) => (
 )
 
 function Export({ dataset }: { dataset: Dataset }) {
-  const save = async (format: 'csv' | 'jsonl'): Promise<void> => {
-    try {
-      const file = await api.exportDataset({ dataset_id: dataset.dataset_id, format })
-      saveFile(file, `${dataset.name.replaceAll(/[^\p{L}\p{N} ._-]/gu, '_')}.${format}`)
-    } catch (error) {
-      toast.failed('Could not export', error)
-    }
-  }
   return (
     <Menu trigger={<Button icon={Download}>Export</Button>}>
-      <MenuItem onSelect={() => void save('csv')}>As CSV, for spreadsheets</MenuItem>
-      <MenuItem onSelect={() => void save('jsonl')}>As JSON Lines, for programs</MenuItem>
+      <MenuItem onSelect={() => void saveDataset(dataset, 'csv')}>As CSV, for spreadsheets</MenuItem>
+      <MenuItem onSelect={() => void saveDataset(dataset, 'jsonl')}>As JSON Lines, for programs</MenuItem>
     </Menu>
   )
 }

@@ -4,9 +4,11 @@ import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { formatBytes, formatNumber } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { Fingerprint } from './fingerprint.tsx'
+import { DatasetMenu } from './row-menu.tsx'
 
 export function DatasetsPage() {
   const { canWrite } = useRole()
@@ -72,6 +74,7 @@ export function DatasetsPage() {
           width: '9rem',
           secondary: true,
         },
+        { ...menuColumn, cell: (row) => <DatasetMenu dataset={row} /> },
       ]}
     />
   )

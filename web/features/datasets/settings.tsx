@@ -12,6 +12,7 @@ import { formatNumber } from '#web/ui/format.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
 import { DatasetShell } from './dataset-page.tsx'
+import { deletionOf } from './deletion.ts'
 import { readRecords } from './read-records.ts'
 
 export const DatasetSettingsPage = () => (
@@ -129,9 +130,7 @@ function Delete({ dataset }: { dataset: Dataset }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Delete ${dataset.name}?`}
-        consequence={`All ${formatNumber(dataset.record_count)} records are deleted permanently. Jobs and suites that use the dataset cannot run until you choose another one. Runs that are reading it fail.`}
-        action="Delete dataset"
+        {...deletionOf(dataset)}
         onConfirm={async () => {
           await remove.mutateAsync({ dataset_id: dataset.dataset_id })
           await navigate({ to: '/datasets' })

@@ -13,6 +13,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { said } from '#web/words/said.ts'
 import { PersonName } from '../people/names.tsx'
+import { deletionOf, useDestinationTest } from './actions.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DestinationForm } from './form.tsx'
 import { DestinationState } from './state.tsx'
@@ -37,11 +38,7 @@ function Found({ destination }: { destination: EventDestination }) {
   const [open, setOpen] = useState<'change' | 'delete' | 'rotate' | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const close = (): void => setOpen(null)
-  const test = useChange('testDestination', {
-    stale: [...stale],
-    done: ({ ok, message }) => (ok ? `It works. ${message}` : `It does not work. ${message}`),
-    failed: 'Could not send a test event',
-  })
+  const test = useDestinationTest()
   const change = useChange('updateDestination', { stale: [...stale], done: 'The destination was saved' })
   const remove = useChange('deleteDestination', {
     stale: ['listDestinations'],
@@ -135,9 +132,7 @@ function Found({ destination }: { destination: EventDestination }) {
       <ConfirmDialog
         open={open === 'delete'}
         onClose={close}
-        title={`Delete the destination ${new URL(destination.url).host}?`}
-        consequence="Nothing more is sent to it, and its deliveries are deleted. This cannot be undone."
-        action="Delete destination"
+        {...deletionOf(destination)}
         onConfirm={() => remove.mutateAsync({ destination_id })}
       />
     </Page>

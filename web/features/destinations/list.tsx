@@ -4,9 +4,11 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { NewDestination } from './new.tsx'
+import { DestinationMenu } from './row-menu.tsx'
 import { DestinationState } from './state.tsx'
 
 export function DestinationsPage() {
@@ -44,6 +46,7 @@ export function DestinationsPage() {
           width: '9rem',
           secondary: true,
         },
+        { ...menuColumn, cell: (row) => <DestinationMenu destination={row} /> },
       ]}
     >
       <NewDestination open={making} onClose={() => setMaking(false)} />

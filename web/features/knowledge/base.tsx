@@ -10,6 +10,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { plural } from '#web/ui/format.ts'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
+import { deletionOf } from './deletion.ts'
 import { Documents } from './documents.tsx'
 import { BaseForm } from './form.tsx'
 import { SearchPreview } from './search.tsx'
@@ -99,9 +100,7 @@ function Found({ base }: { base: Knowledge }) {
       <ConfirmDialog
         open={open === 'delete'}
         onClose={close}
-        title={`Delete ${name}?`}
-        consequence="All its documents are deleted. Workflows and assistants that search it fail. This cannot be undone."
-        action="Delete knowledge base"
+        {...deletionOf(base)}
         onConfirm={() => remove.mutateAsync({ knowledge_id })}
       />
     </Page>

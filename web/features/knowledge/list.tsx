@@ -7,9 +7,11 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { formatBytes, plural } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { BaseForm } from './form.tsx'
+import { BaseMenu } from './row-menu.tsx'
 
 export function KnowledgePage() {
   const { canWrite } = useRole()
@@ -47,6 +49,7 @@ export function KnowledgePage() {
         { header: 'Documents', cell: (row) => plural(row.document_count, 'document', 'documents'), width: '10rem' },
         { header: 'Size', cell: (row) => formatBytes(row.bytes), width: '7rem', secondary: true },
         { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '8rem', secondary: true },
+        { ...menuColumn, cell: (row) => <BaseMenu base={row} /> },
       ]}
     >
       <Dialog open={making} onClose={close} title="New knowledge base" size="medium">

@@ -3,9 +3,11 @@ import { useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
+import { TemplateMenu } from './row-menu.tsx'
 
 export function TemplatesPage() {
   const { canWrite } = useRole()
@@ -58,6 +60,7 @@ export function TemplatesPage() {
           secondary: true,
         },
         { header: 'Changed', cell: (row) => <RelativeTime at={row.updated_at} />, width: '9rem' },
+        { ...menuColumn, cell: (row) => <TemplateMenu template={row} /> },
       ]}
     />
   )

@@ -10,6 +10,7 @@ import { Empty } from '#web/ui/states.tsx'
 import { TemplateHours } from '../inbox/template-hours.tsx'
 import { PersonName } from '../people/names.tsx'
 import { TeamShares } from '../teams/team-shares.tsx'
+import { deletionOf } from './deletion.ts'
 import { TemplateForm } from './form.tsx'
 import { TemplateShell } from './template-page.tsx'
 
@@ -89,9 +90,7 @@ function Delete({ template }: { template: Template }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Delete ${template.name}?`}
-        consequence="Widgets with its tokens stop working at once, channels that use it are switched off, and threads continue without an assistant. This cannot be undone."
-        action="Delete template"
+        {...deletionOf(template)}
         onConfirm={async () => {
           await remove.mutateAsync({ template_id: template.template_id })
           await navigate({ to: '/templates' })

@@ -1,25 +1,36 @@
+import { isObject } from '#model/json'
 import type { Workflow } from '#sdk/types.generated'
 
 // Workflows that are part of the program, in the language of the console. Those of people are called as people call them.
 
-export const builtIn: Readonly<Record<string, { title: string; description: string }>> = {
+type Text = { title: string; description?: string }
+type BuiltIn = { title: string; description: string; fields: Readonly<Record<string, Text>> }
+
+export const builtIn: Readonly<Record<string, BuiltIn>> = {
   echo: {
     title: 'Echo',
     description: 'Gives back what it is given. For trying out the service.',
+    fields: {},
   },
   'nhl-odds-digest': {
     title: 'NHL odds digest',
     description: 'Fetches the odds of a day and sums up the best price for each team of each game.',
+    fields: {
+      date: { title: 'Date', description: 'The day of the league, in New York' },
+      regions: { title: 'Regions', description: 'Where the bookmakers are, such as us or eu' },
+    },
   },
   'workspace-usage-report': {
     title: 'Workspace usage report',
     description:
       'Counts people, workflows and runs of the workspace over the last days, with the share that succeeded.',
+    fields: { days: { title: 'Days' } },
   },
   'dataset-profile': {
     title: 'Dataset profile',
     description:
       'Looks through a dataset and tells for each column what stands in it: types, gaps, extremes, common values.',
+    fields: { dataset_id: { title: 'Dataset', description: 'The id of a dataset of this workspace' } },
   },
 }
 
@@ -31,3 +42,14 @@ export const workflowName = (workflow: Named): string => offered(workflow)?.titl
 
 export const workflowDescription = (workflow: Named & Pick<Workflow, 'description'>): string | null =>
   offered(workflow)?.description ?? workflow.description
+
+/** The schema of the input, with the names of its fields in words. */
+export function workflowInputs(workflow: Named, inputs: unknown): unknown {
+  const fields = offered(workflow)?.fields
+  if (!fields || !isObject(inputs) || !isObject(inputs.properties)) return inputs
+  const named = Object.entries(inputs.properties).map(([name, schema]) => [
+    name,
+    isObject(schema) ? { ...schema, ...fields[name] } : schema,
+  ])
+  return { ...inputs, properties: Object.fromEntries(named) }
+}

@@ -1,10 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Definition } from '#model/definition'
-import type { Workflow, WorkflowSchedule } from '#sdk/types.generated'
+import type { Workflow } from '#sdk/types.generated'
 import { useApi, useList } from '#web/api.ts'
+import { useStarts } from '#web/editor/starts/use-starts.ts'
 import { usePeople } from '#web/people.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
+import { cx } from '#web/ui/cx.ts'
 import { Card, FactRow, Section } from '#web/ui/page.tsx'
 import { Empty, Loaded, Skeleton } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -13,7 +15,6 @@ import { RecentFigures } from '../insights/figures.tsx'
 import { RunTable } from '../runs/run-table.tsx'
 import { workflowDescription, workflowName } from './built-in.ts'
 import { mayChange, type WorkflowRole } from './role.ts'
-import { scheduleInWords } from './schedule-words.ts'
 import { definitionOf, useVersion } from './versions-of.ts'
 import { WhereUsed } from './where-used.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
@@ -30,7 +31,6 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   const definition = version ? definitionOf(version) : (workflow.definition as Definition | undefined)
   const involved = role !== 'none' && workflow.kind === 'user'
   const description = workflowDescription(workflow)
-  const schedules = useApi('listSchedules', { workflow_id: workflow.workflow_id }, { enabled: involved })
   return (
     <>
       {description && <p className="mb-5 max-w-prose text-ink-2">{description}</p>}
@@ -64,7 +64,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                         ? 'none active'
                         : 'one is active',
                   ],
-                  ['Starts', <Starts key="starts" schedules={schedules.data?.items ?? []} />],
+                  ['Starts', <Starts key="starts" workflow={workflow} isKnown={involved} />],
                   ['Changed', <RelativeTime key="changed" at={workflow.updated_at} />],
                 ]
           }
@@ -77,19 +77,30 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   )
 }
 
-function Starts({ schedules }: { schedules: WorkflowSchedule[] }) {
-  const enabled = schedules.filter((schedule) => schedule.enabled)
-  if (enabled.length === 0) return t('manually, by webhook or by another workflow')
-  return enabled.map((schedule) => (
-    <span key={schedule.schedule_id} className="block">
-      {scheduleInWords(schedule)}
-      {schedule.next_run_at && (
-        <span className="block text-ink-2">
-          next <RelativeTime at={schedule.next_run_at} />
-        </span>
-      )}
-    </span>
-  ))
+/** Each schedule, webhook, trigger … that starts it, with its name. */
+function Starts({ workflow, isKnown }: { workflow: Workflow; isKnown: boolean }) {
+  const { workflow_id } = workflow
+  const schedules = useApi('listSchedules', { workflow_id }, { enabled: isKnown })
+  const starts = useStarts(workflow, isKnown).filter(({ kind }) => kind !== 'hand')
+  if (!isKnown) return t('manually, by webhook or by another workflow')
+  if (schedules.isPending) return '…'
+  if (starts.length === 0) return t('by hand or through the API')
+  const nextOf = (id: string): string | null | undefined =>
+    schedules.data?.items.find(({ schedule_id }) => schedule_id === id)?.next_run_at
+  return starts.map(({ key, kind, id, what, detail, off }) => {
+    const next = kind === 'schedule' && !off ? nextOf(id) : null
+    return (
+      <span key={key} className={cx('block', off && 'text-ink-2')}>
+        {kind === 'schedule' ? detail : `${what}: ${detail}`}
+        {off && t(' (off)')}
+        {next && (
+          <span className="block text-ink-2">
+            next <RelativeTime at={next} />
+          </span>
+        )}
+      </span>
+    )
+  })
 }
 
 const builtInFacts: [string, string][] = [

@@ -8,7 +8,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { SchemaForm } from '#web/ui/schema-form.tsx'
 import { hasLists } from '#web/ui/schema-lists.ts'
 import { Loading } from '#web/ui/states.tsx'
-import { workflowName } from './built-in.ts'
+import { workflowInputs, workflowName } from './built-in.ts'
 import { FillFromMessage } from './fill-from-message.tsx'
 import { definitionOf, useVersion } from './versions-of.ts'
 
@@ -59,7 +59,7 @@ export function RunDialog({
           <SchemaForm
             key={filled.times}
             value={filled.values}
-            schema={inputs ?? { type: 'object' }}
+            schema={workflowInputs(workflow, inputs) ?? { type: 'object' }}
             onSubmit={run}
             submit="Run"
             json

@@ -1,0 +1,16 @@
+import type { EventDestination } from '#sdk/types.generated'
+import { useChange } from '#web/api.ts'
+
+export const useDestinationTest = () =>
+  useChange('testDestination', {
+    stale: ['getDestination', 'listDestinations', 'listDeliveries'],
+    done: ({ ok, message }) => (ok ? `It works. ${message}` : `It does not work. ${message}`),
+    failed: 'Could not send a test event',
+  })
+
+/** What is asked before a destination is deleted. */
+export const deletionOf = ({ url }: EventDestination) => ({
+  title: `Delete the destination ${new URL(url).host}?`,
+  consequence: 'Nothing more is sent to it, and its deliveries are deleted. This cannot be undone.',
+  action: 'Delete destination',
+})
