@@ -62,6 +62,7 @@ export const gatewayCases: Cases = {
       params: { channel: 'webhook', config_id: await makeChannel(cast) },
       ...fromWebhook({ sender_id: 'somebody', text: 'Hello' }),
     }),
+    plainParameters: ['channel'],
   },
   answerChannelHandshake: {
     expect: rows.anyone,

@@ -1,11 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isAudited } from '#platform/http/auditing'
 import type { AnyRoute } from '#platform/http/route'
 import { newId, newSecret, prefixes, toWire } from '#platform/ids'
 import { makeRecorder } from '#test/harness/examples'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { makeWorkspace, type TestWorkspace } from '#test/harness/world'
+import { hasWords } from '#web/features/audit/actions.ts'
 import { cases } from './cases.ts'
+import {
+  ableOf,
+  auditedElsewhere,
+  isChange,
+  makesSomething,
+  moving,
+  readerOf,
+  refusedFirst,
+  WRONG_BODY,
+  withoutCurrent,
+} from './conventions.ts'
 import { type Fixtures, makeFixtures } from './fixtures.ts'
 import {
   type Case,
@@ -73,9 +86,39 @@ const few = (letIn: Kind[]): Kind[] => letIn.filter((kind, at) => at === 0 || ki
 const idsOf = (route: AnyRoute, { plainParameters = [] }: Case): string[] =>
   [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!).filter((name) => !plainParameters.includes(name))
 
+function prefixOf(operation: string, name: string, { params }: Prepared): (typeof prefixes)[number] {
+  const prefix = prefixes.find((candidate) => params![name]!.startsWith(`${candidate}_`))
+  if (prefix === undefined) throw new Error(`${operation}: ${name} is not an id; list it in plainParameters`)
+  return prefix
+}
+
+/** Ids of this process increase. */
+const entriesSince = (entryId: string): Promise<{ action: string }[]> =>
+  service.sql('select action from audit_log where entry_id > $1', [entryId])
+
+/** What was made is where Location says, with the ETag that it was given. */
+async function expectAtLocation(route: AnyRoute, made: Answer, kind: Kind, { token }: Prepared): Promise<void> {
+  const { operation } = route
+  const location = made.headers.get('location')
+  expect([operation, made.status, location]).toEqual([operation, 201, expect.any(String)])
+  // A ticket is for a socket, which answers no GET.
+  if (location!.startsWith('/ws/')) return
+  // Each encoding has an ETag of its own; what a POST answers is not encoded.
+  const found = await cast[readerOf(kind, token)].call('GET', location!, { headers: { 'accept-encoding': 'identity' } })
+  expect([operation, kind, location, found.status]).toEqual([operation, kind, location, 200])
+  const [etag, read] = [made.headers.get('etag'), found.headers.get('etag')]
+  if (etag !== null && read !== null && !moving.has(operation)) expect([operation, etag]).toEqual([operation, read])
+}
+
+// Also what holds for every operation, whoever calls it (`conventions.ts`): it is seen here, where everything is prepared.
 describe('the access matrix', () => {
   test('covers every operation there is, and no other', () => {
     expect(Object.keys(cases).sort()).toEqual(routes.map(({ operation }) => operation).sort())
+  })
+
+  test('has an ETag to compare for every change, but for those of what is nowhere shown alone', () => {
+    const without = routes.filter((route) => isChange(route) && !route.current)
+    expect(without.map(({ operation }) => operation).sort()).toEqual(Object.keys(withoutCurrent))
   })
 
   for (const [operation, one] of Object.entries(cases)) {
@@ -83,6 +126,7 @@ describe('the access matrix', () => {
     const refused = kinds.filter((kind) => one.expect[kind] !== 'ok')
     const able = kinds.filter((kind) => one.expect[kind] === 'ok')
     const letIn = isWhole ? able : few(able)
+    const theAble = ableOf(one)
 
     test(`${operation}: anyone who may not call it gets what the table says`, async () => {
       const route = routeOf()
@@ -99,8 +143,7 @@ describe('the access matrix', () => {
       const prepared = await own.give(one)
       const theirs = await foreign.give(one)
       for (const name of ids) {
-        const prefix = prefixes.find((candidate) => theirs.params![name]!.startsWith(`${candidate}_`))
-        if (prefix === undefined) throw new Error(`${operation}: ${name} is not an id; list it in plainParameters`)
+        const prefix = prefixOf(operation, name, theirs)
         const as = (value: string): Promise<Answer> => {
           const params = { ...prepared.params, [name]: value }
           return callAs('author', route, { ...prepared, params }, { 'x-request-id': 'the-same' })
@@ -119,8 +162,32 @@ describe('the access matrix', () => {
       }
     })
 
+    test(`${operation}: refuses 401 first, then 404 or 403, then what is sent`, async () => {
+      const route = routeOf()
+      if (route.method === 'GET' || route.access.word === 'token') return
+      const { params, query } = await own.give(one)
+      const send = async (kind: Kind, changed = params): Promise<number> => {
+        const wrong = { ...(changed && { params: changed }), ...(query !== undefined && { query }), body: WRONG_BODY }
+        return (await callAs(kind, route, wrong)).status
+      }
+      for (const kind of refusedFirst(operation, one, isWhole))
+        expect([kind, await send(kind)]).toEqual([kind, one.expect[kind]])
+      if (theAble === undefined) return
+      for (const name of idsOf(route, one)) {
+        const unknown = toWire(prefixOf(operation, name, { params: params! }), newId())
+        expect([name, await send(theAble, { ...params, [name]: unknown })]).toEqual([name, 404])
+      }
+    })
+
+    test(`${operation}: changes nothing for somebody who has read another version`, async () => {
+      const route = routeOf()
+      if (!isChange(route) || operation === 'unlinkOidc') return
+      const { status } = await callAs(theAble!, route, await own.give(one), { 'if-match': '"of-another"' })
+      expect(status).toBe(412)
+    })
+
     // They come last, because they change what was prepared. It serves until one of them has used it up.
-    test(`${operation}: anyone who may call it is let in`, async () => {
+    test(`${operation}: anyone who may call it is let in, and leaves an entry in the audit log`, async () => {
       const route = routeOf()
       const seen: Partial<Expected> = {}
       let prepared = await own.give(one)
@@ -130,16 +197,30 @@ describe('the access matrix', () => {
           seen[kind] = isRefusedInput(status) ? 'ok' : status
           continue
         }
+        // Recorded again it is not made.
+        if (operation === 'recordPresence') await service.sql('delete from presence')
+        const before = newId()
         let answer = await callAs(kind, route, prepared)
         if (answer.status >= 400 && at > 0) {
           prepared = await own.make(one)
           answer = await callAs(kind, route, prepared)
         }
         if (answer.status < 300) examples.keep(operation, prepared.body, answer.body)
+        if (at === 0 && isAudited(route) && !auditedElsewhere.has(operation))
+          expect((await entriesSince(before)).length, `entries of ${operation}`).toBeGreaterThan(0)
+        // A second one may find what the first has made.
+        if (makesSomething(route) && (at === 0 || answer.status === 201))
+          await expectAtLocation(route, answer, kind, prepared)
         if (route.method !== 'GET') own.drop(one)
         seen[kind] = answer.status < 400 ? 'ok' : answer.status
       }
       expect(seen).toEqual(Object.fromEntries(letIn.map((kind) => [kind, 'ok'])))
     })
   }
+
+  test('leaves only entries in the audit log that the console has words for', async () => {
+    const kept = await service.sql<{ action: string }>('select distinct action from audit_log')
+    expect(kept.length).toBeGreaterThan(70)
+    expect(kept.map(({ action }) => action).filter((action) => !hasWords(action))).toEqual([])
+  })
 })

@@ -31,8 +31,10 @@ export const kinds = [
   'operator',
 ] as const
 export type Kind = (typeof kinds)[number]
+/** Those with an API key. */
+export type Person = Exclude<Kind, 'nobody' | 'wrongToken'>
 
-export type Cast = Record<Exclude<Kind, 'nobody' | 'wrongToken'>, TestPerson> & {
+export type Cast = Record<Person, TestPerson> & {
   workspace: TestWorkspace
   service: Service
 }
@@ -134,7 +136,7 @@ function all(expected: number | 'ok'): Expected {
 export const withChanges = (row: Expected, changes: Partial<Expected>): Expected => ({ ...row, ...changes })
 
 export async function makeCast(service: Service, operatorEmail: string): Promise<Cast> {
-  const people = {} as Record<Exclude<Kind, 'nobody' | 'wrongToken'>, TestPerson>
+  const people = {} as Record<Person, TestPerson>
   for (const kind of kinds) {
     if (kind === 'nobody' || kind === 'wrongToken') continue
     people[kind] = await makePerson(service, {

@@ -1,3 +1,4 @@
+import { fromWire } from '#platform/ids'
 import { freshEmail } from '#test/harness/browser'
 import { join, makePerson } from '#test/harness/world'
 import { type Cases, type Cast, rows, withChanges } from './matrix.ts'
@@ -23,8 +24,8 @@ const doomed = async (cast: Cast) => {
   await cast.service.sql(
     `insert into memberships (workspace_id, user_id, role)
      select w.workspace_id, m.user_id, m.role from workspaces w, memberships m
-     where m.workspace_id = $1 and w.name = 'Doomed' on conflict do nothing`,
-    [cast.workspace.uuid],
+     where m.workspace_id = $1 and w.workspace_id = $2 on conflict do nothing`,
+    [cast.workspace.uuid, fromWire('ws', body.workspace_id)],
   )
   return { params: { workspace_id: body.workspace_id as string } }
 }

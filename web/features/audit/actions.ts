@@ -169,6 +169,7 @@ const words: Readonly<Record<string, string>> = {
   'team.updated': 'Team changed',
   'team.user_removed': 'Person removed from a team',
   'team.users_added': 'People added to a team',
+  'team_users.added': 'People added to a team',
   'template.created': 'Template created',
   'template.deleted': 'Template deleted',
   'template.updated': 'Template changed',
