@@ -12,6 +12,7 @@ import { lookNow, shortenLooks } from '#platform/looks'
 import { makeVault, type Vault } from '#platform/secrets'
 import { type App, makeApp } from '#server/app'
 import { type Answer, type CallOptions, callAt } from './call.ts'
+import { operatorsOfShared } from './operators.ts'
 import { type DatabaseAddress, makeTestDatabase } from './postgres.ts'
 import { watchAnswers } from './statuses.ts'
 import { makeTemporaryDirectory } from './temporary.ts'
@@ -155,7 +156,7 @@ export function useSharedService(options: Pick<ServiceOptions, 'env'> = {}): () 
 
 async function startShared(options: ServiceOptions): Promise<Service> {
   const service = await startService({
-    ...options,
+    env: { HEDDLE_OPERATORS: operatorsOfShared.join(), ...options.env },
     directory: await mkdtemp(join(inject('postgres').scratch, 'shared-')),
   })
   // It is no file's own, and does not keep the process.

@@ -1,6 +1,7 @@
 import type { WorkspaceRole } from '#platform/http/context'
 import { hashSecret, newId, newSecret, secretPrefix, toWire } from '#platform/ids'
 import type { Answer, CallOptions } from './call.ts'
+import { operatorsOfShared } from './operators.ts'
 import type { Service } from './service.ts'
 
 // People and workspaces written straight into the tables: the sign-up itself has tests of its own, and argon2 is slow on
@@ -50,6 +51,12 @@ export async function makePerson(
     call: (method, path, callOptions) => service.call(method, path, { token: key, ...callOptions }),
   }
 }
+
+let operators = 0
+
+/** An operator of a shared service, who is nobody else's. */
+export const makeOperator = (service: Surface): Promise<TestPerson> =>
+  makePerson(service, { email: operatorsOfShared[operators++]! })
 
 /** A company and a workspace that this person owns. */
 export async function makeWorkspace(service: Surface, owner: TestPerson, name = 'Workspace'): Promise<TestWorkspace> {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com,second-op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -76,7 +76,7 @@ describe('companies', () => {
   })
 
   test('who made, changed and deleted a company is in the audit log', async () => {
-    const operator = await makePerson(service(), { email: 'second-op@example.com' })
+    const operator = await makeOperator(service())
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Traced' } })
     await world.owner.call('PATCH', `/api/companies/${body.company_id}`, { body: { name: 'Traced on' } })
     await world.owner.call('DELETE', `/api/companies/${body.company_id}`)
@@ -91,7 +91,7 @@ describe('companies', () => {
   })
 
   test('an operator lists all companies, and the look is audited', async () => {
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     const { body } = await operator.call('GET', '/api/companies')
     const named = (id: string) => (company: { company_id: string }) => company.company_id === id
     const { company } = world.elsewhere
@@ -142,7 +142,10 @@ describe('companies', () => {
     )
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers[0]!.status).toBe(201)
-    const [row] = await service().sql<{ n: number }>(`select count(*)::int as n from companies where name = 'Once'`)
+    const [row] = await service().sql<{ n: number }>(
+      `select count(*)::int as n from companies where name = 'Once' and owner_id = $1`,
+      [world.owner.uuid],
+    )
     expect(row!.n).toBe(1)
     const other = await world.owner.call('POST', '/api/companies', {
       body: { name: 'Twice' },

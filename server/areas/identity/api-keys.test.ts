@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { signUp } from '#test/harness/browser'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'key-op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -69,8 +69,7 @@ describe('API keys', () => {
   })
 
   test('bound to a workspace make nobody an operator', async () => {
-    await service().sql(`update users set email = 'former-' || user_id where email = 'key-op@example.com'`)
-    const operator = await makePerson(service(), { email: 'key-op@example.com' })
+    const operator = await makeOperator(service())
     const workspace = await makeWorkspace(service(), operator, 'Of the operator')
     const { body: bound } = await make({ workspace_id: workspace.id }, operator.key)
     const idsOf = async (token: string, path: string, id: string) =>

@@ -6,12 +6,12 @@ import { makePeople } from '#areas/identity/people'
 import { type Context, makeContext, type WorkspaceRole } from '#platform/http/context'
 import { newId, toWire } from '#platform/ids'
 import { freshEmail, PASSWORD } from '#test/harness/browser'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 // Threads and jobs share through these functions; here an area of the test's own stands for them.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 const joined: { resourceId: string; userId: string; role: string }[] = []
 const invitations = makeInvitations({

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { deliverEvent } from '#platform/events'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -100,7 +100,7 @@ describe('notifications', () => {
 
   test('others, colleagues and operators too, get the 404 of a random id', async () => {
     const { notification_id } = await note('Private')
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     for (const [method, body] of [['GET'], ['PATCH', { read: true }], ['DELETE']] as const) {
       for (const person of [world.owner, world.stranger, operator]) {
         const refused = await person.call(method, `/api/notifications/${notification_id}`, { body, headers: same })

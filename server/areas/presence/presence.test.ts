@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -119,7 +119,7 @@ describe('presence', () => {
   })
 
   test('an operator lists everybody’s, audited, and reads none by id', async () => {
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     const { body } = await world.member.call('POST', '/api/presence')
     const listed = (await operator.call('GET', '/api/presence?limit=200')).body.items
     expect(listed.find((row: { presence_id: string }) => row.presence_id === body.presence_id)).toMatchObject({

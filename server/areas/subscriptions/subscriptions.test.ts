@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -99,7 +99,10 @@ describe('generic subscriptions', () => {
       const answer = await world.owner.call('POST', '/api/subscriptions', { body })
       expect([answer.status, answer.body.errors[0].path]).toEqual([422, path])
     }
-    const [row] = await service().sql<{ n: number }>(`select count(*)::int as n from subscriptions where name = 'x'`)
+    const [row] = await service().sql<{ n: number }>(
+      `select count(*)::int as n from subscriptions where name = 'x' and workspace_id = $1`,
+      [world.workspace.uuid],
+    )
     expect(row!.n).toBe(0)
   })
 
@@ -122,7 +125,7 @@ describe('generic subscriptions', () => {
   })
 
   test('an operator lists all, audited, and reads no foreign one by id', async () => {
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     const { subscription_id } = await make('Seen by operators')
     const listed = (await operator.call('GET', '/api/subscriptions')).body.items
     expect(listed.find((row: { subscription_id: string }) => row.subscription_id === subscription_id)).toMatchObject({

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -172,8 +172,8 @@ describe('teams', () => {
     expect(refused[0]!.body).toMatchObject({ code: 'unknown_reference', errors: [{ path: '/user_ids/1' }] })
     expect(new Set(refused.map(({ text }) => text)).size).toBe(1)
     const [none] = await service().sql<{ n: number }>(
-      'select count(*)::int as n from team_members where team_id in (select team_id from teams where name = $1)',
-      ['Adders'],
+      'select count(*)::int as n from team_members where team_id in (select team_id from teams where name = $1 and workspace_id = $2)',
+      ['Adders', world.workspace.uuid],
     )
     expect(none!.n).toBe(0)
     expect((await add([])).status).toBe(422)
@@ -214,7 +214,7 @@ describe('teams', () => {
   })
 
   test('an operator lists all teams, audited, and reads no foreign one by id', async () => {
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     const team = await makeTeam('Seen by operators')
     const listed = (await operator.call('GET', '/api/teams')).body.items
     expect(listed.find(({ team_id }: { team_id: string }) => team_id === team.team_id)).toMatchObject({

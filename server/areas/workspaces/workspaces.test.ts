@@ -2,10 +2,18 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { signUp } from '#test/harness/browser'
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { makeJob, makeWorkflow, recipe } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
+import { useSharedService } from '#test/harness/service'
+import {
+  join,
+  makeOperator,
+  makePerson,
+  makeWorkspace,
+  makeWorld,
+  type TestPerson,
+  type World,
+} from '#test/harness/world'
 
-const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -117,7 +125,7 @@ describe('workspaces', () => {
       workspace.uuid,
     ])
     expect(left[0]!.n).toBe(0)
-    const operator = await makePerson(service(), { email: 'op@example.com' })
+    const operator = await makeOperator(service())
     const log = (await operator.call('GET', '/api/audit-log?action=workspace.deleted')).body.items
     expect(log[0]).toMatchObject({ subject: workspace.id, actor_id: owner.id, data: { name: 'Doomed' } })
     expect(log[0]).toMatchObject({ actor_name: owner.name, workspace_name: null })
@@ -276,13 +284,13 @@ describe('the audit log', () => {
     expect(mine.body.items[0]).not.toHaveProperty('actor_name')
     for (const person of [world.member, world.viewer, world.guest])
       expect((await person.call('GET', '/api/audit-log')).status).toBe(403)
-    const [operator] = await service().sql<{ user_id: string }>(
-      `select user_id from users where email = 'op@example.com'`,
-    )
-    expect(operator).toBeDefined()
+    const operator = await makeOperator(service())
+    const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: 'Traced' } })
+    const seen = await operator.call('GET', `/api/audit-log?subject=${team.team_id}`)
+    expect(seen.body.items).toMatchObject([{ action: 'team.created', workspace_id: world.workspace.id }])
     const [look] = await service().sql<{ n: number }>(
       `select count(*)::int as n from audit_log where action = 'operator.listed' and subject = 'audit_log' and actor_id = $1`,
-      [operator!.user_id],
+      [operator.uuid],
     )
     expect(look!.n).toBe(1)
   })
