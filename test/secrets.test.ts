@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { freshEmail, makeBrowser } from './harness/browser.ts'
+import { makeTestDatabase, type TestDatabase } from './harness/postgres.ts'
 import { type Program, startProgram } from './harness/program.ts'
+import { dumpDatabase } from './harness/secrets.ts'
 import { type Answer, call } from './harness/service.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { until } from './harness/until.ts'
@@ -11,23 +12,19 @@ import { until } from './harness/until.ts'
 // Invariant: a secret goes where it belongs and appears nowhere else. The real program, at its most talkative, is given one
 // of each; then its log, every text in its database, and its later answers are searched for them.
 
-const name = `secrets_${randomBytes(4).toString('hex')}`
-let admin: pg.Client
-let database: pg.Client
+const masterKey = randomBytes(32).toString('base64')
+let database: TestDatabase
 let program: Program
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>
 let base: string
 
 beforeAll(async () => {
-  const { superuserUrl } = inject('postgres')
-  admin = new pg.Client(superuserUrl)
-  await admin.connect()
-  await admin.query(`create database ${name}`)
-  const DATABASE_URL = Object.assign(new URL(superuserUrl), { pathname: `/${name}` }).href
+  database = await makeTestDatabase()
   directory = await makeTemporaryDirectory()
   program = startProgram({
-    DATABASE_URL,
+    DATABASE_URL: database.superuserUrl,
     HEDDLE_DATA_DIR: directory.path,
+    HEDDLE_SECRET_KEY: masterKey,
     HEDDLE_LOG_LEVEL: 'trace',
     HEDDLE_DEMO: 'off',
     HEDDLE_OPERATORS: 'operator@example.com',
@@ -42,31 +39,12 @@ beforeAll(async () => {
     ODDS_API_BASE: 'http://127.0.0.1:9',
   })
   base = await program.ready
-  database = new pg.Client(DATABASE_URL)
-  await database.connect()
 })
 afterAll(async () => {
   await program?.stop()
-  await database?.end()
-  await admin?.query(`drop database if exists ${name} with (force)`)
-  await admin?.end()
+  await database?.drop()
   await directory?.remove()
 })
-
-/** Every value of every column, as text; without the mails that nobody has sent, which hold the links of invitations. */
-async function dump(): Promise<string> {
-  const { rows: tables } = await database.query<{ name: string }>(
-    `select c.oid::regclass::text as name from pg_class c
-     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'
-       and c.relname <> 'mail_outbox'`,
-  )
-  const parts: string[] = []
-  for (const table of tables) {
-    const { rows } = await database.query<{ text: string }>(`select t::text as text from ${table.name} t`)
-    parts.push(...rows.map(({ text }) => text))
-  }
-  return parts.join('\n')
-}
 
 test('nothing secret is in the log, the database or a later answer', async () => {
   const browser = makeBrowser(base)
@@ -151,11 +129,13 @@ test('nothing secret is in the log, the database or a later answer', async () =>
     stripe: 'stripe-key-0123456789',
     stripeHook: 'stripe-hook-0123456789',
     odds: 'odds-key-0123456789',
+    masterKey,
     database: new URL(inject('postgres').superuserUrl).password,
   }
   for (const [what, value] of Object.entries(secrets)) expect([what, value.length > 8]).toEqual([what, true])
 
-  const stored = await dump()
+  // Mails that nobody has sent hold the links of invitations.
+  const stored = await dumpDatabase(await database.superuser(), { without: ['mail_outbox'] })
   expect(stored).toContain(fromWire('wf', workflow_id))
   // bytea shows as hexadecimal: looked for in that spelling too.
   const inHex = (value: string): string => Buffer.from(value).toString('hex')

@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { pino } from 'pino'
 import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { MINUTE } from '#platform/clock'
+import { withClient } from '#platform/db/client'
 import { startEmbeddedPostgres } from '#platform/db/embedded'
 import { lockDirectory } from '#platform/db/lock'
 import { migrate } from '#platform/db/migrate'
@@ -73,6 +75,7 @@ async function startCluster(): Promise<Cluster> {
       createDatabase: template,
       passwordFor: (role) => role,
     })
+    await hashPasswordsQuickly(postgres.ownerUrl, [postgres.ownerUrl, ...Object.values(urls)])
     const migrated = join(dataDir, 'migrated')
     const say = (failure: string): void => {
       writeFileSync(`${migrated}.unfinished`, failure)
@@ -88,6 +91,17 @@ async function startCluster(): Promise<Cluster> {
     await stop()
     throw error
   }
+}
+
+/**
+ * Their passwords were hashed before the server was asked, 4,096 times, as every connection has to do again. This server hashes them
+ * once (`scram_iterations`).
+ */
+async function hashPasswordsQuickly(superuserUrl: string, addresses: string[]): Promise<void> {
+  await withClient({ connectionString: superuserUrl }, async (superuser) => {
+    for (const { username, password } of addresses.map((address) => new URL(address)))
+      await superuser.query(`alter role ${username} password ${pg.escapeLiteral(decodeURIComponent(password))}`)
+  })
 }
 
 /** Clusters of test runs that were killed outright: nobody holds their lock any more. */

@@ -16,10 +16,15 @@ export const spellings = (secret: string): string[] => [
 ]
 
 /** Every value of every column, as text. */
-export async function dumpDatabase(database: pg.Client): Promise<string> {
+export async function dumpDatabase(
+  database: pg.Client,
+  { without = [] }: { without?: string[] } = {},
+): Promise<string> {
   const { rows: tables } = await database.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c
-     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'`,
+     where c.relnamespace in ('public'::regnamespace, 'engine'::regnamespace) and c.relkind = 'r'
+       and c.relname <> all ($1)`,
+    [without],
   )
   const parts: string[] = []
   for (const table of tables) {
