@@ -2,7 +2,13 @@ import { MINUTE, SECOND } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { makeBelieved, makeUnwritten, passesLimit, periodOf, periodsAt, quotaExceeded, type Spent } from './counting.ts'
-import { CPU_COUNTER, type MeansCounter, type MeansQuota, meansQuotas, type Quotas as PlanQuotas } from './schema.ts'
+import {
+  CPU_COUNTER,
+  type MeansCounter,
+  type MeansQuota,
+  meansQuotas,
+  type Quotas as PlanQuotas,
+} from './plan-schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, periodsAt, quotaExceeded } from './counting.ts'
-import type { MeansQuota, QuotaName } from './schema.ts'
+import type { MeansQuota, QuotaName } from './plan-schema.ts'
 
 // What a plan allows (docs/billing.md), without a database.
 

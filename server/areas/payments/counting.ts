@@ -1,6 +1,6 @@
 import { MINUTE } from '#platform/clock'
 import { problem } from '#platform/errors'
-import type { MeansCounter, QuotaName } from './schema.ts'
+import type { MeansCounter, QuotaName } from './plan-schema.ts'
 
 // How usage is counted in memory and compared with a plan: no database, no clock of its own.
 

@@ -9,7 +9,7 @@ import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 import { type Allowances, meansExceeded } from './allowances.ts'
-import type { MeansQuota } from './schema.ts'
+import type { MeansQuota } from './plan-schema.ts'
 
 // Holds what tenants use of the operator's means against their quotas: at the provider for mails, whichever way they leave, and at
 // the node for what is known there.

@@ -6,7 +6,7 @@ import { problem } from '#platform/errors'
 import { type Context, scopeOf } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
-import { type Coupon, type NewPlan, type Plan, type PlanPatch, planList } from './schema.ts'
+import { type Coupon, type NewPlan, type Plan, type PlanPatch, planList } from './plan-schema.ts'
 
 // Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
 // what changes one runs as the database role of operators.

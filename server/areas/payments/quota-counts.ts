@@ -8,7 +8,7 @@ import {
   type Plan,
   type Quotas as PlanQuotas,
   type QuotaName,
-} from './schema.ts'
+} from './plan-schema.ts'
 
 // What a plan allows of each quota, and how much of it a workspace holds.
 

@@ -4,8 +4,8 @@ import { type Context, scopeOf } from '#platform/http/context'
 import { bindVerbs } from '#platform/verbs'
 import type { ProviderName } from '#providers/billing/index'
 import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, type Spent } from './counting.ts'
+import { type Quotas as PlanQuotas, type QuotaName, quotaNames } from './plan-schema.ts'
 import { add, checkFit, exceeded, limitOf, used } from './quota-counts.ts'
-import { type Quotas as PlanQuotas, type QuotaName, quotaNames } from './schema.ts'
 import { addUsage } from './usage-store.ts'
 
 // What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.

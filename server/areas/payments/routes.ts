@@ -3,19 +3,8 @@ import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { listCharges } from './charges.ts'
 import type { Payments } from './payments.ts'
-import {
-  chargeList,
-  Invoice,
-  InvoicePageQuery,
-  invoiceList,
-  methodList,
-  NewPlan,
-  PaymentMethod,
-  Plan,
-  PlanPatch,
-  planList,
-  UsageCharge,
-} from './schema.ts'
+import { NewPlan, Plan, PlanPatch, planList } from './plan-schema.ts'
+import { chargeList, Invoice, InvoicePageQuery, invoiceList, methodList, PaymentMethod, UsageCharge } from './schema.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 
 /** Invoices, payment methods and plans. */

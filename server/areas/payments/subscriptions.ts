@@ -6,6 +6,7 @@ import { toWire } from '#platform/ids'
 import { bindVerbs } from '#platform/verbs'
 import type { Discount } from '#providers/billing/index'
 import { type BillingParts, type Change, changing, inTransaction } from './customers.ts'
+import type { Plan } from './plan-schema.ts'
 import { findCoupon, findPlan } from './plans.ts'
 import type { Quotas } from './quotas.ts'
 import type {
@@ -13,7 +14,6 @@ import type {
   BillingSubscriptionPatch,
   NewBillingSubscription,
   PaymentToConfirm,
-  Plan,
 } from './schema.ts'
 import * as store from './store.ts'
 

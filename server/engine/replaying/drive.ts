@@ -12,7 +12,8 @@ import { emptyState, type GraphState, hasEnded, nextDue } from '../interpreter/s
 import { type NodeCall, NodeFailure, type NodeKind } from '../node.ts'
 import { plausibleOutput } from '../trying/plausible.ts'
 import type { Turns } from '../worker/turns.ts'
-import { type Call, type CallEnd, keyOf, type PastRun, settledBy } from './record.ts'
+import { answerHappening, endHappening } from './happenings.ts'
+import { type Call, keyOf, type PastRun, settledBy } from './record.ts'
 
 // Runs a definition in memory over what a past run recorded. Nothing is sent: what the record does not answer is mocked and
 // reported, and a question that nobody was asked then stays open. Time is that of the past run.
@@ -301,49 +302,6 @@ const makeDriver = (deps: DriveDeps) => {
 const wholeArgs = ({ context }: Frame, state: GraphState, node: Node): JsonObject => {
   const pass = openPass(context, compile(context.graph), state, { at: 0, allowance: UNLIMITED })
   return argsOf(pass, node, state.nodes[node.id]?.ready ?? 0)
-}
-
-const endHappening = (command: Command, node: Node, attempt: number, end: CallEnd): Happening => {
-  if (command.do === 'child') {
-    const error = end.kind === 'succeeded' ? null : end.error
-    return { kind: 'child', node: node.id, attempt, results: end.kind === 'succeeded' ? end.output : null, error }
-  }
-  if (end.kind === 'succeeded')
-    return {
-      kind: 'done',
-      node: node.id,
-      attempt,
-      output: end.output,
-      ...(end.port !== undefined && { port: end.port }),
-      ...(end.usage && { usage: end.usage }),
-    }
-  const { code, message, details } = end.error
-  return {
-    kind: 'error',
-    node: node.id,
-    attempt,
-    error: { code, message, ...(details !== undefined && { details }) },
-    retryable: end.kind === 'retrying',
-    nothingDone: end.kind === 'retrying',
-  }
-}
-
-const answerHappening = ({ id, type }: Node, end: CallEnd): Happening => {
-  if (end.kind !== 'succeeded') {
-    if (end.error.code === 'approval_rejected')
-      return { kind: 'resolved', node: id, outcome: 'rejected', output: null, data: {} }
-    return { kind: 'refused', node: id, error: { code: end.error.code, message: end.error.message } }
-  }
-  if (type === 'approval')
-    return {
-      kind: 'resolved',
-      node: id,
-      outcome: end.port === 'rejected' ? 'rejected' : 'approved',
-      output: end.output,
-      data: {},
-    }
-  if (type === 'clarification') return { kind: 'answered', node: id, answer: end.output, data: {} }
-  return { kind: 'received', node: id, output: end.output, data: {} }
 }
 
 const silent = { info() {}, warn() {}, error() {}, debug() {}, trace() {}, fatal() {} } as unknown as NodeCall['log']

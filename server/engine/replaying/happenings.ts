@@ -1,0 +1,51 @@
+import type { Node } from '#model/definition'
+import type { Command } from '../interpreter/commands.ts'
+import type { Happening } from '../interpreter/happening.ts'
+import type { CallEnd } from './record.ts'
+
+// What a past run recorded, told to the interpreter again.
+
+/** The end of a call, as the interpreter hears of it. */
+export const endHappening = (command: Command, node: Node, attempt: number, end: CallEnd): Happening => {
+  if (command.do === 'child') {
+    const error = end.kind === 'succeeded' ? null : end.error
+    return { kind: 'child', node: node.id, attempt, results: end.kind === 'succeeded' ? end.output : null, error }
+  }
+  if (end.kind === 'succeeded')
+    return {
+      kind: 'done',
+      node: node.id,
+      attempt,
+      output: end.output,
+      ...(end.port !== undefined && { port: end.port }),
+      ...(end.usage && { usage: end.usage }),
+    }
+  const { code, message, details } = end.error
+  return {
+    kind: 'error',
+    node: node.id,
+    attempt,
+    error: { code, message, ...(details !== undefined && { details }) },
+    retryable: end.kind === 'retrying',
+    nothingDone: end.kind === 'retrying',
+  }
+}
+
+/** The answer to a question, a gate or a wait for an event. */
+export const answerHappening = ({ id, type }: Node, end: CallEnd): Happening => {
+  if (end.kind !== 'succeeded') {
+    if (end.error.code === 'approval_rejected')
+      return { kind: 'resolved', node: id, outcome: 'rejected', output: null, data: {} }
+    return { kind: 'refused', node: id, error: { code: end.error.code, message: end.error.message } }
+  }
+  if (type === 'approval')
+    return {
+      kind: 'resolved',
+      node: id,
+      outcome: end.port === 'rejected' ? 'rejected' : 'approved',
+      output: end.output,
+      data: {},
+    }
+  if (type === 'clarification') return { kind: 'answered', node: id, answer: end.output, data: {} }
+  return { kind: 'received', node: id, output: end.output, data: {} }
+}
