@@ -4,11 +4,12 @@ import pg from 'pg'
 import { listInbox } from '#areas/approvals/store'
 import { searchExecutions } from '#areas/executions/search'
 import { listByWorkflow } from '#areas/executions/store'
-import { chain, startTestEngine } from '#engine/testing'
+import { startTestEngine } from '#engine/testing'
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import { cpuMs } from './cpu.ts'
 import { median, startBenchDatabase } from './database.ts'
+import { makeExecute } from './executions.ts'
 import { makePlain } from './plain.ts'
 import { makeBenchPerson } from './world.ts'
 
@@ -38,28 +39,8 @@ const observer = new pg.Client({
 await observer.connect()
 const bench = await startTestEngine(database.urls, { level: 'warn' })
 const plain = makePlain(database.urls.engine)
-const five = bench.define(chain(5))
 
-/** Ends are seen by the hint that follows the commit: one append for the start and one for each node. */
-const underWay = new Map<string, { left: number; done(): void }>()
-bench.engine.onAppended((ids) => {
-  for (const id of ids) {
-    const one = underWay.get(id)
-    if (!one) continue
-    one.left -= 1
-    if (one.left > 0) continue
-    underWay.delete(id)
-    one.done()
-  }
-})
-
-const execute = async (): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const executionId = newId()
-  underWay.set(executionId, { left: 6, done: resolve })
-  await bench.run(five, { value: 7 }, { executionId })
-  await promise
-}
+const execute = makeExecute(bench)
 
 const many = async (count: number, one: () => Promise<void>): Promise<void> => {
   let left = count

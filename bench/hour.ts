@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { chain, startTestEngine } from '#engine/testing'
-import { newId } from '#platform/ids'
+import { startTestEngine } from '#engine/testing'
 import { startBenchDatabase } from './database.ts'
+import { makeExecute } from './executions.ts'
 
 // Whether autovacuum keeps up: five-node executions at full load for MINUTES (60), 64 in flight. What the tables hold is looked at a tenth of
 // the way in and at the end. Bytes an execution, and dead rows, should be the same. Not part of `npm run bench`.
@@ -17,25 +17,10 @@ const observer = new pg.Client({
 })
 await observer.connect()
 
-const underWay = new Map<string, { left: number; done(): void }>()
-bench.engine.onAppended((ids) => {
-  for (const id of ids) {
-    const one = underWay.get(id)
-    if (!one) continue
-    one.left -= 1
-    if (one.left > 0) continue
-    underWay.delete(id)
-    one.done()
-  }
-})
-const five = bench.define(chain(5))
+const runOne = makeExecute(bench)
 let done = 0
 const execute = async (): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const executionId = newId()
-  underWay.set(executionId, { left: 6, done: resolve })
-  await bench.run(five, { value: 7 }, { executionId })
-  await promise
+  await runOne()
   done += 1
 }
 

@@ -45,6 +45,24 @@ const upload = {
   rate: 'visitor' as const,
 }
 
+const results = {
+  summary: 'Results of an execution that the visitor started, however large',
+  description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
+  produces: ['application/json'],
+  transaction: false as const,
+  rate: 'visitor' as const,
+  extension: true as const,
+}
+
+const answering = {
+  summary: 'Answer a question of an execution that the visitor started',
+  body: Respond,
+  answer: Responded,
+  status: 202 as const,
+  transaction: false as const,
+  rate: 'visitor' as const,
+}
+
 export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting): AnyRoute[] =>
   routes(
     'Embed by template',
@@ -96,22 +114,9 @@ export const embedTemplateRoutes = (widget: TemplateWidget, visiting: Visiting):
         run: (ctx, input: OfTemplate) =>
           visiting.status(ctx, input, `/api/embed/template/${toWire('tmpl', input.template_id)}/execution`),
       },
-      readWidgetResults: {
-        summary: 'Results of an execution that the visitor started, however large',
-        description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
-        produces: ['application/json'],
-        transaction: false,
-        rate: 'visitor',
-        extension: true,
-        run: visiting.results,
-      },
+      readWidgetResults: { ...results, run: visiting.results },
       respondThroughWidget: {
-        summary: 'Answer a question of an execution that the visitor started',
-        body: Respond,
-        answer: Responded,
-        status: 202,
-        transaction: false,
-        rate: 'visitor',
+        ...answering,
         allowed: visiting.mayRespond,
         run: (ctx, input: Answered & { template_id: string }) => visiting.respond(ctx, input),
       },
@@ -226,22 +231,9 @@ export const embedWorkflowRoutes = (widget: WorkflowWidget, visiting: Visiting):
         run: (ctx, input: OfWorkflow) =>
           visiting.status(ctx, input, `/api/embed/workflow/${toWire('wf', input.workflow_id)}/executions`),
       },
-      readEmbeddedResults: {
-        summary: 'Results of an execution that the visitor started, however large',
-        description: 'Where results over 1 MiB are: the status names this address as `$blob`. They are streamed.',
-        produces: ['application/json'],
-        transaction: false,
-        rate: 'visitor',
-        extension: true,
-        run: visiting.results,
-      },
+      readEmbeddedResults: { ...results, run: visiting.results },
       respondToEmbedded: {
-        summary: 'Answer a question of an execution that the visitor started',
-        body: Respond,
-        answer: Responded,
-        status: 202,
-        transaction: false,
-        rate: 'visitor',
+        ...answering,
         allowed: visiting.mayRespond,
         run: (ctx, input: Answered & { workflow_id: string }) => visiting.respond(ctx, input),
       },

@@ -18,6 +18,11 @@ export type KnowledgeNodeParts = SearchParts & {
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
 
+/** How both nodes look in the editor. */
+const look = { kind: 'tool', group: 'data', icon: 'book-open', colour: '#0f766e' } as const
+const knowledgeField = { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' }
+const idOf = (given: Json | undefined): string => fromWire('kb', String(given)) ?? NOWHERE
+
 const passageSchema = {
   type: 'object',
   properties: {
@@ -36,16 +41,13 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
   checked({
     descriptor: {
       type: 'knowledge.search',
-      kind: 'tool',
-      group: 'data',
+      ...look,
       title: 'Search knowledge',
       description: 'Finds the passages of a knowledge base that fit a question, with the place of each.',
-      icon: 'book-open',
-      colour: '#0f766e',
       keywords: ['knowledge', 'documents', 'retrieval', 'rag', 'answer', 'cite', 'find'],
       args_schema: fields(
         {
-          knowledge_id: { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' },
+          knowledge_id: knowledgeField,
           q: { type: 'string', title: 'Question', description: 'A question or words', minLength: 1, maxLength: 1_000 },
           limit: { type: 'integer', title: 'Limit', minimum: 1, maximum: MAX_PASSAGES, default: DEFAULT_PASSAGES },
         },
@@ -61,7 +63,7 @@ export const makeKnowledgeSearch = (parts: KnowledgeNodeParts): NodeKind =>
     },
     async run(call) {
       const { args, workspaceId, signal, executionId, principalId, nodePath } = call
-      const knowledgeId = fromWire('kb', String(args.knowledge_id)) ?? NOWHERE
+      const knowledgeId = idOf(args.knowledge_id)
       await requireReader(parts, call, knowledgeId)
       const found = await searchKnowledge(parts, {
         workspaceId,
@@ -113,16 +115,13 @@ export const makeKnowledgeAdd = (parts: KnowledgeAddParts): NodeKind =>
   checked({
     descriptor: {
       type: 'knowledge.add',
-      kind: 'tool',
-      group: 'data',
+      ...look,
       title: 'Add to knowledge',
       description: 'Adds a text to a knowledge base as a document. It is found once it has been indexed.',
-      icon: 'book-open',
-      colour: '#0f766e',
       keywords: ['knowledge', 'documents', 'index', 'rag', 'embed', 'store', 'vector'],
       args_schema: fields(
         {
-          knowledge_id: { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' },
+          knowledge_id: knowledgeField,
           text: { type: 'string', title: 'Text', minLength: 1, maxLength: MAX_TEXT, 'x-editor': 'text' },
           name: { type: 'string', title: 'Name', description: 'Default: its first line', minLength: 1, maxLength: 200 },
         },
@@ -138,7 +137,7 @@ export const makeKnowledgeAdd = (parts: KnowledgeAddParts): NodeKind =>
     },
     async run(call) {
       const { args, workspaceId } = call
-      const knowledgeId = fromWire('kb', String(args.knowledge_id)) ?? NOWHERE
+      const knowledgeId = idOf(args.knowledge_id)
       const name = typeof args.name === 'string' && args.name.trim() !== '' ? args.name.trim() : undefined
       const made = await parts.db
         .tenant({ workspaceId, userId: null }, async (tx) => {
