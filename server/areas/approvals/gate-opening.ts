@@ -44,7 +44,11 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
   const sha256 = payloadSha256(payload)
   const open = () =>
     deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
-      const present = await store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath)
+      // Sent together.
+      const [, present] = await Promise.all([
+        store.beginOpening(tx, wait.workspaceId),
+        store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath),
+      ])
       // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
       // Or people have edited the call that the node asked about: then it is the gate about theirs.
       if (

@@ -95,9 +95,14 @@ export async function cancelOpen(tx: Tx, workspaceId: string, executionId: strin
  * and the request for it stays until none is left.
  */
 export async function recheckWorkspace(deps: GateDependencies, workspaceId: string): Promise<void> {
-  const asked = await deps.db.tenant(inWorkspace(workspaceId), (tx) =>
-    tx.rows<{ recheck_id: number }>('select recheck_id from gate_rechecks where workspace_id = $1', [workspaceId]),
-  )
+  const asked = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
+    const rows = await tx.rows<{ recheck_id: number }>('select recheck_id from gate_rechecks where workspace_id = $1', [
+      workspaceId,
+    ])
+    // One that is being opened may have counted on those who left, and is not seen before its transaction ends.
+    await store.awaitOpenings(tx, workspaceId)
+    return rows
+  })
   let lockedByOthers = false
   for (let after: string | null = null; ; ) {
     const batch = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {

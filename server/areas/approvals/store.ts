@@ -67,6 +67,16 @@ export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promis
     requestId,
   ])
 
+const OPENING = `hashtextextended('gates ' || $1, 0)`
+
+/** Until the end of the transaction: those who look for gates after a departure wait for it. */
+export const beginOpening = (tx: Tx, workspaceId: string): Promise<unknown> =>
+  tx.rows(`select pg_advisory_xact_lock_shared(${OPENING})`, [workspaceId])
+
+/** Waits for the gates that are being opened. Those that are opened later see who has left. */
+export const awaitOpenings = (tx: Tx, workspaceId: string): Promise<unknown> =>
+  tx.rows(`select pg_advisory_xact_lock(${OPENING})`, [workspaceId])
+
 /** The one that stands for the node now, or stood last. */
 export const lockLatestGate = (
   tx: Tx,

@@ -1,6 +1,6 @@
 import type { FileValue } from '#engine/files'
 import { systemClock } from '#platform/clock'
-import type { Tx } from '#platform/db/pool'
+import { isUniqueViolation, type Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { readStandings } from './execution-store.ts'
 import { withFileNames, withoutUsed } from './files.ts'
@@ -10,7 +10,7 @@ import { readSurroundings, surroundingsOf } from './offer-store.ts'
 import { greet, threadOf } from './opening.ts'
 import { tellHolder } from './takeover.ts'
 import { type Decision, goneFrom, type Situation, type Statement, think } from './think.ts'
-import { findThreadOfRequest, type LockedThread, readThread } from './thread-store.ts'
+import { findThreadOfRequest, forgetUnused, type LockedThread, readThread } from './thread-store.ts'
 import { begin, finish, inOneTransaction, inWorkspace, lockForTurn, type TurnDependencies } from './turn-frame.ts'
 import { byline } from './turn-parts.ts'
 import type { FirstMessage, Incoming, Turn } from './types.ts'
@@ -141,8 +141,31 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     keepFiles(pending.thread, decision, files)
     return finish(tx, pending, around.offers, isStored ? undefined : greeting)
   })
-  return typeof begun === 'string' ? takeMessage(deps, { ...first, threadId: begun }) : begun
+  if (typeof begun !== 'string') return begun
+  try {
+    return await takeMessage(deps, { ...first, threadId: begun })
+  } catch (error) {
+    const other = isUniqueViolation(error, 'messages_by_request') ? await overtakenBy(deps, first, begun) : undefined
+    if (other === undefined) throw error
+    return takeMessage(deps, { ...first, threadId: other })
+  }
 }
+
+/**
+ * A request with the same key came at the same time, and its message was stored first: its conversation is the one. The one that
+ * was begun here has no message but the greeting, and nobody knows of it.
+ */
+const overtakenBy = (
+  { db }: TurnDependencies,
+  { workspaceId, requestKey, isTheirs }: FirstMessage,
+  begun: string,
+): Promise<string | undefined> =>
+  db.tenant(inWorkspace(workspaceId), async (tx) => {
+    const known = requestKey && (await findThreadOfRequest(tx, workspaceId, requestKey))
+    if (!known || !isTheirs(known)) return undefined
+    await forgetUnused(tx, workspaceId, begun)
+    return known.thread_id
+  })
 
 const lookAhead = (deps: TurnDependencies, { workspaceId, threadId, isTheirs }: Incoming): Promise<Situation> =>
   deps.db.tenant(inWorkspace(workspaceId), async (tx) => {

@@ -48,6 +48,10 @@ export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buf
     [workspaceId, requestKey],
   )
 
+/** Where nothing was said in it. */
+export const forgetUnused = (tx: Tx, workspaceId: string, threadId: string): Promise<number> =>
+  tx.count('delete from threads where workspace_id = $1 and thread_id = $2 and turn = 0', [workspaceId, threadId])
+
 /** A thread that its transaction has locked: nobody else writes to it until the end. */
 export type LockedThread = Thread & {
   /** The colleague who took over from the assistant. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { useSharedService } from '#test/harness/service'
+import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { retryIdOf } from './bulk-work.ts'
@@ -133,4 +133,19 @@ describe('whose executions', () => {
     const refused = await bulk(body)
     expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
   })
+})
+
+test('of requests at the same time no more are accepted than may run at once', async () => {
+  // Nobody works on them here, so each of them goes on running.
+  const idle = await startService({ role: 'api' })
+  try {
+    const { owner } = await makeWorld(idle)
+    const body = { action: 'cancel', filter: { tag: 'none' } }
+    const ask = () => owner.call('POST', '/api/executions/bulk', { body })
+    const answers = await Promise.all(Array.from({ length: 14 }, ask))
+    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length
+    expect([count(202), count(409)]).toEqual([10, 4])
+  } finally {
+    await idle.stop()
+  }
 })

@@ -220,6 +220,19 @@ async function asked(more: Record<string, string> = {}, redirect_uris = [CALLBAC
   return { request, decide, take, exchange }
 }
 
+test('a person lets no more than a hundred programs in, however many they allow at the same time', async () => {
+  const { browser, answer } = await signUp(service().base, { workspace_name: 'Many' })
+  const { decide, request } = await asked()
+  await service().sql(
+    `insert into oauth_grants (workspace_id, grant_id, client_id, user_id, resource)
+     select workspace_id, gen_random_uuid(), $2, user_id, 'x' from memberships, generate_series(1, 98) where user_id = $1`,
+    [fromWire('usr', answer.body.user.user_id), fromWire('oac', request.client_id)],
+  )
+  const answers = await Promise.all(Array.from({ length: 6 }, () => decide('allow', browser)))
+  const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length
+  expect([count(200), count(409)]).toEqual([2, 4])
+})
+
 describe('a code', () => {
   test('goes back with the state, and is exchanged once', async () => {
     const { decide, exchange } = await asked()

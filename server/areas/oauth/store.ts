@@ -42,13 +42,19 @@ export const hasGrant = async (tx: Tx, workspaceId: string, userId: string, clie
     [workspaceId, userId, clientId],
   )) !== undefined
 
-export const countGrants = async (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
-  (
+/** Two that count those of a person take turns. */
+export async function countGrants(tx: Tx, workspaceId: string, userId: string): Promise<number> {
+  await tx.rows(`select pg_advisory_xact_lock(hashtextextended('oauth_grants ' || $1 || ' ' || $2, 0))`, [
+    workspaceId,
+    userId,
+  ])
+  return (
     await tx.row<{ count: number }>(
       'select count(*)::integer as count from oauth_grants where workspace_id = $1 and user_id = $2',
       [workspaceId, userId],
     )
   ).count
+}
 
 export const insertGrant = (
   tx: Tx,

@@ -203,6 +203,20 @@ describe('a draft that is tried', () => {
     expect(await wrong({ definition: branch, pinned: { b: 1 } })).toEqual(['/pinned/b'])
   })
 
+  test('a workspace tries no more in a day than it may, however many ask at the same time', async () => {
+    const { owner, workspace } = await makeWorld(service)
+    const id = await save({ name: 'Often tried' }, owner)
+    await service.sql(
+      `insert into trials (workspace_id, trial_id, workflow_id, draft, definition, plan, effects)
+       select $1, gen_random_uuid(), $2, '{}', '{}', '[]', 'mock' from generate_series(1, 1998)`,
+      [workspace.uuid, fromWire('wf', id)],
+    )
+    const definition = { nodes: [{ id: 'n', type: 'set', args: { values: { a: 1 } } }], edges: [] }
+    const answers = await Promise.all(Array.from({ length: 6 }, () => attempt({ definition }, owner, id)))
+    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length
+    expect([count(200), count(429)]).toEqual([2, 4])
+  })
+
   test('a repeated request with the same key is the same trial', async () => {
     const send = () =>
       world.owner.call('POST', `/api/workflows/${workflow}/try?wait_s=60`, {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fromWire } from '#platform/ids'
 import { makeClient } from '#sdk/client'
 import { piecemeal, say } from '#test/fakes/llm/answers'
 import { useServiceWithModel } from '#test/harness/model'
@@ -168,6 +169,23 @@ test('the key of a stream belongs to its body: another one is refused, and JSON 
   expect((await visitor.watch('', free)).response.status).toBe(422)
   model.script(say('Ten.'))
   expect((await (await visitor.watch('And on Sundays?', free)).rest()).at(-1)).toMatchObject({ event: 'done' })
+})
+
+test('first messages with one key at the same time begin one conversation, and all of them watch its answer', async () => {
+  const visitor = await open()
+  model.script(say('Nine.'), say('never'))
+  const key = { 'idempotency-key': 'all-at-once' }
+  const before = model.count()
+  const streams = await Promise.all(Array.from({ length: 4 }, () => visitor.watch('When do you open?', key)))
+  expect(streams.map(({ response }) => response.status)).toEqual([200, 200, 200, 200])
+  const ends = await Promise.all(streams.map(async ({ rest }) => (await rest()).at(-1)!))
+  expect(ends.map(({ event }) => event)).toEqual(['done', 'done', 'done', 'done'])
+  expect(new Set(ends.map(({ data }) => data.thread_id)).size).toBe(1)
+  expect(model.count()).toBe(before + 1)
+  const begun = await service().sql('select from threads where template_id = $1', [
+    fromWire('tmpl', visitor.templateId),
+  ])
+  expect(begun.length).toBe(1)
 })
 
 test('what the model says before a tool is taken back when it goes on', async () => {
