@@ -64,7 +64,7 @@ test('a program whose tenant has no room is refused and rests, and is then heard
   full = true
   expect(await ask()).toContain('let in')
   door.know('Bearer known', caller)
-  expect(door.tenantOf('Bearer known')).toBe('tenant')
+  expect(door.callerOf('Bearer known')).toEqual({ tenant: 'tenant', limitKey: 'api_key:key' })
   const refusal = await ask()
   expect(refusal).toMatch(/^HTTP\/1\.1 503 /)
   expect(refusal).toMatch(/"code":"overloaded"/)

@@ -1,7 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { makeLru } from '#model/lru'
-import { SECOND } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Problem } from '../errors.ts'
 import { NOWHERE, newId } from '../ids.ts'
@@ -10,20 +8,23 @@ import { problemAnswer } from './answer.ts'
 import type { Identity } from './context.ts'
 import { type Limit, limits, type RateLimiter } from './limits.ts'
 import type { Patience } from './patience.ts'
+import { makeRests } from './rests.ts'
 import { secureHeaders } from './security.ts'
 import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
+import { watchUnheard } from './unheard.ts'
 
 // Refuses before the framework has seen the request: a flood of refusals is itself a load, and this halves it. Only programs
 // that were here before are refused so; pages of other origins are refused later, with the headers that let them read it.
 
 export type Door = {
   /** Whose credential it was when it was last looked up. */
-  tenantOf(credential: string): string | undefined
+  callerOf(credential: string): Known | undefined
   /** Remembers whose it is. */
   know(credential: string, identity: Identity): void
 }
 
-type Known = { tenant: string; limitKey: string }
+/** `limitKey`: what the calls with the credential are counted under. */
+export type Known = { tenant: string; limitKey: string }
 
 /** A refusal but for the id of the request: all others of the same kind are the same. */
 type Refusal = { status: number; headers: string[]; body: [before: string, after: string]; retryAfterS: number }
@@ -66,6 +67,7 @@ export function guardDoor(
 ): Door {
   const { config, admission, limiter, patience } = deps
   const known = makeLru<Known>(10_000)
+  const rests = makeRests()
   const limited = config.HEDDLE_RATE_LIMITS === 'on'
 
   const refusalOf = ({ headers: { authorization, origin }, url }: IncomingMessage): Refusal | undefined => {
@@ -82,7 +84,9 @@ export function guardDoor(
 
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   server.removeAllListeners('request')
+  const { heard } = watchUnheard(server)
   server.on('request', (request, response) => {
+    heard(request.socket)
     const refusal = refusalOf(request)
     if (!refusal) return handle(request, response)
     const { status, headers, body, retryAfterS } = refusal
@@ -90,12 +94,14 @@ export function guardDoor(
     response.writeHead(status, [...headers, 'x-request-id', id])
     // As text: then it leaves together with the headers.
     response.end(body[0] + id + body[1], 'latin1', () => {
-      if (isItsOwn(request, config)) setImmediate(rest, request.socket, retryAfterS)
+      // Anyone who was refused and asks again at once is not even heard: a thousand that did so took two thirds of the throughput
+      // from everybody.
+      if (isItsOwn(request, config)) setImmediate(rests.rest, request.socket, retryAfterS)
     })
   })
 
   return {
-    tenantOf: (credential) => known.get(credential)?.tenant,
+    callerOf: (credential) => known.get(credential),
     know: (credential, identity) => {
       const { workspace, credential: shown } = identity
       if (workspace === null || shown.kind === 'none' || known.get(credential)?.tenant === workspace.workspace_id)
@@ -111,12 +117,3 @@ const isItsOwn = ({ headers }: IncomingMessage, config: Config): boolean =>
   headers['x-forwarded-for'] === undefined &&
   headers.forwarded === undefined &&
   headers.via === undefined
-
-/**
- * Anyone who was refused and asks again at once is not even heard: a thousand that did so took two thirds of the throughput from
- * everybody. Nothing is lost; what they send waits in the kernel.
- */
-function rest(socket: Socket, seconds: number): void {
-  socket.pause()
-  setTimeout(() => socket.resume(), seconds * SECOND).unref()
-}

@@ -5,18 +5,18 @@ import { type Admission, makeAdmission } from './admission.ts'
 import { problemAnswer, sendAnswer, toProblem } from './answer.ts'
 import { credentialOf, identify } from './caller.ts'
 import { checkDeprecations, deprecationHeaders } from './deprecation.ts'
-import { type Door, guardDoor } from './door.ts'
+import { type Door, guardDoor, type Known } from './door.ts'
 import { makeHandler } from './handler.ts'
 import { type Idempotency, makeIdempotency } from './idempotency.ts'
 import type { Kernel } from './kernel-parts.ts'
 import { type LargeAnswers, makeLargeAnswers } from './large-answers.ts'
-import { makeRateLimiter, type RateLimiter } from './limits.ts'
+import { makeRateLimiter, type RateLimiter, type Verdict } from './limits.ts'
 import { makePatience } from './patience.ts'
 import { isResource } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import { compileEncoder, type Encode } from './schema.ts'
 import { shareSpending } from './shared-limits.ts'
-import { applyLimits, callerAddress, countRefused, holdSignIn } from './throttle.ts'
+import { applyLimits, callerAddress, countKnown, countRefused, holdSignIn } from './throttle.ts'
 
 /** Adds the routes of every area. */
 export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kernel): void {
@@ -123,16 +123,23 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
       reply.headers(deprecation)
       const limited = kernel.config.HEDDLE_RATE_LIMITS === 'on'
       const credential = credentialOf(request)
+      const known = (): Known | undefined => (credential === undefined ? undefined : shared.door.callerOf(credential))
+      const count = (): Verdict | undefined => {
+        const limitKey = limited ? known()?.limitKey : undefined
+        return limitKey === undefined ? undefined : countKnown(shared.limiter, limitKey, reply)
+      }
+      const early = count()
       // Requests are lined up by tenant before anything is read.
-      const tenant = credential === undefined ? undefined : shared.door.tenantOf(credential)
-      const turn = shared.admission.enter(tenant ?? callerAddress(request.ip))
+      const turn = shared.admission.enter(known()?.tenant ?? callerAddress(request.ip))
       request.turn = turn instanceof Promise ? await turn : turn
+      // Another request with the credential may have been identified meanwhile.
+      const counted = early ?? count()
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
         if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
         throw error
       })
       if (credential !== undefined) shared.door.know(credential, request.identity)
-      if (limited) applyLimits(shared.limiter, route, request, reply)
+      if (limited) applyLimits(shared.limiter, route, request, reply, counted)
       if (limited && route.rate === 'sign_in') await holdSignIn(shared.limiter, request, reply)
     },
     handler: async (request, reply) => {

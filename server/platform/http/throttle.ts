@@ -38,11 +38,26 @@ export const limitKeyOf = (credential: Exclude<Credential, { kind: 'none' }>): s
 export const rateLimited = (retryAfterS: number) =>
   problem('rate_limited', `Wait ${retryAfterS} s before the next request.`, { retryAfterS })
 
-export function applyLimits(limiter: RateLimiter, route: AnyRoute, request: FastifyRequest, reply: FastifyReply): void {
+/** Counts a call with a credential that was here before. A burst beyond the limit is refused before it waits for its turn. */
+export function countKnown(limiter: RateLimiter, limitKey: string, reply: Pick<FastifyReply, 'headers'>): Verdict {
+  const verdict = limiter.take(limits.general, limitKey)
+  if (verdict.allowed) return verdict
+  reply.headers(rateHeaders(verdict))
+  throw rateLimited(verdict.retryAfterS)
+}
+
+/** `counted`: what was said of a call that was counted before its caller was identified. */
+export function applyLimits(
+  limiter: RateLimiter,
+  route: AnyRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  counted: Verdict | undefined,
+): void {
   const { credential, workspace } = request.identity!
   const address = callerAddress(request.ip)
   const key = credential.kind === 'none' ? address : limitKeyOf(credential)
-  const verdicts = [limiter.take(credential.kind === 'none' ? limits.address : limits.general, key)]
+  const verdicts = [counted ?? limiter.take(credential.kind === 'none' ? limits.address : limits.general, key)]
   if (workspace) verdicts.push(limiter.take(limits.workspace, workspace.workspace_id))
   if (route.rate === 'visitor')
     verdicts.push(

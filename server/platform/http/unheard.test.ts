@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { watchUnheard } from './unheard.ts'
+
+const MANY = 300
+
+test('of new connections that ask at once a turn of the loop hears some; others do not wait for them, and all are answered', async () => {
+  const server = createServer()
+  const { heard } = watchUnheard(server)
+  const order: string[] = []
+  let now = 0
+  let most = 0
+  server.on('request', (request, response) => {
+    heard(request.socket)
+    order.push(request.url!)
+    if (now === 0)
+      setImmediate(() => {
+        now = 0
+      })
+    now += 1
+    most = Math.max(most, now)
+    response.end('heard')
+  })
+  let accepted = 0
+  const all = Promise.withResolvers<void>()
+  server.on('connection', () => {
+    accepted += 1
+    if (accepted === MANY + 1) all.resolve()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const open = (): Socket => connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8')
+  const ask = async (line: Socket, path: string): Promise<string> => {
+    line.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    return ((await once(line, 'data')) as [string])[0]
+  }
+
+  const kept = open()
+  await ask(kept, '/')
+  const lines = Array.from({ length: MANY }, open)
+  await Promise.all([all.promise, ...lines.map((line) => once(line, 'connect'))])
+  order.length = 0
+  most = 0
+  const answers = await Promise.all([...lines.map((line) => ask(line, '/new')), ask(kept, '/kept')])
+  expect(answers.filter((text) => text.endsWith('heard')).length).toBe(MANY + 1)
+  expect(most).toBeLessThanOrEqual(100)
+  expect(order.indexOf('/kept')).toBeLessThan(MANY)
+  for (const line of [kept, ...lines]) line.destroy()
+  server.close()
+})
