@@ -87,7 +87,8 @@ async function start(config: Config): Promise<void> {
   started.unshift(() => keys.stop())
   let address = config.HEDDLE_BASE_URL ?? membership?.address ?? null
   const { makeApp, seed, fillDemo } = await loading
-  const app = await makeApp({
+  const built = await pages
+  const making = makeApp({
     config,
     db,
     vault,
@@ -95,12 +96,17 @@ async function start(config: Config): Promise<void> {
     log,
     peers: membership?.peers,
     baseUrl: () => address ?? webAddressOf(config.HOST, config.PORT),
-    pages: await pages,
+    pages: built,
   })
+  const http = making.then((app) => app.http)
+  const seeding =
+    config.role === 'worker' ? Promise.resolve([]) : seed({ config, ownerUrl: urls.owner, http, log, fillDemo })
+  // Whichever of them fails is heard of below.
+  for (const promise of [http, seeding]) promise.catch(() => {})
+  const app = await making
   started.unshift(app.stop)
   drainMs = config.HEDDLE_DRAIN_S * SECOND
-  const lines =
-    config.role === 'worker' ? [] : await seed({ config, ownerUrl: urls.owner, http: app.http, log, fillDemo })
+  const lines = await seeding
   await (await own?.starting)?.onDisk
   for (const line of lines) console.log(line)
   keepGoing(log)

@@ -16,7 +16,8 @@ export type Demo = { user_id: string; workspace_id: string; key: string }
 export type SeedOptions = {
   config: Config
   ownerUrl: string
-  http: FastifyInstance
+  /** Waited for only where a demo is to be filled: the rest is done while the service is put together. */
+  http: FastifyInstance | Promise<FastifyInstance>
   log: Logger
   /** Fills the demo workspace once it is there, through the HTTP surface, with the demo person's key. */
   fillDemo?: (http: FastifyInstance, demo: Demo) => Promise<void>
@@ -35,7 +36,7 @@ export async function seed(options: SeedOptions): Promise<string[]> {
   if (demo && options.fillDemo) {
     // The service is useful without its examples; a failure here must not keep it from starting.
     await options
-      .fillDemo(http, demo)
+      .fillDemo(await http, demo)
       .catch((error: unknown) => log.error({ err: error }, 'the demo could not be filled'))
   }
   return lines

@@ -38,8 +38,7 @@ export async function migrate(options: {
   await client.connect()
   try {
     // Anyone who waits for the lock must not wait for a machine that has vanished.
-    await client.query(SET_PEERS)
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query(`${SET_PEERS}; select pg_advisory_lock(${LOCK})`)
     const applied = await readApplied(client)
     for (const { name, sha256 } of files) {
       const known = applied.get(name)
@@ -83,11 +82,11 @@ function readMigrations(directory: string): Migration[] {
 type Applied = { name: string; sha256: string; breaks: string | null }
 
 async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
-  await client.query(
-    'create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
-  )
   // Release 0.1.0 recorded names and hashes alone.
-  await client.query('alter table schema_migrations add column if not exists breaks text')
+  await client.query(
+    `create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
+     alter table schema_migrations add column if not exists breaks text`,
+  )
   const { rows } = await client.query<Applied>('select name, sha256, breaks from schema_migrations order by name')
   return new Map(rows.map((row) => [row.name, row]))
 }

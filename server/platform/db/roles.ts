@@ -23,6 +23,7 @@ const OLDEST = 160_000
 const LOCK = 7_203_001
 const WRONG_PASSWORD = '28P01'
 const FORBIDDEN = '42501'
+const NO_DATABASE = '3D000'
 
 const quote = pg.escapeIdentifier
 
@@ -53,36 +54,43 @@ export async function bootstrapRoles({
   createDatabase,
   settingsInRoles = false,
 }: RoleOptions): Promise<DatabaseUrls> {
-  const mayCreate = await signedIn(ownerUrl, async (admin) => {
-    await checkVersion(admin)
-    await admin.query('select pg_advisory_lock($1)', [LOCK])
-    const able = await makeGroups(admin)
-    if (createDatabase !== undefined) await makeDatabase(admin, createDatabase)
-    return able
-  })
   const address = new URL(ownerUrl)
   if (createDatabase !== undefined) address.pathname = `/${createDatabase}`
-  if (!mayCreate) return urlsByMembership(address)
-
-  const { oid, passwords, isKept } = await signedIn(address.href, async (admin) => {
-    await admin.query('select pg_advisory_lock($1)', [LOCK])
-    const { rows } = await admin.query(
-      'select oid, datname as name from pg_database where datname = current_database()',
-    )
-    const { oid, name } = rows[0] as { oid: number; name: string }
-    const known = await findPasswords(admin, oid, passwordFor, keeper)
-    await makeSignIns(admin, oid, known.passwords, keeper && !known.isKept ? keeper.seal(known.passwords) : undefined)
-    await setRights(admin, oid, name)
-    if (settingsInRoles) await setSessionSettings(admin, oid)
-    return { oid, ...known }
+  const setUp = () =>
+    signedIn(address.href, async (admin) => {
+      await checkVersion(admin)
+      await admin.query('select pg_advisory_lock($1)', [LOCK])
+      if (!(await makeGroups(admin))) return undefined
+      const { rows } = await admin.query(
+        'select oid, datname as name from pg_database where datname = current_database()',
+      )
+      const { oid, name } = rows[0] as { oid: number; name: string }
+      const known = await findPasswords(admin, oid, passwordFor, keeper)
+      await makeSignIns(admin, oid, known.passwords, keeper && !known.isKept ? keeper.seal(known.passwords) : undefined)
+      await setRights(admin, oid, name)
+      if (settingsInRoles) await setSessionSettings(admin, oid)
+      return { oid, ...known }
+    })
+  const found = await setUp().catch(async (error: { code?: string }) => {
+    if (createDatabase === undefined || error.code !== NO_DATABASE) throw error
+    await signedIn(ownerUrl, async (admin) => {
+      await checkVersion(admin)
+      await admin.query('select pg_advisory_lock($1)', [LOCK])
+      await makeGroups(admin)
+      await makeDatabase(admin, createDatabase)
+    })
+    return setUp()
   })
+  if (found === undefined) return urlsByMembership(address)
+  const { oid, passwords, isKept } = found
   const urls = urlsFor((kind) => {
     const url = new URL(address)
     url.username = signIn(kind, oid)
     url.password = passwords[kind]
     return url.href
   })
-  await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
+  // Passwords that were kept are those of the roles. Others are made of the key, which may be the wrong one.
+  if (!isKept) await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
   if (keeper && !isKept) await keepPasswords(address.href, signIn('owner', oid), keeper.seal(passwords))
   return urls
 }

@@ -18,7 +18,7 @@ import type { LargeAnswers } from './large-answers.ts'
 import { parametersOf } from './parameters.ts'
 import { type Chosen, render, toJson } from './render.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
-import { compileEncoder, type Encode } from './schema.ts'
+import { type Encode, lazyEncoder } from './schema.ts'
 import { makeEventStream, type OpenStream, wantsStream } from './stream.ts'
 
 type Params = Record<string, string>
@@ -32,14 +32,12 @@ export function makeHandler(
   { idempotency, largeAnswers }: { idempotency: Idempotency; largeAnswers: LargeAnswers },
   { encodeCurrent, tagged }: { encodeCurrent: Encode | undefined; tagged: boolean },
 ) {
-  const encode = route.answer && compileEncoder(route.answer)
+  const encode = route.answer && lazyEncoder(route.answer)
   const rendering = { encode, tagged, check: kernel.checkAnswers }
-  const bodyFields = fieldsOf(route.body)
   const audited = isAudited(route)
   const isRead = route.method === 'GET'
-  const isList = fieldsOf(route.query).has('cursor')
   const changes = route.method !== 'GET' && route.method !== 'POST'
-  const serverOwned = new Set([...fieldsOf(route.answer)].filter((field) => !bodyFields.has(field)))
+  const fields = lookedAt(route)
 
   async function perform(
     ctx: Context,
@@ -67,7 +65,7 @@ export function makeHandler(
       : render(
           route,
           rendering,
-          isList ? bound(route, result, request, params) : result,
+          fields().isList ? bound(route, result, request, params) : result,
           chosen,
           request.url.split('?', 1)[0]!,
         )
@@ -76,7 +74,7 @@ export function makeHandler(
   }
 
   const inputFrom = (request: FastifyRequest, params: Params): ReadInput =>
-    readInput(route, request, kernel.config, params, serverOwned)
+    readInput(route, request, kernel.config, params, fields().serverOwned)
 
   /** Reads the input now; what is wrong with it is thrown when it is asked for. */
   function inputAhead(request: FastifyRequest, params: Params): { value?: ReadInput['value']; read(): ReadInput } {
@@ -174,6 +172,22 @@ export function makeHandler(
     const known = isRead && etag !== undefined ? tagKnown(request.headers['if-none-match'], etag) : undefined
     if (known !== undefined) return sendUnchanged(reply, known)
     return sendAnswer(reply, answer)
+  }
+}
+
+type Fields = { isList: boolean; serverOwned: ReadonlySet<string> }
+
+/** Looked for with the first request of a route. */
+function lookedAt(route: AnyRoute): () => Fields {
+  let fields: Fields | undefined
+  return () => {
+    if (fields) return fields
+    const own = fieldsOf(route.body)
+    fields = {
+      isList: fieldsOf(route.query).has('cursor'),
+      serverOwned: new Set([...fieldsOf(route.answer)].filter((field) => !own.has(field))),
+    }
+    return fields
   }
 }
 

@@ -14,7 +14,7 @@ import { makeRateLimiter, type RateLimiter, type Verdict } from './limits.ts'
 import { makePatience } from './patience.ts'
 import { isResource } from './render.ts'
 import type { AnyRoute } from './route.ts'
-import { compileEncoder, type Encode } from './schema.ts'
+import { type Encode, lazyEncoder } from './schema.ts'
 import { shareSpending } from './shared-limits.ts'
 import { applyLimits, callerAddress, countKnown, countRefused, holdSignIn } from './throttle.ts'
 
@@ -70,7 +70,7 @@ function encodersOf(routes: AnyRoute[]): Map<unknown, Encode> {
   const encoders = new Map<unknown, Encode>()
   for (const route of routes) {
     if (!route.answer) continue
-    const encode = compileEncoder(route.answer) ?? ((value: unknown) => value)
+    const encode = lazyEncoder(route.answer)
     encoders.set(route.run, encode)
     if (route.current && !encoders.has(route.current)) encoders.set(route.current, encode)
   }

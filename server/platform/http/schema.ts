@@ -104,6 +104,15 @@ export function compileEncoder(schema: z.ZodType): Encode | undefined {
   }
 }
 
+/** The same, made with its first use: most of the hundreds of routes are not asked for a while after a start. */
+export function lazyEncoder(schema: z.ZodType): Encode {
+  let encode: Encode | undefined
+  return (value) => {
+    encode ??= compileEncoder(schema) ?? ((same) => same)
+    return encode(value)
+  }
+}
+
 type ZodDefinition = {
   type: string
   shape?: Record<string, z.ZodType>
