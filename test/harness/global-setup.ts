@@ -1,4 +1,16 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -24,6 +36,9 @@ declare module 'vitest' {
 }
 
 const PREFIX = 'heddle-test-cluster-'
+const IN_MEMORY = '/dev/shm'
+/** Far more than all databases of a test run take, and the tests beside them. */
+const ROOM = 8 * 2 ** 30
 
 type Cluster = { postgres: ProvidedContext['postgres']; stop(): Promise<void> }
 type Shared = { projects: number; cluster: Promise<Cluster> }
@@ -49,9 +64,24 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
+/**
+ * In memory where there is room. A database is 1,400 files: a file system on disk looks for inodes that were not deleted a moment ago, and
+ * each `create database` took 290 ms of processor time there and 45 in memory, after some had been dropped.
+ */
+function placeForCluster(): string {
+  try {
+    accessSync(IN_MEMORY, constants.W_OK)
+    const { bavail, bsize } = statfsSync(IN_MEMORY)
+    if (Math.min(bavail * bsize, process.availableMemory()) > ROOM) return IN_MEMORY
+  } catch {
+    // There is no such place.
+  }
+  return tmpdir()
+}
+
 async function startCluster(): Promise<Cluster> {
   await sweep()
-  const dataDir = mkdtempSync(join(tmpdir(), PREFIX))
+  const dataDir = mkdtempSync(join(placeForCluster(), PREFIX))
   chmodSync(dataDir, 0o711)
   const log = pino({ level: 'warn' })
   const postgres = await startEmbeddedPostgres({ dataDir, log, durable: false })
@@ -106,14 +136,15 @@ async function hashPasswordsQuickly(superuserUrl: string, addresses: string[]): 
 
 /** Clusters of test runs that were killed outright: nobody holds their lock any more. */
 async function sweep(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    const dataDir = join(tmpdir(), name)
+  const places = [tmpdir(), IN_MEMORY].filter((place) => existsSync(place))
+  const left = places.flatMap((place) => readdirSync(place).map((name) => ({ name, dataDir: join(place, name) })))
+  for (const { dataDir } of left.filter(({ name }) => name.startsWith(PREFIX))) {
     try {
       if (Date.now() - statSync(dataDir).mtimeMs < MINUTE) continue
       lockDirectory(dataDir)()
       if (existsSync(join(dataDir, 'postgres', 'cluster'))) {
-        const left = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'silent' }), durable: false })
-        await left.stop()
+        const found = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'silent' }), durable: false })
+        await found.stop()
       }
       rmSync(dataDir, { recursive: true, force: true })
     } catch {
