@@ -142,7 +142,7 @@ async function sweep(): Promise<void> {
     try {
       if (Date.now() - statSync(dataDir).mtimeMs < MINUTE) continue
       lockDirectory(dataDir)()
-      if (existsSync(join(dataDir, 'postgres', 'cluster'))) {
+      if (existsSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'))) {
         const found = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'silent' }), durable: false })
         await found.stop()
       }
