@@ -15,9 +15,26 @@ export const readManifests = (): Manifest[] =>
 
 export type Catalogue = ReadonlyMap<string, Service>
 
-let known: Catalogue | undefined
+/** Read when somebody looks at it: a start does not, and reading takes as long as a twentieth of one. */
+class Services implements Catalogue {
+  #read: Map<string, Service> | undefined
 
-export function serviceCatalogue(): Catalogue {
-  known ??= new Map(readManifests().map((manifest) => [manifest.service, expandService(manifest)]))
-  return known
+  get #services(): Map<string, Service> {
+    this.#read ??= new Map(readManifests().map((manifest) => [manifest.service, expandService(manifest)]))
+    return this.#read
+  }
+  get size() {
+    return this.#services.size
+  }
+  get = (name: string) => this.#services.get(name)
+  has = (name: string) => this.#services.has(name)
+  keys = () => this.#services.keys()
+  values = () => this.#services.values()
+  entries = () => this.#services.entries()
+  forEach = (each: (service: Service, name: string, all: Catalogue) => void) => this.#services.forEach(each);
+  [Symbol.iterator] = () => this.#services.entries()
 }
+
+const services = new Services()
+
+export const serviceCatalogue = (): Catalogue => services

@@ -101,6 +101,15 @@ function argsSchema(action: ActionSource, common: ActionSource['args'], path: st
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
+/** Written out when somebody looks at it: there are thousands, and few are used. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 export const usualEffect = (method: string): ServiceEffect =>
   method === 'GET' || method === 'HEAD' ? 'read' : method === 'POST' ? 'write' : 'idempotent'
 
@@ -109,13 +118,16 @@ function expandAction(service: Manifest, action: ActionSource): ServiceAction {
   const usual = usualEffect(method)
   const safe = usual === 'write' && service.idempotency_header !== undefined ? 'idempotent' : usual
   const { args: _args, request: _request, ...rest } = action
+  const schema = once(() => argsSchema(action, service.args, path))
   return {
     ...rest,
     method,
     path,
     description: action.description ?? action.title,
     effect: action.effect ?? safe,
-    args_schema: argsSchema(action, service.args, path),
+    get args_schema() {
+      return schema()
+    },
   }
 }
 
@@ -136,14 +148,26 @@ function argsOfAction(action: ServiceAction | undefined, args: readonly string[]
 
 function expandTrigger(trigger: TriggerSource, actions: ReadonlyMap<string, ServiceAction>): ServiceTrigger {
   const { args = [], ...rest } = trigger
-  const args_schema = argsOfAction(actions.get(trigger.action), args)
-  return { ...rest, description: trigger.description ?? trigger.title, args_schema }
+  const schema = once(() => argsOfAction(actions.get(trigger.action), args))
+  return {
+    ...rest,
+    description: trigger.description ?? trigger.title,
+    get args_schema() {
+      return schema()
+    },
+  }
 }
 
 function expandHook(hook: HookSource, actions: ReadonlyMap<string, ServiceAction>): ServiceHook {
   const { args = [], ...rest } = hook
-  const args_schema = argsOfAction(actions.get(hook.register), args)
-  return { ...rest, description: hook.description ?? hook.title, args_schema }
+  const schema = once(() => argsOfAction(actions.get(hook.register), args))
+  return {
+    ...rest,
+    description: hook.description ?? hook.title,
+    get args_schema() {
+      return schema()
+    },
+  }
 }
 
 export function expandService(manifest: Manifest): Service {
