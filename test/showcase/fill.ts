@@ -1,4 +1,6 @@
 import { type Client, makeClient } from '#sdk/client'
+import { fillBilling } from './billing.ts'
+import { fillKept } from './kept.ts'
 import { showcase } from './workflows.ts'
 
 // A workspace as it looks after a month of use, made through the API: what the screenshots show.
@@ -130,6 +132,7 @@ export async function fillShowcase(
     fillData(ada, score, { old: version.version_id, current: stricter.version_id }, at, options.leads),
     fillConversations(base, ada, charles, refund, at),
     fillBilling(ada, at),
+    fillKept(ada, at),
   ])
 
   const start = async (by: Client, workflow_id: string, input: Record<string, unknown>): Promise<string> =>
@@ -333,18 +336,4 @@ async function visitShop(base: string, templateId: string, token: string): Promi
     body: JSON.stringify({ message: 'My cloth came with a stain. Can I have my money back?' }),
   })
   if (!answer.ok) throw new Error(await answer.text())
-}
-
-async function fillBilling(ada: Client, at: Record<string, string>): Promise<void> {
-  const intent = await ada.createSetupIntent()
-  const year = new Date().getFullYear() + 2
-  await ada.confirmSetupIntent({
-    setup_intent_id: intent.setup_intent_id,
-    client_secret: intent.client_secret,
-    card: { number: '4242424242424242', exp_month: 11, exp_year: year, cvc: '123' },
-  })
-  const plans = (await ada.listPlans()).items.filter(({ amount }) => amount > 0)
-  if (plans[0]) await ada.createBillingSubscription({ plan_id: plans[0].plan_id })
-  const record = await ada.createSubscription({ name: 'Yarn, monthly', quantity: 40, metadata: { supplier: 'Lyon' } })
-  at.record = `/billing/records/${record.subscription_id}`
 }

@@ -3,7 +3,7 @@ import type { NotificationPreferences } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { Field, Select } from '#web/ui/field.tsx'
-import { Card, Page, Section } from '#web/ui/page.tsx'
+import { Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { languages, t } from '#web/words/language.ts'
@@ -57,16 +57,16 @@ function Choices({ found }: { found: NotificationPreferences }) {
   const change = (kind: string, way: Way, on: boolean): void =>
     setChosen(chosen.map((one) => (one.kind === kind ? { ...one, [way]: on, is_default: false } : one)))
   return (
-    <Card>
+    <>
       <Table<Preference>
         label="Notifications by kind"
         rows={chosen}
         rowKey={({ kind }) => kind}
         columns={[
-          { header: 'What', cell: ({ title }) => t(title) },
+          { header: 'What', cell: ({ title }) => <span className="block whitespace-normal">{t(title)}</span> },
           ...ways.map(({ way, label }) => ({
             header: label,
-            width: '5rem',
+            width: '4.75rem',
             cell: (one: Preference) => (
               <input
                 type="checkbox"
@@ -113,6 +113,6 @@ function Choices({ found }: { found: NotificationPreferences }) {
           Back to the defaults
         </Button>
       </div>
-    </Card>
+    </>
   )
 }

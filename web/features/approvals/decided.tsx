@@ -40,13 +40,13 @@ export function DecidedPage() {
               { header: 'Request', link: true, cell: ({ title }) => title },
               {
                 header: 'Your vote',
-                width: '7rem',
+                width: '6rem',
                 cell: (row) => {
                   const vote = mine(row)
                   return vote ? words[vote.decision] : '–'
                 },
               },
-              { header: 'Result', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
+              { header: 'Result', width: '6.5rem', cell: ({ status }) => <StatusBadge status={status} /> },
               { header: 'Workflow', width: '12rem', secondary: true, cell: (row) => nameOf(row.workflow_id) },
               {
                 header: 'Started by',

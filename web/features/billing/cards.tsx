@@ -1,12 +1,13 @@
-import { CreditCard, Plus, Trash2 } from 'lucide-react'
+import { CreditCard, Plus, Star } from 'lucide-react'
 import { useState } from 'react'
 import type { PaymentMethod } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Button } from '#web/ui/button.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
 import { Card } from '#web/ui/page.tsx'
+import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
@@ -18,14 +19,7 @@ const brandName = (brand: string): string => brand.charAt(0).toUpperCase() + bra
 export function CardsPage() {
   const { isOwner } = useRole()
   const [adding, setAdding] = useState(false)
-  const [asked, setAsked] = useState<PaymentMethod | null>(null)
   const methods = useList('listPaymentMethods')
-  const remove = useChange('deletePaymentMethod', { stale: ['listPaymentMethods'], done: 'The card was deleted' })
-  const prefer = useChange('setDefaultPaymentMethod', {
-    stale: ['listPaymentMethods', 'listInvoices', 'getMyBillingSubscription'],
-    done: ({ last4 }) => `The card ending in ${last4} is now the default`,
-    failed: 'Could not change the default',
-  })
   const add = isOwner && (methods.data?.length ?? 0) > 0 && (
     <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
       Add card
@@ -70,48 +64,41 @@ export function CardsPage() {
                 secondary: true,
               },
               { header: 'Added', cell: (row) => <RelativeTime at={row.created_at} />, width: '9rem', secondary: true },
-              {
-                header: <span className="sr-only">Actions</span>,
-                cell: (row) =>
-                  isOwner && (
-                    <span className="flex items-center justify-end gap-1">
-                      {!row.default && (
-                        <Button
-                          size="small"
-                          aria-label={`Make the card ending in ${row.last4} the default`}
-                          onClick={() => prefer.mutate({ payment_method_id: row.payment_method_id })}
-                        >
-                          Make default
-                        </Button>
-                      )}
-                      <IconButton
-                        size="small"
-                        icon={Trash2}
-                        label={`Delete the card ending in ${row.last4}`}
-                        onClick={() => setAsked(row)}
-                      />
-                    </span>
-                  ),
-                width: '11rem',
-                align: 'right',
-              },
+              { ...menuColumn, cell: (row) => isOwner && <CardMenu card={row} /> },
             ]}
           />
         )}
       </Loaded>
       <AddCard open={adding} onClose={() => setAdding(false)} />
-      <ConfirmDialog
-        open={asked !== null}
-        onClose={() => setAsked(null)}
-        title={`Delete the card ending in ${asked?.last4}?`}
-        consequence={
-          asked?.default
-            ? 'This is the default card. The newest other card becomes the default. You cannot delete the last card while a subscription uses it.'
-            : 'It will no longer be charged. You can add it again.'
-        }
-        action="Delete card"
-        onConfirm={() => remove.mutateAsync({ payment_method_id: asked!.payment_method_id })}
-      />
     </BillingShell>
+  )
+}
+
+function CardMenu({ card }: { card: PaymentMethod }) {
+  const { payment_method_id, last4 } = card
+  const remove = useChange('deletePaymentMethod', { stale: ['listPaymentMethods'], done: 'The card was deleted' })
+  const prefer = useChange('setDefaultPaymentMethod', {
+    stale: ['listPaymentMethods', 'listInvoices', 'getMyBillingSubscription'],
+    done: ({ last4 }) => `The card ending in ${last4} is now the default`,
+    failed: 'Could not change the default',
+  })
+  return (
+    <RowMenu
+      name={`${brandName(card.brand)} ${last4}`}
+      removal={{
+        title: `Delete the card ending in ${last4}?`,
+        consequence: card.default
+          ? 'This is the default card. The newest other card becomes the default. You cannot delete the last card while a subscription uses it.'
+          : 'It will no longer be charged. You can add it again.',
+        action: 'Delete card',
+        onConfirm: () => remove.mutateAsync({ payment_method_id }),
+      }}
+    >
+      {!card.default && (
+        <MenuItem icon={Star} onSelect={() => prefer.mutate({ payment_method_id })}>
+          Make default
+        </MenuItem>
+      )}
+    </RowMenu>
   )
 }

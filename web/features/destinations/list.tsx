@@ -37,9 +37,9 @@ export function DestinationsPage() {
       rowKey={(row) => row.destination_id}
       rowTo={(row) => `/destinations/${row.destination_id}`}
       columns={[
-        { header: 'Address', link: true, cell: (row) => row.url },
+        { header: 'Address', link: true, cell: (row) => row.url.replace(/^https:\/\//, '') },
         { header: 'Events', cell: (row) => row.event_types.join(', '), secondary: true },
-        { header: 'State', cell: (row) => <DestinationState destination={row} />, width: '8rem' },
+        { header: 'State', cell: (row) => <DestinationState destination={row} />, width: '6rem' },
         {
           header: 'Last accepted',
           cell: (row) => <RelativeTime at={row.last_success_at} />,

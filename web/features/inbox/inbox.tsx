@@ -77,7 +77,7 @@ export function ConversationsPage() {
                 value={whose}
                 onChange={(event) => setWhose(event.target.value)}
                 options={[
-                  { value: '', label: 'Of anyone' },
+                  { value: '', label: 'Any assignee' },
                   { value: 'me', label: 'Assigned to me' },
                   { value: 'nobody', label: 'Assigned to nobody' },
                   ...people

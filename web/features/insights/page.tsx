@@ -108,12 +108,12 @@ function Workflows({ of, days }: { of: Asked; days: number }) {
                     <span className="text-ink-2">System workflows and jobs</span>
                   ),
               },
-              { header: 'Runs', cell: (row) => formatNumber(row.total), align: 'right', width: '6rem' },
+              { header: 'Runs', cell: (row) => formatNumber(row.total), align: 'right', width: '5rem' },
               {
                 header: 'Failed',
                 cell: (row) => share(row.failed + row.timed_out, row.total),
                 align: 'right',
-                width: '8rem',
+                width: '6rem',
               },
               {
                 header: 'Duration p95',

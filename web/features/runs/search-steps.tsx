@@ -28,7 +28,11 @@ export function SearchSteps({ execution, definition, selected, onSelect, childre
   return (
     <>
       <div className="mb-3 flex max-w-md">
-        <SearchField search={search} label="Find a step" placeholder="Name, kind, input, output or error of a step" />
+        <SearchField
+          search={search}
+          label="Find a step"
+          placeholder="Find a step by name, kind, input, output or error"
+        />
       </div>
       {found === null ? (
         children
