@@ -91,6 +91,7 @@ describe.skipIf(noBrowser)('the graph of a run', () => {
     await eventually(() => found.allTextContents()).toEqual(['AmountSucceeded', 'WaySucceeded'])
     await find.fill('size')
     await eventually(() => found.allTextContents()).toEqual(['EachSucceeded', 'Each › Size', 'Each › Big'])
+    await eventually(async () => new URL(page.url()).searchParams.get('q')).toBe('size')
     await found.last().click()
     await step.getByRole('heading', { name: 'Big' }).waitFor()
     await eventually(async () => new URL(page.url()).search).toBe('?node=each%5B0%5D.big&q=size')
