@@ -16,7 +16,7 @@ describe.skipIf(noBrowser)('every page of a workspace at work', () => {
   })
 
   it('shuts nobody out, in the light and in the dark, fits a phone, and says where one is', {
-    timeout: 900_000,
+    timeout: 1_500_000,
   }, async () => {
     const ada = await site().visit()
     await site().call(ada, 'POST', '/auth/sign-in', { email: shown.owner, password: PASSWORD })
