@@ -8,6 +8,7 @@ import { SlowFirst } from './test/harness/slow-first.ts'
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'compiled')
 
 const files = testFiles()
+const isRun = process.argv.includes('run')
 /** A process runs file after file and loads the program once. A file that leaves something behind in it fails. */
 const shared = { isolate: false, setupFiles: ['test/harness/left-behind.ts'] }
 /** Node runs the program and its tests as they are, as in production: nothing is transformed, nothing can be mocked. */
@@ -29,6 +30,7 @@ export default defineConfig({
       { extends: true, test: { name: 'slow', include: files.slow, env: whole, ...native, ...withDatabase } },
     ],
     pool: 'forks',
+    execArgv: isRun ? ['--import', join(import.meta.dirname, 'test', 'harness', 'untracked-imports.ts')] : [],
     // Service tests wait for timers and processes about half of their time.
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: SlowFirst },
