@@ -148,6 +148,24 @@ test('a rate limit holds for all processes together', async () => {
   expect(accepted - refilled).toBeLessThan(2 * limits.sign_up.burst - 2)
 })
 
+test('every line of the log names the process that wrote it', async () => {
+  const { program, person } = await start({ HEDDLE_LOG_LEVEL: 'debug', HEDDLE_RATE_LIMITS: 'off' })
+  // What has not been written to its end is not a line yet.
+  const lines = () => program.errors().split('\n').slice(0, -1)
+  const writers = () =>
+    new Set(lines().flatMap((line) => (line.includes('"operation":"fetchOdds"') ? [JSON.parse(line).process] : [])))
+  // Each request comes on a connection of its own, so that both processes get some.
+  await until(async () => {
+    const { body } = await person.call('POST', '/api/workflows/odds', {
+      body: { date: '2026-01-31' },
+      headers: { connection: 'close' },
+    })
+    expect(body.code).toBe('provider_not_configured')
+    return writers().size === 2
+  })
+  expect(writers()).toEqual(new Set([1, 2]))
+})
+
 slow('SIGHUP replaces every process and fails no request', async () => {
   const { program, person } = await start({ HEDDLE_RATE_LIMITS: 'off', HEDDLE_DRAIN_S: '1' })
   const before = membersOf(program)
