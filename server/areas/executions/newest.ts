@@ -1,4 +1,5 @@
 import { DAY } from '#platform/clock'
+import type { Tx } from '#platform/db/pool'
 import { firstIdAt, idsFrom, idsUntil, LAST_ID } from '#platform/ids'
 
 // Executions stand in partitions by week, and a statement opens every week that its bounds of ids allow. Pages are read newest
@@ -57,4 +58,18 @@ export async function readNewest<Row>(
   const rows = await read(lately, to, wanted)
   if (rows.length >= wanted) return rows
   return [...rows, ...(await read(from, lately, wanted - rows.length))]
+}
+
+/**
+ * Reads the rows of a statement by indexes that are in its order, no further than its limit. Plans are made without the values: the planner
+ * takes any range for a few rows, and would read and sort all of it. Sent together. The plan stays with the connection, so the
+ * setting is of this statement alone.
+ */
+export async function rowsInOrder<Row extends object>(tx: Tx, text: string, values: unknown[]): Promise<Row[]> {
+  const [, rows] = await Promise.all([
+    tx.rows(`select set_config('enable_sort', 'off', true)`),
+    tx.rows<Row>(text, values),
+    tx.rows(`select set_config('enable_sort', 'on', true)`),
+  ])
+  return rows
 }

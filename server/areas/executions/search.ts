@@ -1,6 +1,6 @@
 import type { TriggerKind } from '#engine/ports'
 import type { Tx } from '#platform/db/pool'
-import { type Listing, rangeOf, readNewest } from './newest.ts'
+import { type Listing, rangeOf, readNewest, rowsInOrder } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 import { summaryColumns } from './store.ts'
 
@@ -100,8 +100,12 @@ export const searchExecutions = (
 ): Promise<ExecutionSummary[]> => {
   const statuses = filter.status ? [...new Set(filter.status)].sort() : [null]
   const text = textFor(statuses, filter.trigger, listing.oldestFirst ? 'asc' : 'desc')
+  // Few are queued or running at a time. Their indexes have another order, so what they find is sorted.
+  const areFew = statuses.some((status) => status === 'queued' || status === 'running')
+  const read = (values: unknown[]): Promise<ExecutionSummary[]> =>
+    areFew ? tx.rows(text, values) : rowsInOrder(tx, text, values)
   return readNewest(rangeOf(listing), (from, to, wanted) =>
-    tx.rows<ExecutionSummary>(text, [
+    read([
       workspaceId,
       userId,
       from,

@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/pool'
-import { type Listing, rangeOf, readNewest } from './newest.ts'
+import { type Listing, rangeOf, readNewest, rowsInOrder } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
 /** A row as lists show it. */
@@ -20,7 +20,8 @@ export const listByWorkflow = (
   listing: Listing & { jobs?: boolean; trials?: boolean },
 ): Promise<ExecutionSummary[]> =>
   readNewest(rangeOf(listing), (from, to, wanted) =>
-    tx.rows<ExecutionSummary>(
+    rowsInOrder<ExecutionSummary>(
+      tx,
       // Written out, so that the index over all that no job began can serve it.
       `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${listing.jobs ? '' : "and trigger_kind <> 'job'"}
          and execution_id >= $3 and execution_id < $4 and created_at >= $5 and created_at < $6 and ($8 or trigger_kind <> 'trial')
@@ -46,7 +47,8 @@ export const listBySystem = (
   listing: Listing,
 ): Promise<ExecutionSummary[]> =>
   readNewest(rangeOf(listing), (from, to, wanted) =>
-    tx.rows<ExecutionSummary>(
+    rowsInOrder<ExecutionSummary>(
+      tx,
       `select ${summaryColumns} from executions where workspace_id = $1 and system_slug = $2 and started_by = $3
          and execution_id >= $4 and execution_id < $5 and created_at >= $6 and created_at < $7
        order by execution_id ${listing.oldestFirst ? 'asc' : 'desc'} limit $8`,
