@@ -85,7 +85,8 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
       .getByRole('link', { name: /Publish the article/ })
       .first()
       .click()
-    await ben.page.getByRole('heading', { name: 'Publish the article?' }).waitFor()
+    // Exact: a toast says that a vote on it is needed.
+    await ben.page.getByRole('heading', { name: 'Publish the article?', exact: true }).waitFor()
     await ada.page.goto(new URL(ben.page.url()).pathname)
     await ada.page.getByText('Weaving <b>today</b>').waitFor()
 
@@ -123,7 +124,7 @@ describe.skipIf(noBrowser)('people in a workflow', () => {
     await page.keyboard.type('green')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Publish the article?' }).waitFor()
+    await page.getByRole('heading', { name: 'Publish the article?', exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await page.locator('body').press('g')
     await page.locator('body').press('a')

@@ -108,7 +108,7 @@ describe.skipIf(noBrowser)('roles in the console', () => {
       [ben, 0],
     ] as const) {
       await who.page.goto(`/approvals/${request_id}`)
-      await who.page.getByRole('heading', { name: 'Go?' }).waitFor()
+      await who.page.getByRole('heading', { name: 'Go?', exact: true }).waitFor()
       await eventually(() => who.page.getByRole('link', { name: 'See the run' }).count()).toBe(links)
     }
   })

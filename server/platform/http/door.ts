@@ -7,11 +7,11 @@ import { type Admission, overloaded } from './admission.ts'
 import { problemAnswer } from './answer.ts'
 import type { Identity } from './context.ts'
 import { type Limit, limits, type RateLimiter } from './limits.ts'
+import { limitNewConnections } from './new-connections.ts'
 import type { Patience } from './patience.ts'
-import { makeRests } from './rests.ts'
+import { makePauses } from './pauses.ts'
 import { secureHeaders } from './security.ts'
 import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
-import { watchUnheard } from './unheard.ts'
 
 // Refuses before the framework has seen the request: a flood of refusals is itself a load, and this halves it. Only programs
 // that were here before are refused so; pages of other origins are refused later, with the headers that let them read it.
@@ -67,7 +67,7 @@ export function guardDoor(
 ): Door {
   const { config, admission, limiter, patience } = deps
   const known = makeLru<Known>(10_000)
-  const rests = makeRests()
+  const pauses = makePauses()
   const limited = config.HEDDLE_RATE_LIMITS === 'on'
 
   const refusalOf = ({ headers: { authorization, origin }, url }: IncomingMessage): Refusal | undefined => {
@@ -84,9 +84,9 @@ export function guardDoor(
 
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   server.removeAllListeners('request')
-  const { heard } = watchUnheard(server)
+  const { requested } = limitNewConnections(server)
   server.on('request', (request, response) => {
-    heard(request.socket)
+    requested(request.socket)
     const refusal = refusalOf(request)
     if (!refusal) return handle(request, response)
     const { status, headers, body, retryAfterS } = refusal
@@ -94,9 +94,9 @@ export function guardDoor(
     response.writeHead(status, [...headers, 'x-request-id', id])
     // As text: then it leaves together with the headers.
     response.end(body[0] + id + body[1], 'latin1', () => {
-      // Anyone who was refused and asks again at once is not even heard: a thousand that did so took two thirds of the throughput
+      // Anyone who was refused and asks again at once is not read from meanwhile: a thousand that did so took two thirds of the throughput
       // from everybody.
-      if (isItsOwn(request, config)) setImmediate(rests.rest, request.socket, retryAfterS)
+      if (isItsOwn(request, config)) setImmediate(pauses.pause, request.socket, retryAfterS)
     })
   })
 

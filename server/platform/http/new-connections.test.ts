@@ -2,21 +2,21 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchUnheard } from './unheard.ts'
+import { limitNewConnections } from './new-connections.ts'
 
 const MANY = 600
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-test('of new connections that ask at once a turn of the loop hears some; others do not wait for them, and all are answered', async () => {
+test('a turn of the loop serves some of the new connections that ask at once; others do not wait for them, and all are answered', async () => {
   const server = createServer()
-  const { heard } = watchUnheard(server)
+  const { requested } = limitNewConnections(server)
   const order: string[] = []
   let now = 0
   let most = 0
   server.on('request', (request, response) => {
-    heard(request.socket)
+    requested(request.socket)
     order.push(request.url!)
     if (now === 0)
       setImmediate(() => {
@@ -24,7 +24,7 @@ test('of new connections that ask at once a turn of the loop hears some; others 
       })
     now += 1
     most = Math.max(most, now)
-    response.end('heard')
+    response.end('served')
   })
   let accepted = 0
   const all = Promise.withResolvers<void>()
@@ -49,7 +49,7 @@ test('of new connections that ask at once a turn of the loop hears some; others 
   order.length = 0
   most = 0
   const answers = await Promise.all([...lines.map((line) => ask(line, '/new')), ask(kept, '/kept')])
-  expect(answers.filter((text) => text.endsWith('heard')).length).toBe(MANY + 1)
+  expect(answers.filter((text) => text.endsWith('served')).length).toBe(MANY + 1)
   expect(most).toBeLessThanOrEqual(MANY / 2)
   expect(order.indexOf('/kept')).toBeLessThan(MANY)
   for (const line of [kept, ...lines]) line.destroy()
