@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,6 +17,7 @@ import { ENTRY } from '../server/built.mjs'
 const root = join(import.meta.dirname, '..')
 let database: TestDatabase
 let built: string
+const target = createServer((_request, response) => response.end('7'))
 let dataDir: string
 let program: Program | undefined
 
@@ -26,17 +30,22 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await program?.stop('SIGINT')
+  target.close()
   for (const directory of [built, dataDir]) rmSync(directory, { recursive: true, force: true })
   await database.drop()
 })
 
-test('the built program starts, finds what is no part of it, and runs a workflow with code', async () => {
+test('the built program starts, finds what is no part of it, and runs a workflow with a request and code', async () => {
   const inputs = await bundleProgram({ home: root, entry: 'server/begin.ts', directory: built })
   expect(inputs).toContain('server/app.ts')
   expect(readdirSync(built).length).toBeLessThan(100)
 
+  target.listen(0, '127.0.0.1')
+  await once(target, 'listening')
+  const host = `127.0.0.1:${(target.address() as AddressInfo).port}`
   program = startProgram(
     {
+      HEDDLE_ALLOW_TARGETS: host,
       DATABASE_URL: database.superuserUrl,
       HEDDLE_DATA_DIR: dataDir,
       HEDDLE_SECRET_KEY: Buffer.alloc(32, 9).toString('base64'),
@@ -54,13 +63,20 @@ test('the built program starts, finds what is no part of it, and runs a workflow
   const person = await makePerson(surface)
   await makeWorkspace(surface, person)
   const definition = {
-    nodes: [{ id: 'c', type: 'code', args: { source: 'export default () => [1, 2, 3].length', input: null } }],
-    edges: [],
+    nodes: [
+      { id: 'get', type: 'http.request', args: { url: `http://${host}/` } },
+      {
+        id: 'c',
+        type: 'code',
+        args: { source: 'export default (n) => [1, n].length', input: { $ref: 'nodes.get.output.body' } },
+      },
+    ],
+    edges: [{ from: { node: 'get' }, to: 'c' }],
     output: { $ref: 'nodes.c.output' },
   }
   const { body: workflow } = await person.call('POST', '/api/workflows', { body: { name: 'Built', definition } })
   const { body: run } = await person.call('POST', `/api/workflows/${workflow.workflow_id}/run?wait_s=60`, { body: {} })
-  expect(run).toMatchObject({ status: 'succeeded', results: 3 })
+  expect(run).toMatchObject({ status: 'succeeded', results: 2 })
   for (const path of ['/healthz', '/openapi.json', '/widget/v1.js'])
     expect([path, (await callAt(base, 'GET', path)).status]).toEqual([path, 200])
 })

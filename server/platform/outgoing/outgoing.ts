@@ -65,7 +65,9 @@ type Library = typeof import('undici')
 let loading: Promise<Library> | undefined
 
 /** Loaded with the first request that leaves: it is a tenth of the program's text, and the start does not need it. */
-const loadLibrary = (): Promise<Library> => (loading ??= import('undici'))
+// Its default: in the built program the module has no other exports.
+const loadLibrary = (): Promise<Library> =>
+  (loading ??= import('undici').then((module) => module.default as unknown as Library))
 
 export function makeOutgoing(options: OutgoingOptions): Outgoing {
   const guard = makeGuard(options.allowTargets, options.resolve)
