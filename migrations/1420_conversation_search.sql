@@ -1,14 +1,14 @@
 -- Breaks nothing: functions and indexes. Texts are found in the messages of a workspace without reading all of them.
 
 -- The runs of three characters in a text, as numbers that differ between workspaces: what one workspace holds does not lengthen
--- the search of another. The first 8,000 characters are in it.
+-- the search of another. The first 2,000 characters are in it: each costs about 10 µs when a message is written.
 create function text_grams(workspace uuid, body text) returns bigint[]
 language plpgsql immutable parallel safe cost 5000 set search_path = pg_catalog, pg_temp as $$
 begin
   return array(
     select distinct hashtextextended(c || c2 || c3, hashtextextended(workspace::text, 0))
     from (select c, lead(c) over (order by n) as c2, lead(c, 2) over (order by n) as c3
-      from string_to_table(lower(left(body, 8000)), null) with ordinality as t (c, n)) g
+      from string_to_table(lower(left(body, 2000)), null) with ordinality as t (c, n)) g
     where c3 is not null);
 end $$;
 

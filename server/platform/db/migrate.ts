@@ -16,8 +16,8 @@ const LOCK = 7_203_002
  */
 const OTHER_TEXTS: Record<string, readonly string[]> = {
   '0704_claims.sql': ['8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
-  '1420_conversation_search.sql': ['b7131260654e45e2b1d760afba6cc2940a083e2efdd00cbbd45715706bc9cd13'],
-  '1441_shorter_grams.sql': ['8e8a3647502122b23d1223c88d489f4d1126940152d6104b249e089b1932be5e'],
+  '1420_conversation_search.sql': ['257d180ec7eae8eefd42421b783bdd8d56c327781e84ad88788f279f96725943'],
+  '1441_shorter_grams.sql': ['eec3c97303d7cd19783e8438ca2137f1888b146b086c3d687c5e16cb40827da5'],
 }
 
 type Migration = { name: string; sql: string; sha256: string }
