@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DatabaseReadOnly, DatabaseSilent } from '#platform/db/unavailable'
 import { problem } from '#platform/errors'
-import { Fenced, Full, Refused, Unknown } from './journal/journal.ts'
+import { Fenced, Full, Refused, Unknown } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
 import { type PlatformFault, platformFault, StorageTrouble } from './platform-fault.ts'
 

@@ -1,7 +1,7 @@
 import { ExpressionFailure } from '#model/expressions'
 import { DatabaseSilent, isConnectionLost, isDatabaseUnavailable } from '#platform/db/unavailable'
 import { isProblem, type Problem } from '#platform/errors'
-import { Fenced, Full, Unknown, Unsent } from './journal/journal.ts'
+import { Fenced, Full, Unknown, Unsent } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
 
 // One place says which errors are trouble of the service itself: its database, its blob store, more load than it can carry.

@@ -3,7 +3,7 @@ import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
 import { ENQUEUE, type StartRow } from './batch.ts'
 import { queuedText } from './encode.ts'
-import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './journal.ts'
+import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './failures.ts'
 import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 

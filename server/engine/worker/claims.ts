@@ -1,14 +1,9 @@
-import { makeLru } from '#model/lru'
 import { SECOND } from '#platform/clock'
 import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
 import type { Logger } from '#platform/log'
-import { type PlatformFault, platformFault } from '../platform-fault.ts'
-import { ForNewerRelease } from '../release.ts'
-import type { Claimed, ClaimedOne, ExecutionRow, Inboxes, Journals, Routed } from './claim-store.ts'
-import type { Identities, Identity } from './identity.ts'
-import type { Owned } from './owned.ts'
-import type { Store } from './store.ts'
-import { suspicion } from './suspects.ts'
+import { makeArrivals } from './arrivals.ts'
+import type { Claimed, ClaimedOne, ExecutionRow, Routed } from './claim-store.ts'
+import type { Identity } from './identity.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
 
@@ -31,7 +26,6 @@ export type Claims = {
 const CLAIM = 128
 /** For so long the next claim waits for those that are being read. A blob store that hangs holds up those it has parts of. */
 const READ_WITHIN = SECOND / 4
-const MAX_PAUSE_S = 60
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 
 /** Resolves with it, or after that time. */
@@ -44,29 +38,21 @@ const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
   clearTimeout(timer)
 }
 
-export const makeClaims = (deps: {
-  store: Store
-  log: Logger
-  /** An execution met trouble of the service itself. */
-  count(kind: PlatformFault['kind']): void
-  identities: Identities
-  limits: { perWorkspace: number; claimPerWorkspace: number }
-  /** How many more may be in memory. */
-  room(): number
-  /** How much room there is for executions that may have killed their workers (`suspicion`). */
-  suspectRoom(): number
-  /** Some workspace has as many under way as it may. */
-  someAtLimit(): boolean
-  read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
-  takeUp(owned: Owned, of: Identity): Promise<unknown>
-  /** The rules of this workflow have to look at an execution that became due. */
-  decideSoon(workspaceId: string, workflowId: string): void
-}): Claims => {
+export const makeClaims = (
+  deps: Parameters<typeof makeArrivals>[0] & {
+    limits: { perWorkspace: number; claimPerWorkspace: number }
+    /** How many more may be in memory. */
+    room(): number
+    /** How much room there is for executions that may have killed their workers (`suspicion`). */
+    suspectRoom(): number
+    /** Some workspace has as many under way as it may. */
+    someAtLimit(): boolean
+    /** The rules of this workflow have to look at an execution that became due. */
+    decideSoon(workspaceId: string, workflowId: string): void
+  },
+): Claims => {
   const { store, log, identities, limits } = deps
-  /** Claimed and not yet read, with the crashes counted against them. */
-  const arriving = new Map<string, number>()
-  /** For how long those that did not load here were put back the last time. */
-  const pauses = makeLru<{ seconds: number; since: Date }>(10_000)
+  const arrivals = makeArrivals(deps)
   let after = NOWHERE
   let alone = false
   let queueKnown = false
@@ -85,7 +71,7 @@ export const makeClaims = (deps: {
       // A workspace that had the whole of the last claim to itself keeps nobody waiting.
       perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
       workspaceLimit: limits.perWorkspace,
-      suspects: [...arriving.values()].reduce((room, crashes) => room - suspicion(crashes), deps.suspectRoom()),
+      suspects: deps.suspectRoom() - arrivals.suspicion(),
     }
     const claimed = await store.claim(of.workerId, after, wanted)
     const found = await claimed.rows
@@ -97,38 +83,8 @@ export const makeClaims = (deps: {
     return { ...claimed, rows, routed: routed.length }
   }
 
-  const putBack = (row: ExecutionRow, of: Identity, error: unknown): Promise<unknown> => {
-    const before = pauses.get(row.execution_id)
-    const seconds = Math.min((before?.seconds ?? 1) * 2, MAX_PAUSE_S)
-    const since = before?.since ?? new Date()
-    pauses.set(row.execution_id, { seconds, since })
-    const fault = platformFault(error, 'engine')
-    if (fault) deps.count(fault.kind)
-    return store.putBack(row, of.workerId, { seconds, since, words: fault?.words ?? null })
-  }
-
-  const takeUp = async (row: ExecutionRow, of: Identity, events: Journals, inbox: Inboxes): Promise<void> => {
-    try {
-      const owned = await deps.read(row, events, inbox)
-      arriving.delete(row.execution_id)
-      pauses.remove(row.execution_id)
-      // What is left lying goes back to the queue when this worker gives up its name.
-      if (of === identities.current() && !identities.renewing() && !stopped) await deps.takeUp(owned, of)
-    } catch (error) {
-      arriving.delete(row.execution_id)
-      const newer = error instanceof ForNewerRelease
-      if (newer) log.info({ execution_id: row.execution_id }, 'an execution is left to a newer release')
-      else if (platformFault(error, 'engine')?.kind === 'load')
-        log.info({ execution_id: row.execution_id }, 'an execution waits for memory that others hold')
-      else log.error({ err: error, execution_id: row.execution_id }, 'an execution could not be taken up')
-      await (newer ? store.leaveToNewer(row, of.workerId) : putBack(row, of, error)).catch((failure: Error) =>
-        log.warn({ err: failure }, 'an execution could not be put back'),
-      )
-    }
-  }
-
   const claimOnce = async (of: Identity): Promise<boolean> => {
-    const room = deps.room() - arriving.size
+    const room = deps.room() - arrivals.count()
     if (room <= 0 || stopped || identities.renewing()) return false
     const { rows, routed, ...coming } = await claim(of, room)
     if (rows.length === 0) {
@@ -137,12 +93,12 @@ export const makeClaims = (deps: {
       queueKnown = deps.someAtLimit()
       return false
     }
-    for (const row of rows) arriving.set(row.execution_id, row.crashes)
+    for (const row of rows) arrivals.add(row.execution_id, row.crashes)
     const [events, inbox] = await Promise.all([coming.events, coming.inbox]).catch((error: unknown) => {
-      for (const row of rows) arriving.delete(row.execution_id)
+      for (const row of rows) arrivals.remove(row.execution_id)
       throw error
     })
-    await atMost(READ_WITHIN, Promise.all(rows.map((row) => takeUp(row, of, events, inbox))))
+    await atMost(READ_WITHIN, Promise.all(rows.map((row) => arrivals.takeUp(row, of, events, inbox))))
     return true
   }
 
@@ -182,24 +138,29 @@ export const makeClaims = (deps: {
     executionId: string
   }): Promise<void> => {
     const of = identities.current()
-    arriving.set(executionId, 0)
+    arrivals.add(executionId, 0)
     try {
       const found = await store.claimOne(of.workerId, workspaceId, executionId)
       if (found)
-        await takeUp(found.row, of, new Map([[executionId, found.facts]]), new Map([[executionId, found.messages]]))
+        await arrivals.takeUp(
+          found.row,
+          of,
+          new Map([[executionId, found.facts]]),
+          new Map([[executionId, found.messages]]),
+        )
       else soon()
     } catch (error) {
       claimFailed(error, of)
     } finally {
-      arriving.delete(executionId)
+      arrivals.remove(executionId)
       naming = undefined
     }
   }
 
   const takeHanded = async (of: Identity, { row, facts, messages }: ClaimedOne): Promise<void> => {
     const { execution_id: id } = row
-    arriving.set(id, 0)
-    await takeUp(row, of, new Map([[id, facts]]), new Map([[id, messages]]))
+    arrivals.add(id, 0)
+    await arrivals.takeUp(row, of, new Map([[id, facts]]), new Map([[id, messages]]))
   }
 
   return {
@@ -220,9 +181,10 @@ export const makeClaims = (deps: {
       else naming = claimOne(at)
     },
     queueKnown: () => queueKnown,
-    isArriving: (executionId) => arriving.has(executionId),
+    isArriving: (executionId) => arrivals.has(executionId),
     stop: async () => {
       stopped = true
+      arrivals.stop()
       await Promise.all([claiming, naming, ...handed])
     },
   }

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+import { isConnectionLost } from '#platform/db/unavailable'
+import type { Logger } from '#platform/log'
+import type { Encoded } from './batch.ts'
+import { commitOf } from './encode.ts'
+import { Fenced, Full, isFull, isPassing, Refused } from './failures.ts'
+import { isSealed, openWeek } from './sealed.ts'
+import type { Watched } from './watched.ts'
+
+// One batch on one connection: sent until each of its appends is accepted or refused.
+
+/** `moved`: the row was updated (a parking one only if no message had come). `started`: its row is the one inserted. */
+export type Accepted = { moved: boolean; started: boolean }
+export type Waiting = { encoded: Encoded; resolve(accepted: Accepted): void; reject(error: Error): void }
+
+export type Delivery = {
+  workerId: string
+  log: Logger
+  watched: Watched
+  /** Something was put into the outbox of events. */
+  onLeft?(): void
+  /** The database has no room. Starts of this batch are refused with this error. */
+  onFull(error: Full): void
+  onWritten(): void
+}
+
+type Answer = { alive: number; generation: number; moved: string[]; started: string[] }
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What is under way must be recorded, however long that takes; what has not begun need not begin. */
+export const refuseStarts = (batch: Waiting[], because: Error): Waiting[] =>
+  batch.filter(({ encoded, reject }) => {
+    if (encoded.start) reject(because)
+    return !encoded.start
+  })
+
+/** Throws when the connection is lost: then nobody knows whether the batch was written. */
+export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: Waiting[], tries = 0): Promise<void> {
+  const { log } = delivery
+  let answer: Answer
+  try {
+    answer = await send(delivery, client, batch)
+  } catch (error) {
+    if (isConnectionLost(error)) throw error
+    if (isSealed(error)) {
+      await openWeek(client, error)
+      return deliver(delivery, client, batch, tries + 1)
+    }
+    if (isPassing(error)) {
+      if (tries === 0) log.warn({ err: error }, 'a batch was not accepted and is sent again')
+      const kept = isFull(error) ? withoutStarts(delivery, batch, error) : batch
+      if (kept.length === 0) return
+      await pause(Math.min(1000, 5 * 2 ** tries))
+      return deliver(delivery, client, kept, tries + 1)
+    }
+    if (batch.length === 1) {
+      log.error({ err: error, execution_id: batch[0]?.encoded.executionId }, 'an append was refused')
+      return batch[0]?.reject(new Refused((error as Error).message))
+    }
+    // One bad row must stop nobody else: halve until it stands alone.
+    const half = batch.length >> 1
+    await deliver(delivery, client, batch.slice(0, half))
+    return deliver(delivery, client, batch.slice(half))
+  }
+  delivery.onWritten()
+  settle(batch, answer)
+}
+
+async function send(delivery: Delivery, client: pg.PoolClient, batch: Waiting[]): Promise<Answer> {
+  const { workerId, watched } = delivery
+  for (;;) {
+    const { leaves, ...statement } = commitOf(
+      workerId,
+      batch.map((waiting) => waiting.encoded),
+      watched,
+    )
+    const known = watched.generation()
+    const { rows } = await client.query<Answer>(statement)
+    const answer = rows[0] as Answer
+    if (answer.alive > 0 || answer.generation === known) {
+      if (leaves && answer.alive > 0) delivery.onLeft?.()
+      return answer
+    }
+    // Nothing was written: it was made with an old list of the workspaces whose events leave.
+    await watched.reload(client)
+  }
+}
+
+function withoutStarts(delivery: Delivery, batch: Waiting[], cause: unknown): Waiting[] {
+  const error = new Full('the disk of the database is full', { cause })
+  delivery.onFull(error)
+  return refuseStarts(batch, error)
+}
+
+function settle(batch: Waiting[], answer: Answer): void {
+  if (answer.alive === 0) {
+    for (const waiting of batch) waiting.reject(new Fenced('this worker was declared dead'))
+    return
+  }
+  const moved = answer.moved.length > 0 ? new Set(answer.moved) : undefined
+  const started = answer.started.length > 0 ? new Set(answer.started) : undefined
+  for (const { encoded, resolve } of batch) {
+    resolve({ moved: moved?.has(encoded.executionId) ?? false, started: started?.has(encoded.executionId) ?? false })
+  }
+}
