@@ -3,7 +3,7 @@ import { type NodeCall, NodeFailure, type NodeKind, type NodeResult } from '#eng
 import { type AnyKind, isControl } from '#engine/nodes/kind'
 import type { NodeTable } from '#engine/nodes/table'
 import type { FindRecorded } from '#engine/nodes/trial-answer'
-import { Unreplayable } from '#engine/replaying/drive'
+import { Unreplayable } from '#engine/replaying/answers'
 import { readPast, withBlobs } from '#engine/replaying/read'
 import { type Call, keyOf, readPastRun } from '#engine/replaying/record'
 import { contextOf } from '#engine/worker/owned'

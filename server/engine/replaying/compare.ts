@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { diffJson, isSameJson, type JsonChange } from '#model/json-diff'
 import { jsonSize } from '#model/size'
-import type { Course, Made, Mocked, PathEntry } from './drive.ts'
+import type { Course, Made, Mocked, PathEntry } from './course.ts'
 
 // How a candidate's course differs from that of the past run. What is reported is bounded, and secrets are not in it.
 

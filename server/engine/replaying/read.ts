@@ -4,7 +4,7 @@ import type { Blobs } from '#providers/blobs/index'
 import type { Fact } from '../interpreter/state.ts'
 import { readBlob } from '../outputs.ts'
 import type { BlobRef, ExecutionEventType, TriggerKind } from '../ports.ts'
-import { Unreplayable } from './drive.ts'
+import { Unreplayable } from './answers.ts'
 
 // Past runs with their journals, several at once. A run that is larger than the limit is named and not read.
 

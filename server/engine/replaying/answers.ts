@@ -1,0 +1,217 @@
+import type { Json, JsonObject, Node } from '#model/definition'
+import { isActing } from '#model/touch'
+import { argsOf } from '../interpreter/activate.ts'
+import type { Command } from '../interpreter/commands.ts'
+import type { Context } from '../interpreter/context.ts'
+import { errorOf } from '../interpreter/errors.ts'
+import { compile } from '../interpreter/graph.ts'
+import type { Happening } from '../interpreter/happening.ts'
+import { openPass, UNLIMITED } from '../interpreter/pass.ts'
+import { type GraphState, hasEnded } from '../interpreter/state.ts'
+import { type NodeCall, NodeFailure, type NodeKind } from '../node.ts'
+import { plausibleOutput } from '../trying/plausible.ts'
+import type { Turns } from '../worker/turns.ts'
+import { addUsage, type Course } from './course.ts'
+import { answerHappening, endHappening } from './happenings.ts'
+import { type Call, keyOf, type PastRun, settledBy } from './record.ts'
+
+// Answers what the interpreter commands: from the record, by computing, or with a mock.
+
+/** A run that cannot be held against a candidate, and why. */
+export class Unreplayable extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export type DriveDeps = {
+  workspaceId: string
+  turns: Turns
+  /** Kinds that only compute: they run for real where the record does not answer. */
+  computing: ReadonlyMap<string, NodeKind>
+  descriptorOf(type: string): NodeKind['descriptor'] | undefined
+  /** Milliseconds of this machine, to stop a run that computes without end. */
+  now(): number
+}
+
+export type Frame = { context: Context; prefix: string; past: PastRun | undefined }
+export type End = { state: GraphState; at: number }
+export type Report = Pick<Course, 'sent' | 'asked' | 'unanswered' | 'mocked' | 'usage'>
+
+/** One replay. `run` runs a graph in it: the definition's own, or the body of a map. */
+export type Drive = {
+  deps: DriveDeps
+  report: Report
+  until: number
+  commands: number
+  run(frame: Frame, startAt: number): Promise<End>
+}
+
+export type Answer = { at: number; happenings: Happening[] }
+
+export const MAX_MS = 10_000
+const MAX_ITEMS = 1_000
+const GRACE_MS = 60_000
+
+function recorded(frame: Frame, node: Node, key: string, attempt: number): Call | undefined {
+  const calls = frame.past?.calls.filter((call) => call.node === node.id && call.key === key && call.end) ?? []
+  return calls.find((call) => call.attempt === attempt) ?? calls.at(-1)
+}
+
+/** What the node gave then to other arguments, or what it would plausibly give. */
+function mock({ deps, report }: Drive, frame: Frame, node: Node): Json {
+  const reason = frame.past?.calls.some((call) => call.node === node.id) ? 'arguments_differ' : 'not_recorded'
+  report.mocked.push({ node_id: frame.prefix + node.id, type: node.type, reason })
+  const before = frame.past?.calls.findLast(
+    (call) => call.node === node.id && call.type === node.type && call.end?.kind === 'succeeded',
+  )
+  if (before?.end?.kind === 'succeeded') return before.end.output
+  return plausibleOutput(node, deps.descriptorOf(node.type))
+}
+
+/** What the record says a command led to. Undefined where nothing follows from it. */
+export async function answerOf(
+  drive: Drive,
+  frame: Frame,
+  state: GraphState,
+  command: Command,
+  clock: number,
+): Promise<Answer | undefined> {
+  if (command.do === 'grace') return { at: clock, happenings: [{ kind: 'grace', until: clock + GRACE_MS }] }
+  if (command.do === 'close' || command.do === 'abandon' || command.do === 'due') return undefined
+  const node = compile(frame.context.graph).nodes.get(command.node) as Node
+  const attempt = state.nodes[node.id]?.attempt ?? 1
+  const ready = state.nodes[node.id]?.ready ?? 0
+  const outer = settledBy(state, ready)
+  const args = command.do === 'map' || command.do === 'loop' ? wholeArgs(frame, state, node) : command.args
+  const key = keyOf(node, args, { ...frame.context.outer, ...outer })
+  const call = recorded(frame, node, key, attempt)
+  if (command.do === 'open') return answerQuestion(drive.report, frame, node, command, call, clock)
+  if (isActing(node.type) && attempt === 1)
+    drive.report.sent.push({ node_id: frame.prefix + node.id, type: node.type, args })
+  if (call?.end) {
+    addUsage(drive.report.usage, call.end.usage)
+    return { at: Math.max(clock, call.end.at), happenings: [endHappening(command, node, attempt, call.end)] }
+  }
+  switch (command.do) {
+    case 'run':
+      return { at: clock, happenings: [await runOrMock(drive, frame, node, command)] }
+    case 'child':
+      return {
+        at: clock,
+        happenings: [{ kind: 'child', node: node.id, attempt, results: mock(drive, frame, node), error: null }],
+      }
+    case 'map':
+      return runItems(drive, frame, state, command, clock)
+    case 'loop':
+      return { at: clock, happenings: [{ kind: 'done', node: node.id, attempt, output: mock(drive, frame, node) }] }
+  }
+}
+
+function answerQuestion(
+  report: Report,
+  frame: Frame,
+  node: Node,
+  { people, args }: Command & { do: 'open' },
+  call: Call | undefined,
+  clock: number,
+): Answer {
+  const node_id = frame.prefix + node.id
+  report.asked.push({ node_id, type: node.type, args })
+  const opened: Happening = { kind: 'opened', node: node.id, people, data: {}, dueAt: null }
+  if (!call?.end) {
+    report.unanswered.push(node_id)
+    return { at: clock, happenings: [opened] }
+  }
+  return { at: Math.max(clock, call.end.at), happenings: [opened, answerHappening(node, call.end)] }
+}
+
+async function runOrMock(
+  drive: Drive,
+  frame: Frame,
+  node: Node,
+  { attempt, args }: Command & { do: 'run' },
+): Promise<Happening> {
+  const kind = drive.deps.computing.get(node.type)
+  if (!kind) return { kind: 'done', node: node.id, attempt, output: mock(drive, frame, node) }
+  try {
+    const { output, port } = await kind.run(callOf(drive.deps, frame, node, { attempt, args }))
+    return { kind: 'done', node: node.id, attempt, output, ...(port !== undefined && { port }) }
+  } catch (error) {
+    const retryable = !(error instanceof NodeFailure) || error.retryable
+    return { kind: 'error', node: node.id, attempt, error: errorOf(error), retryable }
+  }
+}
+
+/** The record holds what a map gave as a whole: an item that is new or changed is run, with its effects mocked. */
+async function runItems(
+  drive: Drive,
+  frame: Frame,
+  state: GraphState,
+  { node, attempt, args: { items, body, onItemError } }: Command & { do: 'map' },
+  clock: number,
+): Promise<Answer | undefined> {
+  if (items.length > MAX_ITEMS) throw new Unreplayable('too_many_items', `a map has more than ${MAX_ITEMS} items`)
+  const outer = { ...frame.context.outer, ...settledBy(state, state.nodes[node]?.ready ?? 0) }
+  const outputs: Json[] = []
+  let at = clock
+  for (const [index, item] of items.entries()) {
+    const prefix = `${frame.prefix}${node}[${index}].`
+    const context: Context = {
+      ...frame.context,
+      graph: body,
+      seed: `${frame.context.seed}:${prefix}`,
+      item,
+      index,
+      outer,
+    }
+    const end = await drive.run({ context, prefix, past: undefined }, clock)
+    at = Math.max(at, end.at)
+    // Somebody would have to answer first.
+    if (!hasEnded(end.state)) return undefined
+    const { status, results, error } = end.state
+    if (status !== 'succeeded' && onItemError === 'fail') {
+      const { code, message } = error ?? { code: 'failed', message: 'an item failed' }
+      const details: JsonObject = { index, error: (error ?? null) as Json }
+      return {
+        at,
+        happenings: [{ kind: 'error', node, attempt, error: { code, message, details }, retryable: false }],
+      }
+    }
+    outputs.push(status === 'succeeded' ? (results ?? null) : { error: (error ?? null) as Json })
+  }
+  return { at, happenings: [{ kind: 'done', node, attempt, output: outputs }] }
+}
+
+/** All arguments of a map or loop, its body included: what the record is keyed by. */
+function wholeArgs({ context }: Frame, state: GraphState, node: Node): JsonObject {
+  const pass = openPass(context, compile(context.graph), state, { at: 0, allowance: UNLIMITED })
+  return argsOf(pass, node, state.nodes[node.id]?.ready ?? 0)
+}
+
+const silent = { info() {}, warn() {}, error() {}, debug() {}, trace() {}, fatal() {} } as unknown as NodeCall['log']
+
+const callOf = (
+  deps: DriveDeps,
+  { context, prefix }: Frame,
+  node: Node,
+  { attempt, args }: { attempt: number; args: JsonObject },
+): NodeCall => ({
+  workspaceId: deps.workspaceId,
+  workflowId: null,
+  executionId: context.seed,
+  nodePath: prefix + node.id,
+  attempt,
+  args,
+  effectKey: `${context.seed}:${prefix}${node.id}`,
+  principalId: null,
+  credentialIds: new Set(),
+  startedBy: null,
+  timeoutS: node.timeout_s,
+  signal: AbortSignal.timeout(MAX_MS),
+  log: silent,
+  progress: () => {},
+  step: (_name, work) => work(),
+})
