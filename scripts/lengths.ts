@@ -13,8 +13,6 @@ export const EXCEPTIONS: Record<string, number> = {
   'a function of server/areas/executions/routes.ts': 175,
   'a function of server/areas/jobs/routes.ts': 175,
   'a function of server/areas/threads/routes.ts': 175,
-  'a function of server/engine/journal/journal.ts': 200,
-  'a function of server/engine/replaying/drive.ts': 200,
   'a function of server/engine/worker/claims.ts': 200,
   'a function of server/platform/http/idempotency.ts': 175,
   'a function of server/providers/billing/stripe/stripe.ts': 200,

@@ -13,7 +13,7 @@ import { type Collected, collectStatements, type ListCall, type Statement } from
 const dynamic: Record<string, string> = {
   'server/areas/connections/using.ts': 'the text of a person, sent to their own warehouse',
   'server/platform/http/list.ts': 'made of the declaration of a list; every call of `readList` is looked at',
-  'server/engine/journal/journal.ts': 'made of the parts that a batch has; every test that runs a workflow executes it',
+  'server/engine/journal/deliver.ts': 'made of the parts that a batch has; every test that runs a workflow executes it',
 }
 
 const isOurs = (file: string): boolean =>

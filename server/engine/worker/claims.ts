@@ -1,6 +1,5 @@
 import { SECOND } from '#platform/clock'
 import { isConnectionLost, isNeverConnected } from '#platform/db/unavailable'
-import type { Logger } from '#platform/log'
 import { makeArrivals } from './arrivals.ts'
 import type { Claimed, ClaimedOne, ExecutionRow, Routed } from './claim-store.ts'
 import type { Identity } from './identity.ts'
