@@ -40,6 +40,9 @@ export const mailTexts = [
   'This button does not work any more.',
   'This was sent to somebody else.',
   'This workspace asks for a second factor. Answer in the console.',
+  'Write this to me directly, not where others read it. Ask for a new code first.',
+  'This code is not valid any more. Ask for a new one in the console.',
+  'Done. You are {0} here: votes and questions for you come to this chat.',
 ] as const
 
 export type MailText = (typeof mailTexts)[number]

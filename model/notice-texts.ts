@@ -1,5 +1,19 @@
 // Titles and bodies of notices as the service writes them, for the console and for mails in other languages. {0}, {1} … are the values.
 
+/** Why an answer or a vote does not count. */
+const refusalTexts = [
+  'A vote cannot be changed.',
+  'It has changed since this message was sent. Look at it in the console.',
+  'Read the gate again and vote on what it says now.',
+  'The policy of this gate does not name you as an approver.',
+  'The question is addressed to somebody else.',
+  'The execution waits for no answer.',
+  'The execution waits for it no longer.',
+  'The time to answer has passed.',
+  'It was answered before.',
+  'It was answered by {0}.',
+]
+
 /** Notices, whose values are texts of people. */
 export const noticeTexts = [
   'A question for you: {0}',
@@ -59,12 +73,39 @@ export const noticeTexts = [
   'Alert: {0}',
   'Over: {0}',
   'Approved by {0}',
+  'Approved by {0} and {1}',
+  'Approved by {0} and {1} others',
   'Rejected by {0}',
+  'Rejected by {0} and {1}',
+  'Rejected by {0} and {1} others',
   'Approved',
   'Rejected',
   'Answered by {0}',
+  'Answered by somebody else',
   'The time to answer has passed',
+  'Withdrawn: the execution no longer waits for it',
   '{0} edited the arguments: another approval asks about them',
+  'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
+  ...refusalTexts,
+]
+
+/** What excludes somebody from a vote. */
+const exclusionTexts = [
+  'started the execution',
+  'created the webhook token that started it',
+  'created the embed token that started it',
+  'added the workflow to the template that started it',
+  'set up the channel that started it',
+  'made the schedule that started it',
+  'owned the job that started it',
+  'made the suite that started it',
+  'activated the workflow that started it as a sub-workflow',
+  'activated the workflow whose failure started it',
+  'retried the execution',
+  'sent the event that started it',
+  'edited the arguments',
+  'made the service account that led to it, or one of its keys',
+  '{0} and also {1}',
 ]
 
 /** Notices whose values can be phrases of the service too: a role, a period, a sentence before. */
@@ -83,6 +124,9 @@ export const composedTexts = [
   '{0}: {1} The limit is {2}.',
   'You voted: {0}',
   'The time to vote has passed: it counts as {0}',
+  'The gate is {0} already.',
+  'Somebody else must approve this: you {0}.',
+  ...exclusionTexts,
 ]
 
 /** What stands as a value in one of those. */
@@ -99,6 +143,8 @@ export const phraseTexts = [
   'abstain',
   'approved',
   'rejected',
+  'expired',
+  'cancelled',
   'withdrawn',
   'active',
   'on trial',

@@ -2,6 +2,12 @@ import { composedTexts, noticeTexts, phraseTexts } from './notice-texts.ts'
 
 // What the service says in English, in another language: a text is known by its form, and its values are put into the translation.
 
+/** A text of the service in the words of the console, which says "run" where the API says "execution". */
+export const inConsoleWords = (text: string): string =>
+  text
+    .replaceAll(/\b([Aa])n execution\b/g, '$1 run')
+    .replaceAll(/\b([Ee])xecution(s?)\b/g, (_, first: string, end: string) => `${first === 'E' ? 'R' : 'r'}un${end}`)
+
 export type Translate = (text: string, values?: readonly unknown[]) => string
 
 type Known = { shown: string; form: RegExp; goesOn: boolean; isComposed: boolean; weight: number }

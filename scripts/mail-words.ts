@@ -2,12 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { mailTexts } from '#model/mail-texts'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
+import { inConsoleWords } from '#model/said'
 
 const words = join(import.meta.dirname, '../web/words')
 
 /** What mails say, in every language that the catalogue of the console has. */
 export function printMailWords(): string {
-  const texts = [...new Set([...mailTexts, ...noticeTexts, ...composedTexts, ...phraseTexts])].sort()
+  const texts = [...new Set([mailTexts, noticeTexts, composedTexts, phraseTexts].flat().map(inConsoleWords))].sort()
   const languages = globSync('*.json', { cwd: words })
     .filter((file) => !file.endsWith('.generated.json'))
     .sort()

@@ -71,4 +71,48 @@ describe.skipIf(noBrowser)('lists', { timeout: 90_000 }, () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete knowledge base' }).click()
     await page.getByText('No knowledge bases yet').waitFor()
   })
+
+  it('have menus with what the person may do: rename, duplicate, copy the link, delete', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const { workflow_id } = await site().call(ada, 'POST', '/api/workflows', { name: 'Grade', definition })
+    const checks = [{ kind: 'cel', expression: 'true' }]
+    await site().call(ada, 'POST', `/api/workflows/${workflow_id}/suites`, { name: 'Known', checks })
+    const { team_id } = await site().call(ada, 'POST', '/api/teams', { name: 'Finance' })
+    const viewer = await site().invite(ada, 'Vera', 'viewer')
+    const choose = async (name: string, item: string): Promise<void> => {
+      await page.getByRole('button', { name: `Actions for ${name}` }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    const rename = async (name: string, next: string): Promise<void> => {
+      await choose(name, 'Rename…')
+      const dialog = page.getByRole('dialog', { name: `Rename ${name}` })
+      await dialog.getByLabel('Name').fill(next)
+      await dialog.getByRole('button', { name: 'Rename' }).click()
+      await page.getByRole('link', { name: next, exact: true }).waitFor()
+    }
+    await page.goto('/')
+    await follow(page, '/suites')
+    await rename('Known', 'Known grades')
+    await choose('Known grades', 'Duplicate')
+    await page.getByRole('link', { name: 'Copy of Known grades' }).waitFor()
+    await choose('Copy of Known grades', 'Delete suite…')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete suite' }).click()
+    await page.getByRole('link', { name: 'Copy of Known grades' }).waitFor({ state: 'detached' })
+
+    await follow(page, '/teams')
+    await rename('Finance', 'Money')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await choose('Money', 'Copy link')
+    await page.getByText('Link copied').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(new RegExp(`/teams/${team_id}$`))
+
+    await viewer.page.goto('/teams')
+    await viewer.page.getByRole('button', { name: 'Actions for Money' }).click()
+    expect(await viewer.page.getByRole('menuitem').allTextContents()).toEqual(['Copy link'])
+
+    await choose('Money', 'Delete team…')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete team' }).click()
+    await page.getByText('No teams yet').waitFor()
+  })
 })

@@ -107,7 +107,8 @@ export async function fillShowcase(
   const invoice = await make({ ...about, definition })
   at.workflow = `/workflows/${invoice}`
   await ada.putSchedule({ workflow_id: stock, cron: '0 3 * * 1-5', timezone: 'Europe/Paris', input: { shelf: 'A' } })
-  await ada.createWebhookToken({ workflow_id: invoice, name: 'Bookkeeping' })
+  const { token_id } = await ada.createWebhookToken({ workflow_id: invoice, name: 'Bookkeeping' })
+  at.token = `/workflows/${invoice}/tokens/${token_id}`
   await ada.createEmbedToken({ workflow_id: refund, name: 'Shop', allowed_origins: ['https://shop.jacquard.example'] })
 
   // The runs of the job first: what people started is what they see on top.

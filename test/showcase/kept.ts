@@ -15,12 +15,13 @@ export async function fillKept(ada: Client, at: Record<string, string>): Promise
     ada.putVariable({ name: 'REGION', value: 'eu-west-1', description: 'Where orders are kept' }),
   ])
   const { knowledge_id } = base
-  await ada.addKnowledgeDocument({
+  const { document_id } = await ada.addKnowledgeDocument({
     knowledge_id,
     name: 'Returns',
     text: 'Yarn can be returned within thirty days if the seal of the box is whole.',
   })
   at.credential = `/credentials/${credential.credential_id}`
   at.base = `/knowledge/${knowledge_id}`
+  at.document = `/knowledge/${knowledge_id}/documents/${document_id}`
   at.destination = `/destinations/${destination.destination_id}`
 }

@@ -4,11 +4,12 @@ import { FUNCTION_HELP } from '#model/cel-help'
 import { mailTexts } from '#model/mail-texts'
 import { composedTexts, noticeTexts, phraseTexts } from '#model/notice-texts'
 import { notificationKinds } from '#model/notification-kinds'
+import { inConsoleWords } from '#model/said'
 import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 import { changeOffered } from '#web/features/workflows/gallery/texts.ts'
 import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
-import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
 // Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
 // workflows that it offers, of the services that come with it, with their actions and arguments, of the model (functions of

@@ -52,6 +52,12 @@ describe('what the service says', () => {
     ],
     ['The workspace: No run was started for 2 h. The limit is 60 min.', /^Der Arbeitsbereich: Seit 2 h wurde kein/],
     ['Your vote is needed: member', 'Ihre Stimme wird gebraucht: member'],
+    ['Withdrawn: the execution no longer waits for it', 'Zurückgezogen: Der Lauf wartet nicht mehr darauf'],
+    ['Approved by Ada, Max and 2 others', 'Zugestimmt von Ada, Max und 2 weiteren'],
+    [
+      'Somebody else must approve this: you retried the execution and also started the execution.',
+      'Jemand anderes muss hier zustimmen. Was Sie ausschließt: Wiederholung des Laufs und Start des Laufs.',
+    ],
   ])('of a notice is German as a whole: %s', (text, expected) => {
     expect(german(text)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
   })

@@ -1,6 +1,6 @@
-import { makeSaid as makeSaying, type Translate } from '#model/said'
+import { inConsoleWords, makeSaid as makeSaying, type Translate } from '#model/said'
 import { t } from './language.ts'
-import { checkTexts, expressionTexts, inConsoleWords, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
+import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
 // What the service says, in the words and the language of the console.
 

@@ -1,12 +1,6 @@
 // Texts that the service, the check of a definition and the libraries of expressions say, as the console knows them. {0}, {1} … are the
 // values. The service says "execution", as its API does; the console says "run". A text that is not here is shown as it came.
 
-/** A text of the service in the words of the console. */
-export const inConsoleWords = (text: string): string =>
-  text
-    .replaceAll(/\b([Aa])n execution\b/g, '$1 run')
-    .replaceAll(/\b([Ee])xecution(s?)\b/g, (_, first: string, end: string) => `${first === 'E' ? 'R' : 'r'}un${end}`)
-
 /** Refusals of the service. */
 export const problemTexts = [
   'The request could not be read.',
@@ -69,16 +63,11 @@ export const problemTexts = [
   'is set by the server',
   'names nothing that you can see',
   'The execution is still under way. Cancel it first, or wait for its end.',
-  'The execution waits for no answer.',
-  'The time to answer has passed.',
-  'The execution waits for it no longer.',
   'The execution has not ended yet. Its receipt is made from its end on.',
   'The execution could not be started. Try again in a moment.',
   'Too many executions of this workspace are queued. Try again when some have ended.',
   '{0} of its executions are live. Wait for them, or repeat with ?cancel_runs=true.',
   'Other executions hold the memory that this one needs.',
-  'Withdrawn: the execution no longer waits for it',
-  'The people its policy names are gone or have voted. Bring one back, or cancel the execution.',
   'A workflow has at most {0} triggers.',
   'There is no trigger "{0}" of "{1}" any more.',
   'The input does not fit the workflow: {0} {1}',
@@ -86,6 +75,9 @@ export const problemTexts = [
   'is not a known field',
   'must be a JSON object',
   'must not be empty',
+  'Name an address to try: the hosts are wildcards.',
+  '{0} answered {1}: it does not take this secret.',
+  '{0} answered {1}; try again later.',
 ]
 
 /** Why a run failed. */

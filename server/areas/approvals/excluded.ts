@@ -13,7 +13,7 @@ const REASONS: Record<GateInitiator['kind'], string> = {
   template: 'added the workflow to the template that started it',
   channel: 'set up the channel that started it',
   schedule: 'made the schedule that started it',
-  job: 'owns the job that started it',
+  job: 'owned the job that started it',
   suite: 'made the suite that started it',
   execution: 'activated the workflow that started it as a sub-workflow',
   error_workflow: 'activated the workflow whose failure started it',
@@ -40,7 +40,7 @@ export function reasonToExclude(
   const reasons = initiatorsOfGate(gate)
     .filter(({ user_id }) => user_id === userId)
     .map(({ kind }) => REASONS[kind])
-  return reasons.length === 0 ? null : [...new Set(reasons)].join(' and ')
+  return reasons.length === 0 ? null : [...new Set(reasons)].join(' and also ')
 }
 
 /**

@@ -72,7 +72,7 @@ export async function readQuestionFor(
   if (!row) return undefined
   const outcomes = {
     open: null,
-    answered: `Answered by ${row.answered_by_name ?? 'somebody else'}`,
+    answered: row.answered_by_name === null ? 'Answered by somebody else' : `Answered by ${row.answered_by_name}`,
     expired: 'The time to answer has passed',
     cancelled: 'Withdrawn: the execution no longer waits for it',
   }

@@ -92,7 +92,7 @@ describe('nobody approves what they led to', () => {
     )
     const gate = await gateOf(execution)
     expect(gate.excluded[0].reason).toBe(
-      'activated the workflow that started it as a sub-workflow and created the webhook token that started it',
+      'activated the workflow that started it as a sub-workflow and also created the webhook token that started it',
     )
     await needsVera(execution, gate.excluded[0].reason, 'webhook_token')
   })
@@ -113,7 +113,7 @@ describe('nobody approves what they led to', () => {
     const { token } = await makeToken(world.member, `/api/templates/${template}`)
     const visitor = await visit(service(), template, token)
     const execution = await runAfter(() => visitor.chat('Pay'))
-    const reason = 'created the embed token that started it and added the workflow to the template that started it'
+    const reason = 'created the embed token that started it and also added the workflow to the template that started it'
     await needsVera(execution, reason, 'template')
   })
 
@@ -133,7 +133,7 @@ describe('nobody approves what they led to', () => {
         headers: { 'content-type': 'application/json', 'x-inbound-secret': 'inbound-secret-1' },
       }),
     )
-    const reason = 'set up the channel that started it and added the workflow to the template that started it'
+    const reason = 'set up the channel that started it and also added the workflow to the template that started it'
     await needsVera(execution, reason, 'channel')
   })
 
@@ -145,7 +145,7 @@ describe('nobody approves what they led to', () => {
       { settings: { error_workflow_id: payment } },
     )
     const execution = await runAfter(() => startedBy(world.member, own))
-    const reason = 'activated the workflow whose failure started it and started the execution'
+    const reason = 'activated the workflow whose failure started it and also started the execution'
     await needsVera(execution, reason, 'error_workflow')
   })
 
@@ -155,7 +155,7 @@ describe('nobody approves what they led to', () => {
     const execution = await runAfter(() =>
       service().sql('update enrichment_jobs set due_at = now() where job_id = $1', [fromWire('job', job)]),
     )
-    await needsVera(execution, 'owns the job that started it', 'job')
+    await needsVera(execution, 'owned the job that started it', 'job')
   })
 
   test('by a schedule of their own workflow', async () => {
@@ -168,7 +168,7 @@ describe('nobody approves what they led to', () => {
     const execution = await runAfter(() =>
       service().sql('update schedules set next_run_at = now() where workflow_id = $1', [fromWire('wf', own)]),
     )
-    const reason = 'activated the workflow that started it as a sub-workflow and made the schedule that started it'
+    const reason = 'activated the workflow that started it as a sub-workflow and also made the schedule that started it'
     await needsVera(execution, reason, 'schedule')
   })
 

@@ -123,7 +123,7 @@ describe('four eyes', () => {
     [
       'they led to it twice',
       gate([link('retry', 'ann'), link('person', 'ann'), link('person', 'ann')]),
-      'retried the execution and started the execution',
+      'retried the execution and also started the execution',
     ],
     ['the policy lets them', gate([link('person', 'ann')], 'ann', true), null],
     ['an older release kept only who started it', gate(null, 'ann'), 'started the execution'],

@@ -277,6 +277,32 @@ test('messages in a chat are in the language that the person chose', async () =>
   expect((await votesOf(execution)).status).toBe('approved')
 })
 
+test('linking an account, and what became of a gate, are said in the language of the person', async () => {
+  const here = await begin('telegram')
+  const inGerman = (chat: number) => (text: string) => {
+    const update = telegram.telegramMessage(text, 77, chat)
+    return telegram.fromTelegram({
+      ...update,
+      message: { ...update.message, from: { ...update.message.from, language_code: 'de-CH' } },
+    })
+  }
+  // Before the code has said who writes, the vendor tells their language.
+  expect(await here.link(inGerman(-500))).toContain('Schreiben Sie mir das direkt')
+  const { sent } = fakes.telegram
+  let count = sent.length
+  await here.call(inGerman(77)('link heddle-abcdefghjkmn'))
+  expect((await sentAfter('telegram', count)).text).toContain('Dieser Code gilt nicht mehr')
+  await here.person.call('PUT', '/api/notifications/preferences', { body: { preferences: [], language: 'de' } })
+  expect(await here.link()).toContain('Sie sind hier Ada')
+
+  count = sent.length
+  const execution = await start(gate([here.person]))
+  await sentAfter('telegram', count)
+  await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`, { body: {} })
+  const changed = await until(async () => sent.findLast((one) => one.instead !== undefined), 'the change')
+  expect(changed.text).toContain('Zurückgezogen: Der Lauf wartet nicht mehr darauf')
+})
+
 test('what a person chose decides whether it goes to their chat', async () => {
   const here = await begin('telegram')
   await here.link()

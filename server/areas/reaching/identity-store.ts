@@ -84,7 +84,7 @@ export async function bind(
     sender: { id: string; name: string }
     address: Address
   },
-): Promise<{ name: string }> {
+): Promise<{ name: string; language: string | null }> {
   await tx.count(
     'delete from channel_identities where workspace_id = $1 and config_id = $2 and (user_id = $3 or sender_id = $4)',
     [workspaceId, link.configId, link.userId, link.sender.id],
@@ -94,7 +94,9 @@ export async function bind(
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [workspaceId, newId(), link.configId, link.userId, link.sender.id, link.sender.name, link.address],
   )
-  return tx.row<{ name: string }>('select name from users where user_id = $1', [link.userId])
+  return tx.row<{ name: string; language: string | null }>('select name, language from users where user_id = $1', [
+    link.userId,
+  ])
 }
 
 /** Where a message goes, with what is needed to send it there. */

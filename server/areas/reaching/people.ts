@@ -4,7 +4,7 @@ import { enterScope } from '#platform/auth/scope'
 import type { Database, Tx } from '#platform/db/pool'
 import { isProblem } from '#platform/errors'
 import { hashSecret, newId } from '#platform/ids'
-import { mailWords } from '#platform/mail-language'
+import { languageOf, mailWords } from '#platform/mail-language'
 import type { InboundMessage, Press } from '#providers/channels/index'
 import { channelTextOf } from './channel-text.ts'
 import { LINK_TEXT } from './identity-schema.ts'
@@ -24,6 +24,9 @@ const SIGN_IN = 'This workspace asks for a second factor. Answer in the console.
 export type Pressed = { text: string; isTaken: boolean }
 const refused = (text: string): Pressed => ({ text, isTaken: false })
 
+/** A refusal in words for the person; thrown, so that nothing of the answer is kept. */
+class NotTaken extends Error {}
+
 type At = { workspaceId: string; config: Queued['config'] }
 
 export type PeopleParts = MatterParts & {
@@ -37,11 +40,12 @@ export function makePeople(parts: PeopleParts) {
 
   async function press({ workspaceId, config }: At, { sender, value }: Press): Promise<Pressed> {
     const named = tokens.readButton(workspaceId, value)
-    if (!named) return refused(NOT_KNOWN)
+    const known = mailWords(languageOf(sender.locale))
+    if (!named) return refused(known.say(NOT_KNOWN))
     return db.tenant({ workspaceId, userId: null }, async (tx) => {
       const message = await store.findMessage(tx, workspaceId, named.messageId)
       const door = message?.identity_id && (await identities.findDoor(tx, workspaceId, message.identity_id))
-      if (!message || !door || door.config_id !== config.config_id) return refused(NOT_KNOWN)
+      if (!message || !door || door.config_id !== config.config_id) return refused(known.say(NOT_KNOWN))
       const words = mailWords(message.language)
       const { say, notice } = words
       if (door.sender_id !== sender.id) return refused(say(NOT_YOURS))
@@ -57,7 +61,11 @@ export function makePeople(parts: PeopleParts) {
           ? { decision: choice.response as 'approve' | 'reject' }
           : { response: choice.response as Json }
       const evidence = { via: config.channel, sender_id: sender.id }
-      await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
+      try {
+        await answerMatter(parts, tx, message, matter, given, message.payload_sha256, evidence)
+      } catch (error) {
+        throw isProblem(error) ? new NotTaken(notice(error.message)) : error
+      }
       return { text: say('{0}: thank you.', [choice.label]), isTaken: true }
     })
   }
@@ -68,8 +76,8 @@ export function makePeople(parts: PeopleParts) {
       try {
         return await press(at, pressed)
       } catch (error) {
-        if (!isProblem(error)) throw error
-        return refused(error.message)
+        if (error instanceof NotTaken || isProblem(error)) return refused(error.message)
+        throw error
       }
     },
 
@@ -79,27 +87,30 @@ export function makePeople(parts: PeopleParts) {
     async link({ workspaceId, config }: At, { text, sender, address, direct }: InboundMessage): Promise<void> {
       const code = LINK_TEXT.exec(text)![1]!.toLowerCase()
       await db.tenant({ workspaceId, userId: null }, async (tx) => {
-        const say = (words: string): Promise<void> =>
+        const tell = (said: string): Promise<void> =>
           parts.queue(tx, {
             workspaceId,
             config,
             lane: `link:${sender.id}`,
             key: `link:${newId()}`,
             address,
-            text: words,
+            text: said,
           })
+        // Until the code has said who it is, only the vendor knows their language.
+        const { say } = mailWords(languageOf(sender.locale))
         if (direct !== true)
-          return say('Write this to me directly, not where others read it. Ask for a new code first.')
+          return tell(say('Write this to me directly, not where others read it. Ask for a new code first.'))
         const taken = await identities.takeCode(tx, workspaceId, config.config_id, hashSecret(`${workspaceId}:${code}`))
-        if (!taken) return say('This code is not valid any more. Ask for a new one in the console.')
+        if (!taken) return tell(say('This code is not valid any more. Ask for a new one in the console.'))
         await enterScope(tx, { workspaceId, userId: taken.user_id })
-        const { name } = await identities.bind(tx, workspaceId, {
+        const { name, language } = await identities.bind(tx, workspaceId, {
           userId: taken.user_id,
           configId: config.config_id,
           sender,
           address,
         })
-        await say(`Done. You are ${name} here: votes and questions for you come to this chat.`)
+        const own = mailWords(language ?? languageOf(sender.locale))
+        await tell(own.say('Done. You are {0} here: votes and questions for you come to this chat.', [name]))
       })
     },
   }

@@ -172,10 +172,19 @@ function pressOf(interaction: z.output<typeof Interaction>): Press | undefined {
   if (type !== COMPONENT || !user || user.bot || !data?.custom_id?.startsWith(BUTTON_PREFIX)) return undefined
   return {
     id,
-    sender: { id: user.id, name: storable(user.global_name ?? user.username ?? user.id, 200) },
+    sender: senderOf(user, interaction),
     value: data.custom_id,
   }
 }
+
+const senderOf = (
+  user: NonNullable<z.output<typeof Interaction>['user']>,
+  { locale }: z.output<typeof Interaction>,
+): InboundMessage['sender'] => ({
+  id: user.id,
+  name: storable(user.global_name ?? user.username ?? user.id, 200),
+  ...spoken(locale),
+})
 
 /** The 32 bytes of an Ed25519 key as node wants them. */
 function keyOf(hex: string): KeyObject {
@@ -194,11 +203,7 @@ function messageOf(interaction: z.output<typeof Interaction>): InboundMessage | 
   return {
     deliveryId: id,
     conversation: `${channel_id}:${user.id}`,
-    sender: {
-      id: user.id,
-      name: storable(user.global_name ?? user.username ?? user.id, 200),
-      ...spoken(interaction.locale),
-    },
+    sender: senderOf(user, interaction),
     text: storable(said ?? ''),
     files: Object.values(files).map(({ url, filename, content_type }) => ({
       ref: url,

@@ -40,7 +40,7 @@ export type InboundMessage = {
 }
 
 /** Somebody pressed a button of a message of ours. The vendor says who, and some say where they alone can be answered. */
-export type Press = { id: string; sender: { id: string; name: string }; value: string; replyTo?: string }
+export type Press = { id: string; sender: InboundMessage['sender']; value: string; replyTo?: string }
 
 /** A button: what stands on it, and what comes back when it is pressed. */
 export type Choice = { label: string; value: string }

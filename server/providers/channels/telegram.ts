@@ -144,7 +144,7 @@ async function call(
 
 function pressOf({ callback_query: query }: z.output<typeof Update>): Press | undefined {
   if (!query?.data?.startsWith(BUTTON_PREFIX) || query.from.is_bot) return undefined
-  return { id: query.id, sender: { id: String(query.from.id), name: nameOf(query.from) }, value: query.data }
+  return { id: query.id, sender: senderOf(query.from), value: query.data }
 }
 
 function tokenOf({ bot_token }: Readonly<Record<string, string>>): string {
@@ -169,7 +169,7 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
   return {
     deliveryId: String(update_id),
     conversation: [chat.id, ...(topic === undefined ? [] : [topic]), from.id].join(':'),
-    sender: { id: String(from.id), name: nameOf(from), ...spoken(from.language_code) },
+    sender: senderOf(from),
     text: storable((text ?? '').replace(/^\/(\w+)@\w+/, '/$1')),
     files: [
       ...attachment(document, 'document', 'application/octet-stream'),
@@ -183,6 +183,12 @@ function messageOf({ update_id, message }: z.output<typeof Update>): InboundMess
     direct: chat.id === from.id,
   }
 }
+
+const senderOf = (from: z.output<typeof From>): InboundMessage['sender'] => ({
+  id: String(from.id),
+  name: nameOf(from),
+  ...spoken(from.language_code),
+})
 
 const nameOf = (from: { id: number; first_name?: string; last_name?: string; username?: string }): string =>
   storable([from.first_name, from.last_name].filter(Boolean).join(' ') || from.username || String(from.id), 200)

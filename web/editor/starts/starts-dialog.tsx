@@ -41,7 +41,7 @@ export function StartsDialog({
       title="How this workflow starts"
       description="Each of these starts the version that is live. Anyone who may run it can also start it by hand."
     >
-      {mayChange(role) && <ScheduleSection workflow={workflow} />}
+      {role === 'owner' && <ScheduleSection workflow={workflow} />}
       <WebhookTokens workflow={workflow} role={role} />
       {mayChange(role) && <OnEvent workflow={workflow} />}
       {mayChange(role) && <ServiceTriggers workflow={workflow} />}

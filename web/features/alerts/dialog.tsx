@@ -1,10 +1,13 @@
 import { useState } from 'react'
 import type { AlertRule } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
+import { usePeople } from '#web/people.tsx'
 import { useRole } from '#web/session.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Checkbox, Field, Form, Input, Select } from '#web/ui/field.tsx'
-import { hasWindow, kindOptions, kinds, thresholdOf } from './words.ts'
+import { formatDuration } from '#web/ui/time-words.ts'
+import { PeoplePicker } from '../people/picker.tsx'
+import { hasWindow, kindOptions, kinds, thresholdOf, typedOf } from './words.ts'
 
 type Values = { name: string; threshold: string; workflow_id: string; window: string }
 
@@ -15,58 +18,95 @@ const windows = [
   { value: '86400', label: '1 day' },
 ]
 
-export function AlertDialog({ onClose }: { onClose(): void }) {
-  const { isOwner } = useRole()
-  const workflows = useApi('listWorkflows', { limit: 100 })
-  const [kind, setKind] = useState<AlertRule['kind']>('failure_rate')
-  const [mail, setMail] = useState(false)
-  const create = useChange('createAlertRule', { stale: ['listAlertRules'], done: 'Saved', onDone: onClose })
-  const scopes = [
-    ...(isOwner ? [{ value: '', label: 'The whole workspace' }] : []),
-    ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
-  ]
+/** One that a program chose is kept. */
+const windowsFor = (rule: AlertRule | undefined): typeof windows =>
+  rule === undefined || windows.some(({ value }) => value === String(rule.window_s))
+    ? windows
+    : [...windows, { value: String(rule.window_s), label: formatDuration(rule.window_s * 1000) }]
+
+/** A new rule, or another limit for one that is there: what it measures and where stays. */
+export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; onClose(): void }) {
+  const { isOwner, userId } = useRole()
+  const { list: people } = usePeople()
+  const workflows = useApi('listWorkflows', { limit: 100 }, { enabled: rule === undefined })
+  const [kind, setKind] = useState<AlertRule['kind']>(rule?.kind ?? 'failure_rate')
+  const [mail, setMail] = useState(rule?.mail ?? false)
+  const [told, setTold] = useState(rule?.people ?? [userId])
+  const done = { stale: ['listAlertRules' as const], done: 'Saved', onDone: onClose }
+  const create = useChange('createAlertRule', done)
+  const update = useChange('updateAlertRule', done)
+  const save = ({ name, threshold, workflow_id, window }: Values): Promise<unknown> => {
+    if (told.length === 0 && !rule?.channel) throw new Error('Choose at least one person.')
+    const body = {
+      name,
+      mail,
+      people: told,
+      threshold: thresholdOf(kind, Number(threshold)),
+      ...(hasWindow(kind) && { window_s: Number(window) }),
+    }
+    return rule
+      ? update.mutateAsync({ rule_id: rule.rule_id, ...body })
+      : create.mutateAsync({ kind, ...body, ...(workflow_id && { workflow_id }) })
+  }
   return (
     <Dialog
       open
       onClose={onClose}
-      title="New alert rule"
-      description="You get one notification when it begins and one when it is over."
+      title={rule ? `Change ${rule.name}` : 'New alert rule'}
+      description={
+        rule ? kinds[kind].label : 'The people below get one notification when it begins and one when it is over.'
+      }
     >
-      <Form<Values>
-        submit="Save"
-        onCancel={onClose}
-        onSubmit={({ name, threshold, workflow_id, window }) =>
-          create.mutateAsync({
-            name,
-            kind,
-            mail,
-            threshold: thresholdOf(kind, Number(threshold)),
-            ...(workflow_id && { workflow_id }),
-            ...(hasWindow(kind) && { window_s: Number(window) }),
-          })
-        }
-      >
+      <Form<Values> submit="Save" onCancel={onClose} onSubmit={async (values) => save(values)}>
         <Field name="name" label="Name">
-          <Input required autoFocus maxLength={200} placeholder="Orders fail" />
+          <Input required autoFocus maxLength={200} placeholder="Orders fail" defaultValue={rule?.name} />
         </Field>
-        <Field name="workflow_id" label="Watched">
-          <Select options={scopes} />
-        </Field>
-        <Field name="kind" label="When">
-          <Select
-            options={kindOptions}
-            value={kind}
-            onChange={(event) => setKind(event.target.value as AlertRule['kind'])}
-          />
-        </Field>
+        {rule === undefined && (
+          <>
+            <Field name="workflow_id" label="Watched">
+              <Select
+                options={[
+                  ...(isOwner ? [{ value: '', label: 'The whole workspace' }] : []),
+                  ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({
+                    value: workflow_id,
+                    label: name,
+                  })),
+                ]}
+              />
+            </Field>
+            <Field name="kind" label="When">
+              <Select
+                options={kindOptions}
+                value={kind}
+                onChange={(event) => setKind(event.target.value as AlertRule['kind'])}
+              />
+            </Field>
+          </>
+        )}
         <Field name="threshold" label={`From ${kinds[kind].unit}`}>
-          <Input key={kind} required type="number" min={0} step="any" defaultValue={kinds[kind].usual} />
+          <Input
+            key={kind}
+            required
+            type="number"
+            min={0}
+            step="any"
+            defaultValue={rule ? typedOf(rule) : kinds[kind].usual}
+          />
         </Field>
         {hasWindow(kind) && (
           <Field name="window" label="Within">
-            <Select options={windows} defaultValue="900" />
+            <Select options={windowsFor(rule)} defaultValue={String(rule?.window_s ?? 900)} />
           </Field>
         )}
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1 text-sm font-medium">Who is notified</legend>
+          <PeoplePicker
+            people={people.filter(({ role }) => role !== 'guest')}
+            chosen={told}
+            onChange={setTold}
+            nobody="No one else is in this workspace."
+          />
+        </fieldset>
         <Checkbox checked={mail} onCheckedChange={(checked) => setMail(checked === true)} label="Also by mail" />
       </Form>
     </Dialog>

@@ -1,4 +1,5 @@
 import type { AlertRule } from '#sdk/types.generated'
+import { formatNumber } from '#web/ui/format.ts'
 
 type Kind = AlertRule['kind']
 
@@ -18,5 +19,12 @@ export const hasWindow = (kind: Kind): boolean => kind === 'failure_rate' || kin
 /** In the service's unit; rounded, because 0.01 is no binary number. */
 export const thresholdOf = (kind: Kind, typed: number): number => Number((typed * kinds[kind].per).toPrecision(12))
 
-export const limitWords = ({ kind, threshold }: Pick<AlertRule, 'kind' | 'threshold'>): string =>
-  `${Number((threshold / kinds[kind].per).toPrecision(6))} ${kinds[kind].unit}`
+/** As people type it. */
+export const typedOf = ({ kind, threshold }: Pick<AlertRule, 'kind' | 'threshold'>): number =>
+  Number((threshold / kinds[kind].per).toPrecision(6))
+
+export const limitWords = (rule: Pick<AlertRule, 'kind' | 'threshold'>): string =>
+  `${formatNumber(typedOf(rule))} ${kinds[rule.kind].unit}`
+
+export const isSilenced = ({ silenced_until }: AlertRule): boolean =>
+  silenced_until !== null && Date.parse(silenced_until) > Date.now()

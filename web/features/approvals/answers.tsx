@@ -4,6 +4,7 @@ import { useChange, useList } from '#web/api.ts'
 import { Badge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { inWords } from '#web/ui/schema-facts.ts'
 import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
@@ -48,7 +49,7 @@ export function KeptAnswersPage() {
               {
                 header: 'Response',
                 width: '12rem',
-                cell: ({ answer }) => (typeof answer === 'string' ? answer : JSON.stringify(answer)),
+                cell: ({ answer }) => inWords(answer),
               },
               { header: 'By', width: '9rem', secondary: true, cell: ({ answered_by }) => answered_by.name },
               {
@@ -59,7 +60,7 @@ export function KeptAnswersPage() {
               },
               { header: 'Used', width: '5rem', secondary: true, cell: ({ times_used }) => times_used },
               {
-                header: '',
+                header: <span className="sr-only">Actions</span>,
                 width: '8rem',
                 cell: ({ clarification_id, withdrawn_at }) =>
                   withdrawn_at ? (

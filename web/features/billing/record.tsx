@@ -54,7 +54,7 @@ function Found({ record }: { record: Subscription }) {
             ['Quantity', record.quantity],
             ['From', <RelativeTime key="from" at={record.starts_at} />],
             ['To', <RelativeTime key="to" at={record.ends_at} never="open" />],
-            ['Workspace', workspace?.name ?? 'another tenant'],
+            ['Workspace', workspace?.name ?? 'another workspace'],
             ['Changed', <RelativeTime key="changed" at={record.updated_at} />],
           ]}
         />

@@ -56,7 +56,7 @@ export function RecordsPage() {
               {
                 header: 'Workspace',
                 cell: (row) =>
-                  workspaces.find(({ workspace_id }) => workspace_id === row.workspace_id)?.name ?? 'another tenant',
+                  workspaces.find(({ workspace_id }) => workspace_id === row.workspace_id)?.name ?? 'another workspace',
                 secondary: true,
                 width: '10rem',
               },

@@ -16,7 +16,11 @@ export function ChannelMenu({ channel, name }: { channel: ChannelConfig; name: s
   })
   if (!canWrite) return null
   return (
-    <RowMenu name={name} removal={{ ...deletion, onConfirm: () => remove.mutateAsync({ config_id }) }}>
+    <RowMenu
+      name={name}
+      path={`/channels/${config_id}`}
+      removal={{ ...deletion, onConfirm: () => remove.mutateAsync({ config_id }) }}
+    >
       <MenuItem icon={Power} onSelect={() => toggle.mutate({ config_id, enabled: !enabled })}>
         {enabled ? 'Switch off' : 'Switch on'}
       </MenuItem>

@@ -12,7 +12,8 @@ import { Facts, Page, Section } from '#web/ui/page.tsx'
 import { ErrorState, Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName } from '../people/names.tsx'
-import type { Kind } from './kinds.ts'
+import { revocationOf, useRevoke, useVerify } from './actions.ts'
+import { type Kind, placeOf } from './kinds.ts'
 import { Probe } from './probe.tsx'
 import { Rearm } from './rearm.tsx'
 import { Sources } from './sources.tsx'
@@ -44,20 +45,13 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
   const close = (): void => setOpen(null)
   const { connection_id } = connection
   const revoked = connection.credential.state === 'revoked'
-  const verify = useChange('verifyConnection', {
-    stale: ['listConnections'],
-    done: ({ status }) => (status === 'active' ? 'The connection works' : 'The connection fails'),
-    failed: 'Could not test the connection',
-  })
+  const verify = useVerify()
   const update = useChange('updateConnection', {
     stale: ['listConnections'],
     done: ({ allow_write }) => (allow_write ? 'Workflows may write now' : 'Workflows may only read now'),
   })
   const mayAllow = kind?.can_write && (isOwner || connection.owner_id === userId)
-  const revoke = useChange('revokeConnection', {
-    stale: ['listConnections', 'listJobs'],
-    done: 'The credential was erased',
-  })
+  const revoke = useRevoke()
   return (
     <Page
       title={connection.name}
@@ -108,10 +102,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
         <Section title="Connection details" className="mb-0!">
           <Facts
             facts={[
-              ...Object.entries(connection.config).map(([name, value]): [string, string] => [
-                name,
-                typeof value === 'object' ? JSON.stringify(value) : String(value).slice(0, 300),
-              ]),
+              ...placeOf(kind, connection.config),
               [
                 'Credential',
                 revoked ? 'erased' : kind?.secret_fields.length === 0 ? 'none needed' : 'stored, encrypted',
@@ -149,9 +140,7 @@ function Found({ connection, kind }: { connection: Connection; kind: Kind | unde
       <ConfirmDialog
         open={open === 'revoke'}
         onClose={close}
-        title={`Revoke ${connection.name}?`}
-        consequence="The stored secret is erased permanently. The connection and its sources are kept. Jobs that use it pause, workflows that query it fail, and their owners are notified. Store a new credential to resume."
-        action="Revoke credential"
+        {...revocationOf(connection)}
         onConfirm={() => revoke.mutateAsync({ connection_id })}
       />
     </Page>

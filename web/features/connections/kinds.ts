@@ -1,4 +1,5 @@
 import type { ConnectionList } from '#sdk/types.generated'
+import { factsOf } from '#web/ui/schema-facts.ts'
 
 export type Kind = ConnectionList['kinds'][number]
 
@@ -9,7 +10,7 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
     ...(named && {
       name: { type: 'string', title: 'Name', minLength: 1, maxLength: 200, description: 'A name for this connection.' },
     }),
-    config: { ...withOwnFields(kind.config_schema), title: 'Connection details' },
+    config: { ...withOwnFields(kind), title: 'Connection details' },
     ...(kind.secret_fields.length > 0 && {
       secrets: {
         type: 'object',
@@ -18,7 +19,7 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
         properties: Object.fromEntries(
           kind.secret_fields.map(({ name, title, multiline }) => [
             name,
-            { type: 'string', title, format: multiline ? 'textarea' : 'password' },
+            { type: 'string', title: said(title), format: multiline ? 'textarea' : 'password' },
           ]),
         ),
         required: kind.secret_fields.filter(({ required }) => required).map(({ name }) => name),
@@ -42,17 +43,57 @@ export function readFilled(value: unknown): {
   return { name, config: filled(config), secrets: filled(secrets) }
 }
 
+/** What is stored about the place of a connection. */
+export const placeOf = (kind: Kind | undefined, config: Record<string, unknown>): [string, string][] =>
+  factsOf(kind ? withOwnFields(kind) : {}, config)
+
+/** Titles and hints of the fields, which the service says in English. */
+const known: Record<string, string> = {
+  Host: 'Host',
+  Port: 'Port number',
+  Database: 'Database',
+  User: 'User',
+  Password: 'Password',
+  'Certificate authority (PEM)': 'Certificate authority (PEM)',
+  Project: 'Project',
+  Location: 'Location',
+  Endpoint: 'Endpoint',
+  'Only for a private endpoint': 'Only for a private endpoint',
+  'Service account key (JSON)': 'Service account key (JSON)',
+  'HTTP path': 'HTTP path',
+  'Access token': 'Access token',
+  Account: 'Account',
+  Warehouse: 'Warehouse',
+  Schema: 'Schema',
+  Catalog: 'Catalog',
+  'Default dataset': 'Default dataset',
+  Role: 'Role',
+  'Private key (PEM)': 'Private key (PEM)',
+  "A database in the workspace's own area, made empty if it is not there; without one, in memory":
+    "A database in the workspace's own area, made empty if it is not there; without one, in memory",
+}
+const said = (text: string): string => known[text] ?? text
+
 /** A certificate is many lines long, and how a connection is encrypted is said in words. */
-function withOwnFields(schema: Record<string, unknown>): Record<string, unknown> {
-  const properties = schema.properties as Record<string, Record<string, unknown>> | undefined
-  if (!properties) return schema
+function withOwnFields({ config_schema: schema }: Kind): Record<string, unknown> {
+  if (!schema.properties) return schema
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties as Record<string, Record<string, unknown>>).map(([name, field]) => [
+      name,
+      {
+        ...field,
+        ...(typeof field.title === 'string' && { title: said(field.title) }),
+        ...(typeof field.description === 'string' && { description: said(field.description) }),
+      },
+    ]),
+  )
   return {
     ...schema,
     properties: {
       ...properties,
       ...(properties.ca && { ca: { ...properties.ca, format: 'textarea' } }),
       ...(properties.ssl && {
-        ssl: { type: 'string', title: properties.ssl.title, default: 'verify', oneOf: encryptions },
+        ssl: { type: 'string', title: 'Encryption', default: 'verify', oneOf: encryptions },
       }),
     },
   }

@@ -5,10 +5,12 @@ import { useRole } from '#web/session.tsx'
 import { StatusBadge } from '#web/ui/badge.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { ConnectionMenu } from './row-menu.tsx'
 
 export function ConnectionsPage() {
   const { canWrite } = useRole()
@@ -60,6 +62,7 @@ export function ConnectionsPage() {
                 width: '9rem',
                 secondary: true,
               },
+              { ...menuColumn, cell: (row) => <ConnectionMenu connection={row} /> },
             ]}
           />
         )}

@@ -2,6 +2,7 @@ import { CircleCheck, CircleDashed, CircleX, LoaderCircle, type LucideIcon } fro
 import { HeddleProblem } from '#sdk/problems'
 import { cx } from '#web/ui/cx.ts'
 import { t } from '#web/words/language.ts'
+import { said } from '#web/words/said.ts'
 
 // The probe goes step by step and stops where one fails; what a person needs is which one, and why.
 
@@ -62,14 +63,16 @@ export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: b
               <span className={cx(shownAt(at) === 'open' && 'text-ink-2')}>
                 {what} <span className="sr-only">({word})</span>
                 {probe.state === 'failed' && at === failedAt && (
-                  <span className="block break-words text-danger">{probe.message}</span>
+                  <span className="block break-words text-danger">{said(probe.message)}</span>
                 )}
               </span>
             </li>
           )
         })}
       </ol>
-      {probe.state === 'failed' && failedAt === -1 && <p className="mt-2 break-words text-danger">{probe.message}</p>}
+      {probe.state === 'failed' && failedAt === -1 && (
+        <p className="mt-2 break-words text-danger">{said(probe.message)}</p>
+      )}
       {probe.state === 'failed' && !stored && (
         <p className="mt-3 text-ink-2">Nothing was saved. Fix the problem and try again.</p>
       )}

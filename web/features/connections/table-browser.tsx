@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useApi } from '#web/api.ts'
 import { cx } from '#web/ui/cx.ts'
 import { inputClass } from '#web/ui/field.tsx'
+import { messageOf } from '#web/ui/messages.ts'
 import { Loaded, Loading } from '#web/ui/states.tsx'
 
 const MAX_LISTED = 200
@@ -107,7 +108,7 @@ function Preview({
         </tbody>
       </table>
       {preview.isPending && <Loading rows={2} />}
-      {preview.error && <p className="p-2 text-danger">{preview.error.message}</p>}
+      {preview.error && <p className="p-2 text-danger">{messageOf(preview.error)}</p>}
     </section>
   )
 }

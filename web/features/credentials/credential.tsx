@@ -8,10 +8,12 @@ import { StatusBadge } from '#web/ui/badge.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Facts, Page, Section } from '#web/ui/page.tsx'
+import { factsOf } from '#web/ui/schema-facts.ts'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { said } from '#web/words/said.ts'
 import { PersonName } from '../people/names.tsx'
-import { kindTitle, stateLabels } from './forms.ts'
+import { formOf, kindTitle, stateLabels } from './forms.ts'
 import { NewSecret } from './new-secret.tsx'
 import { revocationOf } from './revoke.ts'
 import { Sharing } from './sharing.tsx'
@@ -38,6 +40,8 @@ function Found({ credential }: { credential: Credential }) {
   const close = (): void => setOpen(null)
   const mayEdit = role === 'owner' || role === 'edit'
   const revoked = state === 'revoked'
+  const kinds = useApi('listCredentialKinds', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const form = kinds.data && formOf(kinds.data, { kind: credential.kind, service: credential.service ?? undefined })
   const { test, isPending: isTesting } = useCredentialTest(credential)
   const authorize = useChange('authorizeCredential', {
     failed: 'Could not begin to connect',
@@ -50,7 +54,7 @@ function Found({ credential }: { credential: Credential }) {
       crumbs={[{ label: 'Credentials', to: '/credentials' }]}
       description={
         <span className="flex items-center gap-2">
-          {credential.service ?? kindTitle(credential.kind)}
+          {credential.service ? (form?.title ?? credential.service) : kindTitle(credential.kind)}
           <StatusBadge status={state} label={stateLabels[state] ?? state} />
         </span>
       }
@@ -105,10 +109,7 @@ function Found({ credential }: { credential: Credential }) {
           <Facts
             facts={[
               ['Hosts', credential.hosts.join(', ')],
-              ...Object.entries(credential.config).map(([name, value]): [string, string] => [
-                name,
-                typeof value === 'object' ? JSON.stringify(value) : String(value),
-              ]),
+              ...factsOf(form?.config_schema ?? {}, credential.config),
               ['Secret', revoked ? 'erased' : 'stored, encrypted'],
               ['Owner', <PersonName key="owner" id={credential.owner_id} />],
               [
@@ -128,7 +129,7 @@ function Found({ credential }: { credential: Credential }) {
                 status={credential.last_test.ok ? 'active' : 'failing'}
                 label={credential.last_test.ok ? 'Works' : 'Fails'}
               />{' '}
-              {credential.last_test.message} <RelativeTime at={credential.last_test.tested_at} />
+              {said(credential.last_test.message)} <RelativeTime at={credential.last_test.tested_at} />
             </p>
           ) : (
             <p className="text-ink-2">It was not tested since its secret was stored.</p>

@@ -19,6 +19,7 @@ export function CredentialMenu({ credential }: { credential: Credential }) {
   return (
     <RowMenu
       name={credential.name}
+      path={`/credentials/${credential_id}`}
       removal={mayRevoke && { ...revocationOf(credential), onConfirm: () => revoke.mutateAsync({ credential_id }) }}
     >
       {test && (

@@ -1,15 +1,14 @@
 import type { Credential } from '#sdk/types.generated'
 import { type Name, useChange } from '#web/api.ts'
+import { tellTried } from '#web/ui/tried.ts'
 
 const stale: Name[] = ['getCredential', 'listCredentials', 'listServiceCredentials']
 
 /** Tries a credential: by the code of its piece where it is for one, else by a call that changes nothing. `test` is null for people who may not use it. */
 export function useCredentialTest({ credential_id, kind, config, role, state }: Credential) {
   const failed = 'Could not test the credential'
-  const told = ({ ok, message }: { ok: boolean | null; message: string }): string =>
-    ok === null ? message : ok ? `It works: ${message}` : `It does not work: ${message}`
-  const call = useChange('testCredential', { stale, done: told, failed })
-  const ask = useChange('testServiceCredential', { stale, done: told, failed })
+  const call = useChange('testCredential', { stale, onDone: tellTried, failed })
+  const ask = useChange('testServiceCredential', { stale, onDone: tellTried, failed })
   const mayTest = role !== 'manage' && role !== 'see' && state !== 'revoked'
   const service = kind === 'piece' && typeof config.service === 'string' ? config.service : undefined
   return {

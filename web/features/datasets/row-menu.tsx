@@ -14,6 +14,7 @@ export function DatasetMenu({ dataset }: { dataset: Dataset }) {
   return (
     <RowMenu
       name={name}
+      path={`/datasets/${dataset_id}`}
       removal={canWrite && { ...deletionOf(dataset), onConfirm: () => remove.mutateAsync({ dataset_id }) }}
     >
       <MenuItem icon={Download} onSelect={() => void saveDataset(dataset, 'csv')}>

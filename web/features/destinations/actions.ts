@@ -1,10 +1,11 @@
 import type { EventDestination } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
+import { tellTried } from '#web/ui/tried.ts'
 
 export const useDestinationTest = () =>
   useChange('testDestination', {
     stale: ['getDestination', 'listDestinations', 'listDeliveries'],
-    done: ({ ok, message }) => (ok ? `It works. ${message}` : `It does not work. ${message}`),
+    onDone: tellTried,
     failed: 'Could not send a test event',
   })
 

@@ -19,6 +19,7 @@ export function DestinationMenu({ destination }: { destination: EventDestination
   return (
     <RowMenu
       name={new URL(destination.url).host}
+      path={`/destinations/${destination_id}`}
       removal={{ ...deletionOf(destination), onConfirm: () => remove.mutateAsync({ destination_id }) }}
     >
       {destination.owner_id === userId && (

@@ -1,13 +1,15 @@
-import { PiggyBank, Plus, Trash2 } from 'lucide-react'
+import { Pencil, PiggyBank, Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Budget } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { Badge } from '#web/ui/badge.tsx'
-import { Button, IconButton } from '#web/ui/button.tsx'
+import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Checkbox, Field, Form, Input, Select } from '#web/ui/field.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { t } from '#web/words/language.ts'
@@ -17,17 +19,20 @@ const plain = ({ scope, limit, per, hard }: Budget) => ({ scope, limit, per, har
 const same = (a: Pick<Budget, 'scope' | 'per'>, b: Pick<Budget, 'scope' | 'per'>): boolean =>
   a.scope === b.scope && a.per === b.per
 
+const nameOf = ({ scope, name }: Budget): string => (scope === 'workspace' ? t('The workspace') : (name ?? scope))
+
 const stateWords = { ok: t('within'), warning: t('nearly spent'), exceeded: t('spent') } as const
 const stateTones = { ok: 'success', warning: 'waiting', exceeded: 'danger' } as const
 
 export function BudgetsPage() {
   const { isOwner } = useRole()
-  const [adding, setAdding] = useState(false)
+  const [editing, setEditing] = useState<Budget | 'new' | null>(null)
+  const close = (): void => setEditing(null)
   const list = useApi('listBudgets', {})
-  const save = useChange('putBudgets', { stale: ['listBudgets'], done: 'Saved', onDone: () => setAdding(false) })
+  const save = useChange('putBudgets', { stale: ['listBudgets'], done: 'Saved', onDone: close })
   const present = list.data?.budgets ?? []
   const make = isOwner && (
-    <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
+    <Button look="primary" icon={Plus} onClick={() => setEditing('new')}>
       New budget
     </Button>
   )
@@ -49,7 +54,7 @@ export function BudgetsPage() {
               </Empty>
             }
             columns={[
-              { header: 'For', cell: (row) => (row.scope === 'workspace' ? 'The workspace' : (row.name ?? row.scope)) },
+              { header: 'For', cell: (row) => nameOf(row) },
               { header: 'Spent', cell: (row) => `${dollars(row.spent)} of ${dollars(row.limit)} a ${t(row.per)}` },
               {
                 header: 'State',
@@ -64,26 +69,33 @@ export function BudgetsPage() {
                 secondary: true,
               },
               {
-                header: <span className="sr-only">Actions</span>,
+                ...menuColumn,
                 cell: (row) =>
                   isOwner && (
-                    <IconButton
-                      icon={Trash2}
-                      size="small"
-                      label={`Delete the budget of ${row.name ?? row.scope}`}
-                      onClick={() => save.mutate({ budgets: present.filter((other) => !same(other, row)).map(plain) })}
-                    />
+                    <RowMenu
+                      name={nameOf(row)}
+                      removal={{
+                        title: 'Delete this budget?',
+                        consequence: 'What models cost is no longer limited by it. What was spent stays counted.',
+                        action: 'Delete budget',
+                        onConfirm: () =>
+                          save.mutateAsync({ budgets: present.filter((other) => !same(other, row)).map(plain) }),
+                      }}
+                    >
+                      <MenuItem icon={Pencil} onSelect={() => setEditing(row)}>
+                        Change…
+                      </MenuItem>
+                    </RowMenu>
                   ),
-                width: '4rem',
-                align: 'right',
               },
             ]}
           />
         )}
       </Loaded>
-      {adding && (
+      {editing !== null && (
         <BudgetDialog
-          onClose={() => setAdding(false)}
+          budget={editing === 'new' ? undefined : editing}
+          onClose={close}
           onSave={(budget) =>
             save.mutateAsync({ budgets: [...present.filter((other) => !same(other, budget)).map(plain), budget] })
           }
@@ -95,35 +107,58 @@ export function BudgetsPage() {
 
 type NewBudget = ReturnType<typeof plain>
 
-function BudgetDialog({ onClose, onSave }: { onClose(): void; onSave(budget: NewBudget): Promise<unknown> }) {
+function BudgetDialog({
+  budget,
+  onClose,
+  onSave,
+}: {
+  /** Absent for a new one. The scope and period of one that is there stay. */
+  budget: Budget | undefined
+  onClose(): void
+  onSave(budget: NewBudget): Promise<unknown>
+}) {
   const workflows = useApi('listWorkflows', { limit: 100 })
-  const [hard, setHard] = useState(false)
+  const [hard, setHard] = useState(budget?.hard ?? false)
   const scopes = [
     { value: 'workspace', label: 'The workspace' },
     ...(workflows.data?.items ?? []).map(({ workflow_id, name }) => ({ value: workflow_id, label: name })),
   ]
   return (
-    <Dialog open onClose={onClose} title="New budget" description="A budget of the same scope and period is replaced.">
+    <Dialog
+      open
+      onClose={onClose}
+      title={budget ? `Budget of ${nameOf(budget)}` : 'New budget'}
+      description={budget ? undefined : 'A budget of the same scope and period is replaced.'}
+    >
       <Form<{ scope: string; limit: string; per: 'day' | 'month' }>
         submit="Save"
         onCancel={onClose}
-        onSubmit={({ scope, limit, per }) => onSave({ scope, limit: Number(limit), per, hard })}
+        onSubmit={({ scope, limit, per }) =>
+          onSave({ scope: budget?.scope ?? scope, limit: Number(limit), per: budget?.per ?? per, hard })
+        }
       >
-        <Field name="scope" label="For">
-          <Select options={scopes} defaultValue="workspace" />
+        {budget === undefined && (
+          <Field name="scope" label="For">
+            <Select options={scopes} defaultValue="workspace" />
+          </Field>
+        )}
+        <Field
+          name="limit"
+          label={budget ? (budget.per === 'day' ? 'US dollars a day' : 'US dollars a month') : 'US dollars'}
+        >
+          <Input required type="number" min={0} step="any" defaultValue={budget?.limit ?? 50} />
         </Field>
-        <Field name="limit" label="US dollars">
-          <Input required type="number" min={0} step="any" defaultValue="50" />
-        </Field>
-        <Field name="per" label="Period">
-          <Select
-            options={[
-              { value: 'month', label: 'A month' },
-              { value: 'day', label: 'A day' },
-            ]}
-            defaultValue="month"
-          />
-        </Field>
+        {budget === undefined && (
+          <Field name="per" label="Period">
+            <Select
+              options={[
+                { value: 'month', label: 'A month' },
+                { value: 'day', label: 'A day' },
+              ]}
+              defaultValue="month"
+            />
+          </Field>
+        )}
         <Checkbox
           checked={hard}
           onCheckedChange={(checked) => setHard(checked === true)}

@@ -7,6 +7,7 @@ import { ButtonLink } from '#web/ui/button.tsx'
 import { cronInWords } from '#web/ui/cron.ts'
 import { formatNumber } from '#web/ui/format.ts'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { JobMenu } from './row-menu.tsx'
@@ -52,12 +53,7 @@ export function JobsPage() {
           wide: true,
           cell: (row) => <RelativeTime at={row.status === 'paused' ? null : row.due_at} never="–" />,
         },
-        {
-          header: <span className="sr-only">Actions</span>,
-          width: '3.75rem',
-          align: 'right',
-          cell: (row) => <JobMenu job={row} />,
-        },
+        { ...menuColumn, cell: (row) => <JobMenu job={row} /> },
       ]}
     />
   )

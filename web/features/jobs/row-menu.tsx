@@ -1,13 +1,16 @@
-import { Ellipsis, Pause, Play, RotateCcw, Settings } from 'lucide-react'
+import { Pause, Play, RotateCcw, Settings } from 'lucide-react'
 import type { EnrichmentJob } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
-import { IconButton } from '#web/ui/button.tsx'
-import { Menu, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
+import { useRole } from '#web/session.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
+import { RowMenu } from '#web/ui/row-menu.tsx'
+import { deletionOf } from './deletion.ts'
 import { jobRole } from './use-job.ts'
 
 /** What one does with a job without opening it. */
 export function JobMenu({ job }: { job: EnrichmentJob }) {
   const stale = ['getJob', 'listJobs', 'listLedger', 'listJobRuns'] as const
+  const { userId, isOwner } = useRole()
   const { job_id, status, paused_reason, schedule } = job
   const run = useChange('runJobNow', { stale: [...stale], done: 'Starting', failed: 'Could not start' })
   const pause = useChange('pauseJob', {
@@ -21,35 +24,44 @@ export function JobMenu({ job }: { job: EnrichmentJob }) {
     done: 'Trying failed records again',
     failed: 'Could not start',
   })
+  const remove = useChange('deleteJob', { stale: ['listJobs'], done: `${job.name} was deleted` })
   const role = jobRole(job)
-  if (role !== 'owner' && role !== 'member') return null
+  const mayUse = role === 'owner' || role === 'member'
+  const mayDelete = isOwner || job.owner_id === userId
   const busy = status === 'running' || status === 'due'
   const failed = job.last_run?.counts.failed ?? 0
   return (
-    <Menu trigger={<IconButton icon={Ellipsis} size="small" label={`Actions for ${job.name}`} />}>
-      <MenuItem icon={Play} onSelect={() => run.mutate({ job_id })}>
-        Run now
-      </MenuItem>
-      {failed > 0 && !busy && (
-        <MenuItem icon={RotateCcw} onSelect={() => retry.mutate({ job_id })}>
-          Try failed again
-        </MenuItem>
-      )}
-      {status === 'paused'
-        ? paused_reason === 'manual' && (
-            <MenuItem icon={Play} onSelect={() => resume.mutate({ job_id })}>
-              Resume
-            </MenuItem>
-          )
-        : (busy || schedule) && (
-            <MenuItem icon={Pause} onSelect={() => pause.mutate({ job_id })}>
-              Pause
+    <RowMenu
+      name={job.name}
+      path={`/jobs/${job_id}`}
+      removal={mayDelete && { ...deletionOf(job), onConfirm: () => remove.mutateAsync({ job_id }) }}
+    >
+      {mayUse && (
+        <>
+          <MenuItem icon={Play} onSelect={() => run.mutate({ job_id })}>
+            Run now
+          </MenuItem>
+          {failed > 0 && !busy && (
+            <MenuItem icon={RotateCcw} onSelect={() => retry.mutate({ job_id })}>
+              Try failed again
             </MenuItem>
           )}
-      <MenuSeparator />
-      <MenuItem icon={Settings} to={`/jobs/${job_id}/settings`}>
-        Settings
-      </MenuItem>
-    </Menu>
+          {status === 'paused'
+            ? paused_reason === 'manual' && (
+                <MenuItem icon={Play} onSelect={() => resume.mutate({ job_id })}>
+                  Resume
+                </MenuItem>
+              )
+            : (busy || schedule) && (
+                <MenuItem icon={Pause} onSelect={() => pause.mutate({ job_id })}>
+                  Pause
+                </MenuItem>
+              )}
+          <MenuItem icon={Settings} to={`/jobs/${job_id}/settings`}>
+            Settings
+          </MenuItem>
+        </>
+      )}
+    </RowMenu>
   )
 }

@@ -8,6 +8,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import { Section } from '#web/ui/page.tsx'
 import { Empty } from '#web/ui/states.tsx'
+import { deletionOf } from './deletion.ts'
 import { JobForm } from './form.tsx'
 import { JobShell } from './job-page.tsx'
 
@@ -50,9 +51,7 @@ function Delete({ job }: { job: EnrichmentJob }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Delete ${job.name}?`}
-        consequence="The job and its ledger are deleted permanently, and its current run is cancelled. Datasets it wrote are kept."
-        action="Delete job"
+        {...deletionOf(job)}
         onConfirm={async () => {
           await remove.mutateAsync({ job_id: job.job_id })
           await navigate({ to: '/jobs' })

@@ -12,6 +12,7 @@ export function BaseMenu({ base }: { base: Knowledge }) {
   return (
     <RowMenu
       name={name}
+      path={`/knowledge/${knowledge_id}`}
       removal={mayDelete && { ...deletionOf(base), onConfirm: () => remove.mutateAsync({ knowledge_id }) }}
     />
   )

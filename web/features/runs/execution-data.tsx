@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
+import { formatBytes } from '#web/ui/format.ts'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
@@ -8,13 +9,6 @@ type Blob_ = { $blob: string | null; bytes: number }
 
 const isBlob = (value: unknown): value is Blob_ =>
   typeof value === 'object' && value !== null && '$blob' in value && typeof (value as Blob_).bytes === 'number'
-
-const formatBytes = (bytes: number): string =>
-  bytes < 1024
-    ? `${bytes} B`
-    : bytes < 1 << 20
-      ? `${(bytes / 1024).toFixed(1)} kB`
-      : `${(bytes / (1 << 20)).toFixed(1)} MB`
 
 /** Data of a run. What is too large to come with it is fetched when asked for. */
 export function ExecutionData({ value, label, execution_id }: { value: unknown; label: string; execution_id: string }) {

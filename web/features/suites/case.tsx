@@ -1,11 +1,13 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import type { SuiteCase } from '#sdk/types.generated'
 import { useApi } from '#web/api.ts'
+import { cx } from '#web/ui/cx.ts'
 import { JsonView } from '#web/ui/json-view.tsx'
 import { Card, Page, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
-import { milliseconds, OutcomeBadge, percent, usageInWords } from './pass-rate.tsx'
+import { milliseconds, OutcomeBadge, percent, tokensOf, usageInWords } from './pass-rate.tsx'
+import { Verdicts } from './verdicts.tsx'
 
 type Side = SuiteCase['run']
 
@@ -30,7 +32,7 @@ export function CasePage() {
       <Loaded of={found} what="the record">
         {({ run, compared, changes }) => (
           <>
-            <div className="mb-6 grid gap-4 lg:grid-cols-2">
+            <div className={cx('mb-6 grid gap-4', compared && 'lg:grid-cols-2')}>
               {compared && <OneSide title="The other run" side={compared} />}
               <OneSide title="This run" side={run} />
             </div>
@@ -72,7 +74,10 @@ function OneSide({ title, side }: { title: string; side: Side }) {
       <p className="mb-3 text-ink-2">
         {side.score !== null && `Score ${percent(side.score)}. `}Took {milliseconds(side.duration_ms)}. Models:{' '}
         {usageInWords(side.usage)}
-        {side.recorded && `; ${usageInWords(side.recorded.usage)} when it was recorded`}.
+        {side.recorded &&
+          tokensOf(side.recorded.usage) > 0 &&
+          `; ${usageInWords(side.recorded.usage)} when it was recorded`}
+        .
       </p>
       {side.mocked.length > 0 && (
         <p className="mb-3 rounded-lg bg-waiting-soft px-4 py-3 text-waiting">
@@ -81,7 +86,7 @@ function OneSide({ title, side }: { title: string; side: Side }) {
       )}
       <div className="flex flex-col gap-4">
         <JsonView value={side.actual ?? null} label="Workflow output" />
-        <JsonView value={side.checks} label="Check results" />
+        <Verdicts checks={side.checks} />
       </div>
     </Card>
   )

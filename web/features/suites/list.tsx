@@ -1,31 +1,35 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { FlaskConical, Plus } from 'lucide-react'
-import type { Suite } from '#sdk/types.generated'
+import type { Suite, Workflow } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 import { ButtonLink } from '#web/ui/button.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { mayRun } from '../workflows/role.ts'
 import { PassRate } from './pass-rate.tsx'
+import { SuiteMenu } from './row-menu.tsx'
 
-type Row = Suite & { workflow_name: string }
+type Row = Suite & { workflow: Workflow }
 
 /** Suites belong to workflows; those of all the caller's workflows stand in one list. */
 async function readAll(query: { q?: string }, signal: AbortSignal): Promise<Row[]> {
   const { items } = await api.listWorkflows({ limit: 200 }, { signal })
   const own = items.filter(({ kind }) => kind === 'user')
   const lists = await Promise.all(
-    own.map(async ({ workflow_id, name }) => {
+    own.map(async (workflow) => {
+      const { workflow_id } = workflow
       const suites = await api.listSuites({ workflow_id, limit: 200, ...query }, { signal })
-      return suites.items.map((suite) => ({ ...suite, workflow_name: name }))
+      return suites.items.map((suite) => ({ ...suite, workflow }))
     }),
   )
   return lists.flat()
 }
 
 export function SuitesPage() {
-  const { canWrite } = useRole()
+  const { canWrite, userId } = useRole()
   const search = useSearchText()
   const suites = useQuery({
     queryKey: ['listSuites', search.query, 'all'],
@@ -58,7 +62,7 @@ export function SuitesPage() {
           link: true,
           cell: (row) => row.name,
         },
-        { header: 'Workflow', cell: (row) => row.workflow_name, secondary: true },
+        { header: 'Workflow', cell: (row) => row.workflow.name, secondary: true },
         { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },
         { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: '13rem' },
         {
@@ -67,6 +71,7 @@ export function SuitesPage() {
           width: '9rem',
           secondary: true,
         },
+        { ...menuColumn, cell: (row) => <SuiteMenu suite={row} mayChange={mayRun(row.workflow, userId)} /> },
       ]}
     />
   )

@@ -3,6 +3,7 @@ import { Badge, StatusBadge } from '#web/ui/badge.tsx'
 import { formatNumber, formatTenths } from '#web/ui/format.ts'
 import { formatDuration } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
+import { dollars } from '../insights/words.ts'
 
 export const percent = (rate: number): string => `${formatTenths(Math.round(rate * 1000) / 10)} %`
 
@@ -39,7 +40,7 @@ export const tokensOf = ({ input_tokens, output_tokens }: Usage): number =>
 export const usageInWords = (usage: Usage): string => {
   const tokens = tokensOf(usage)
   if (tokens === 0) return t('none')
-  const cost = typeof usage.cost === 'number' ? `, $${usage.cost.toFixed(usage.cost < 0.1 ? 4 : 2)}` : ''
+  const cost = typeof usage.cost === 'number' ? `, ${dollars(usage.cost)}` : ''
   return t('{0} tokens', [formatNumber(tokens)]) + cost
 }
 

@@ -14,6 +14,7 @@ import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime, useNow } from '#web/ui/time.tsx'
 import { relativeTime } from '#web/ui/time-words.ts'
 import { inSentence, t } from '#web/words/language.ts'
+import { said } from '#web/words/said.ts'
 import { Comparison } from './comparison.tsx'
 import {
   effectWords,
@@ -25,6 +26,7 @@ import {
   tokensOf,
   usageInWords,
 } from './pass-rate.tsx'
+import { Verdicts } from './verdicts.tsx'
 
 export function ReportPage() {
   const navigate = useNavigate()
@@ -181,7 +183,7 @@ export function ReportPage() {
         {shown && (
           <div className="flex flex-col gap-4">
             <JsonView value={shown.actual ?? null} label="Workflow output" />
-            <JsonView value={shown.checks} label="Check results" />
+            <Verdicts checks={shown.checks} />
           </div>
         )}
       </Dialog>
@@ -230,7 +232,7 @@ function Summary({ report }: { report: SuiteReport }) {
       </p>
       {report.error && (
         <p role="alert" className="mt-2 text-danger">
-          {report.error.message}
+          {said(report.error.message)}
         </p>
       )}
     </Card>

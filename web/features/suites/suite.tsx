@@ -14,6 +14,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { t } from '#web/words/language.ts'
 import { useDatasetName } from '../datasets/use-dataset.ts'
 import { mayRun } from '../workflows/role.ts'
+import { deletionOf } from './deletion.ts'
 import { SuiteForm } from './form.tsx'
 import { effectWords, PassRate } from './pass-rate.tsx'
 
@@ -146,9 +147,7 @@ function Found({ suite }: { suite: Suite }) {
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Delete ${suite.name}?`}
-        consequence="The suite and all its reports are deleted permanently. The workflow and the dataset are kept."
-        action="Delete suite"
+        {...deletionOf(suite)}
         onConfirm={async () => {
           await remove.mutateAsync({ suite_id })
           await navigate({ to: '/suites' })

@@ -7,8 +7,10 @@ import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
 import { ListPage } from '#web/ui/list-page.tsx'
+import { menuColumn } from '#web/ui/row-menu.tsx'
 import { useSearchText } from '#web/ui/search.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
+import { TeamMenu } from './row-menu.tsx'
 
 export function TeamsPage() {
   const { workspaces } = useMe()
@@ -17,7 +19,7 @@ export function TeamsPage() {
   const search = useSearchText()
   const teams = useList('listTeams', search.query)
   const workspaceName = (id: string): string =>
-    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'another tenant'
+    workspaces.find(({ workspace_id }) => workspace_id === id)?.name ?? 'another workspace'
   const make = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setMaking(true)}>
       New team
@@ -57,6 +59,7 @@ export function TeamsPage() {
           width: '8rem',
           secondary: true,
         },
+        { ...menuColumn, cell: (row) => <TeamMenu team={row} /> },
       ]}
     >
       <NewTeam open={making} onClose={() => setMaking(false)} />

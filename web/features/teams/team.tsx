@@ -14,6 +14,8 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { PersonName, usePeople } from '../people/names.tsx'
 import { PeoplePicker } from '../people/picker.tsx'
+import { deletionOf } from './deletion.ts'
+import { useMayChange } from './role.ts'
 
 export function TeamPage() {
   const { team_id } = useParams({ strict: false }) as { team_id: string }
@@ -33,7 +35,7 @@ function Found({ team }: { team: Team }) {
   const [leaving, setLeaving] = useState<Team['members'][number] | null>(null)
   const close = (): void => setOpen(null)
   const workspace = workspaces.find(({ workspace_id }) => workspace_id === team.workspace_id)
-  const mayChange = team.owner_id === userId || workspace?.role === 'owner'
+  const mayChange = useMayChange()(team)
   const remove = useChange('deleteTeam', { stale: ['listTeams'], done: `${team.name} was deleted` })
   const update = useChange('updateTeam', { stale: ['getTeam', 'listTeams'], done: 'Saved', onDone: close })
   const add = useChange('addTeamUsers', { stale: ['getTeam', 'listTeams'], onDone: close })
@@ -64,7 +66,7 @@ function Found({ team }: { team: Team }) {
                 {team.slug}
               </code>,
             ],
-            ['Workspace', workspace?.name ?? 'another tenant'],
+            ['Workspace', workspace?.name ?? 'another workspace'],
             ['Created by', <PersonName key="owner" id={team.owner_id} />],
             ['Created', <RelativeTime key="made" at={team.created_at} />],
           ]}
@@ -144,9 +146,7 @@ function Found({ team }: { team: Team }) {
       <ConfirmDialog
         open={open === 'delete'}
         onClose={close}
-        title={`Delete ${team.name}?`}
-        consequence="The team is deleted permanently. Its people stay in the workspace. The team can no longer approve requests."
-        action="Delete team"
+        {...deletionOf(team)}
         onConfirm={async () => {
           await remove.mutateAsync({ team_id: team.team_id })
           await navigate({ to: '/teams' })

@@ -17,6 +17,7 @@ export function TemplateMenu({ template }: { template: Template }) {
   return (
     <RowMenu
       name={name}
+      path={`/templates/${template_id}`}
       removal={mayManage && { ...deletionOf(template), onConfirm: () => remove.mutateAsync({ template_id }) }}
     >
       <MenuItem icon={Code} to={`/templates/${template_id}/widget`}>

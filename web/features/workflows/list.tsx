@@ -18,7 +18,7 @@ import { SavedViews } from '../views/saved-views.tsx'
 import { workflowName } from './built-in.ts'
 import { ImportN8nButton } from './import-n8n.tsx'
 import { BulkActions } from './list/bulk.tsx'
-import { RowMenu } from './list/row-menu.tsx'
+import { WorkflowMenu } from './list/row-menu.tsx'
 import { type Filters, filtersIn, hasFilters, startsInWords, stateOf } from './list/state.ts'
 import { ImportButton } from './portable.tsx'
 import { mayUse, roleIn } from './role.ts'
@@ -154,7 +154,7 @@ function useColumns(): Column<Workflow>[] {
       header: <span className="sr-only">Actions</span>,
       width: '3.75rem',
       align: 'right',
-      cell: (row) => row.kind === 'user' && <RowMenu workflow={row} />,
+      cell: (row) => row.kind === 'user' && <WorkflowMenu workflow={row} />,
     },
   ]
 }

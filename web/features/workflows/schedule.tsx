@@ -1,14 +1,18 @@
+import { Copy, Pencil, Power } from 'lucide-react'
 import { useState } from 'react'
 import type { Workflow, WorkflowSchedule } from '#sdk/types.generated'
 import { useApi, useChange } from '#web/api.ts'
+import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
+import { RowMenu } from '#web/ui/row-menu.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { exactTime } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
 import { said } from '#web/words/said.ts'
+import { roleIn } from './role.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { scheduleInWords } from './schedule-words.ts'
 
@@ -41,21 +45,61 @@ export function ScheduleSection({ workflow }: { workflow: Workflow }) {
 export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedule: WorkflowSchedule }) {
   const [editing, setEditing] = useState(false)
   const { workflow_id, schedule_id, enabled, next_runs } = schedule
-  const [removing, setRemoving] = useState(false)
-  const change = useChange('updateSchedule', { stale: [...STALE], done: 'Schedule saved' })
+  const { userId } = useRole()
+  const mayChange = roleIn(workflow, userId) === 'owner'
+  const change = useChange('updateSchedule', {
+    stale: [...STALE],
+    done: 'Schedule saved',
+    failed: 'Could not save the schedule',
+  })
+  const add = useChange('createSchedule', {
+    stale: [...STALE],
+    done: 'Schedule duplicated',
+    failed: 'Could not duplicate it',
+  })
   const remove = useChange('removeSchedule', { stale: [...STALE], done: 'Schedule removed' })
+  const { cron, every_s, at, timezone, overlap, catch_up } = schedule
+  const input = schedule.input as Record<string, unknown>
   return (
     <Card>
-      <p>
-        Runs <strong className="font-medium">{scheduleInWords(schedule)}</strong>
-        {enabled ? (
-          <>
-            , next <RelativeTime at={schedule.next_run_at} />.
-          </>
-        ) : (
-          t('. Switched off.')
+      <div className="flex items-start justify-between gap-2">
+        <p>
+          Runs <strong className="font-medium">{scheduleInWords(schedule)}</strong>
+          {enabled ? (
+            <>
+              , next <RelativeTime at={schedule.next_run_at} />.
+            </>
+          ) : (
+            t('. Switched off.')
+          )}
+        </p>
+        {mayChange && (
+          <RowMenu
+            name={scheduleInWords(schedule)}
+            removal={{
+              title: 'Remove the schedule?',
+              consequence: 'It no longer starts the workflow. Runs in progress continue.',
+              action: 'Remove schedule',
+              onConfirm: () => remove.mutateAsync({ workflow_id, schedule_id }),
+            }}
+          >
+            <MenuItem icon={Pencil} onSelect={() => setEditing(true)}>
+              Edit schedule
+            </MenuItem>
+            <MenuItem icon={Power} onSelect={() => change.mutate({ workflow_id, schedule_id, enabled: !enabled })}>
+              {enabled ? 'Switch off' : 'Switch on'}
+            </MenuItem>
+            <MenuItem
+              icon={Copy}
+              onSelect={() =>
+                add.mutate({ workflow_id, cron, every_s, at, timezone, input, overlap, catch_up, enabled: false })
+              }
+            >
+              Duplicate, switched off
+            </MenuItem>
+          </RowMenu>
         )}
-      </p>
+      </div>
       {schedule.last_error && <p className="mt-1 text-danger">The last start failed: {said(schedule.last_error)}</p>}
       {next_runs.length > 0 && (
         <ul className="mt-2 text-sm text-ink-2" aria-label="Next times">
@@ -64,24 +108,7 @@ export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedu
           ))}
         </ul>
       )}
-      <div className="mt-3 flex gap-2">
-        <Button onClick={() => setEditing(true)}>Edit schedule</Button>
-        <Button onClick={() => void change.mutateAsync({ workflow_id, schedule_id, enabled: !enabled })}>
-          {enabled ? 'Switch off' : 'Switch on'}
-        </Button>
-        <Button look="quiet" onClick={() => setRemoving(true)}>
-          Remove
-        </Button>
-      </div>
       {editing && <ScheduleDialog workflow={workflow} schedule={schedule} onClose={() => setEditing(false)} />}
-      <ConfirmDialog
-        open={removing}
-        onClose={() => setRemoving(false)}
-        title="Remove the schedule?"
-        consequence="It no longer starts the workflow. Runs in progress continue."
-        action="Remove schedule"
-        onConfirm={() => remove.mutateAsync({ workflow_id, schedule_id })}
-      />
     </Card>
   )
 }

@@ -1,12 +1,12 @@
-import { Copy, Download, Ellipsis, Pause, Play, SquarePen, Tag } from 'lucide-react'
+import { Copy, Download, Pause, Play, SquarePen, Tag } from 'lucide-react'
 import { useState } from 'react'
 import type { Workflow } from '#sdk/types.generated'
 import { useChange } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { IconButton } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
-import { Menu, MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
+import { MenuItem, MenuSeparator } from '#web/ui/menu.tsx'
+import { RowMenu } from '#web/ui/row-menu.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { saveExport } from '../portable.tsx'
 import { mayChange, mayUse, roleIn } from '../role.ts'
@@ -14,7 +14,7 @@ import { useDuplicate } from './duplicate.ts'
 import { stateOf, tagsIn } from './state.ts'
 
 /** What one does with a workflow without opening it. */
-export function RowMenu({ workflow }: { workflow: Workflow }) {
+export function WorkflowMenu({ workflow }: { workflow: Workflow }) {
   const { userId, canWrite } = useRole()
   const role = roleIn(workflow, userId)
   const { workflow_id, name } = workflow
@@ -23,12 +23,27 @@ export function RowMenu({ workflow }: { workflow: Workflow }) {
   const stale = ['listWorkflows', 'getWorkflow'] as const
   const pause = useChange('pauseWorkflow', { stale: [...stale], done: 'Paused', failed: 'Could not pause it' })
   const resume = useChange('resumeWorkflow', { stale: [...stale], done: 'Resumed', failed: 'Could not resume it' })
+  const update = useChange('updateWorkflow', { stale: [...stale], done: 'Saved' })
+  const remove = useChange('deleteWorkflow', { stale: ['listWorkflows'], done: `${name} was deleted` })
   if (role === 'none') return null
   const state = stateOf(workflow)
   const download = (): void => void saveExport([workflow]).catch((error) => toast.failed('Could not export', error))
   return (
     <>
-      <Menu trigger={<IconButton icon={Ellipsis} size="small" label={`Actions for ${name}`} />}>
+      <RowMenu
+        name={name}
+        path={`/workflows/${workflow_id}`}
+        rename={mayChange(role) && ((next) => update.mutateAsync({ workflow_id, name: next }))}
+        removal={
+          role === 'owner' && {
+            title: `Delete ${name}?`,
+            consequence:
+              'Its webhooks, schedules and widgets stop at once, and jobs that use it pause. With live runs it stays: cancel them first.',
+            action: 'Delete workflow',
+            onConfirm: () => remove.mutateAsync({ workflow_id }),
+          }
+        }
+      >
         {mayUse(role) && state !== 'draft' && (
           <MenuItem icon={Play} to={`/workflows/${workflow_id}?run=yes`}>
             Run
@@ -66,7 +81,7 @@ export function RowMenu({ workflow }: { workflow: Workflow }) {
             )}
           </>
         )}
-      </Menu>
+      </RowMenu>
       {tagging && <TagsDialog workflow={workflow} onClose={() => setTagging(false)} />}
     </>
   )

@@ -1,0 +1,10 @@
+import { said } from '#web/words/said.ts'
+import { toast } from './toast.tsx'
+
+/** What came of trying something out. `ok` is null where that cannot be said. */
+export function tellTried({ ok, message }: { ok: boolean | null; message: string }): void {
+  const text = said(message)
+  if (ok === null) toast.tell(text)
+  else if (ok) toast.done('It works', text)
+  else toast.failed('It does not work', new Error(text))
+}
