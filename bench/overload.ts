@@ -11,6 +11,9 @@ import { makeBenchPerson, makeHook, startBenchService } from './world.ts'
 // answered, each over a connection of its own client. Then, with the limits that everybody has, one tenant's flood beside
 // another's quiet work. The load comes from this process over raw sockets, written ahead of time. Health and the quiet tenant ask from a process
 // of their own: what this one does before it reads an answer is no time of the service's. `node bench/overload.ts neighbour` takes a part alone.
+//
+// The control is a second process of the service, at the same database and on the same cores. It is asked the same at the same time, and
+// nobody floods it. The time that it takes beside the flood is the machine's; only the rest is that of the flooded process.
 
 const SECONDS = Number(process.env.SECONDS ?? 8)
 /** Twice what the service carries, where that is not measured. */
@@ -56,7 +59,8 @@ const database = await startBenchDatabase()
 async function startPressed(rateLimits: 'on' | 'off') {
   process.env.HEDDLE_RATE_LIMITS = rateLimits
   const service = await startBenchService(database)
-  const base = new URL(service.base)
+  const control = await startBenchService(database, 'api')
+  const [base, controlBase] = [new URL(service.base), new URL(control.base)]
   const tenantOf = async (): Promise<{ request: Buffer; read: Buffer }> => {
     const { key } = await makeBenchPerson(database)
     const hook = await makeHook(service.base, key, chain(1))
@@ -66,16 +70,18 @@ async function startPressed(rateLimits: 'on' | 'off') {
     }
   }
   const stop = async (): Promise<void> => {
-    service.stop()
-    await once(service.child, 'exit')
+    for (const one of [service, control]) {
+      one.stop()
+      await once(one.child, 'exit')
+    }
   }
-  return { service, base, tenantOf, stop }
+  return { service, base, controlBase, tenantOf, stop }
 }
 
 const ms = (answers: Answer[]): number[] => answers.map(({ ms: took }) => took)
 
 async function underPressure() {
-  const { service, base, tenantOf, stop } = await startPressed('off')
+  const { service, base, controlBase, tenantOf, stop } = await startPressed('off')
   const triggers: Buffer[] = []
   for (let n = 0; n < 10; n++) triggers.push((await tenantOf()).request)
   await capacity(base, triggers, 5)
@@ -83,9 +89,10 @@ async function underPressure() {
 
   const healthRequest = requestOf('GET', `${service.base}/healthz`, 'none')
   const measure = async (clients: Omit<Clients, 'seconds'>) => {
-    const probe = await askCalmly(base, [healthRequest], 10, { seconds: SECONDS + 2, most: 20, openBefore: 1 })
+    const probe = (at: URL) => askCalmly(at, [healthRequest], 10, { seconds: SECONDS + 2, most: 20, openBefore: 1 })
+    const [asked, controlAsked] = [await probe(base), await probe(controlBase)]
     const answers = await press(base, triggers, carried * 5, { ...clients, seconds: SECONDS })
-    const health = await probe.answers
+    const [health, controlHealth] = [await asked.answers, await controlAsked.answers]
     const accepted = answers.filter(({ status }) => status === 202)
     const refused = answers.filter(({ status }) => status !== 202)
     const span = (Math.max(...answers.map(({ at }) => at)) - Math.min(...answers.map((one) => one.at - one.ms))) / 1000
@@ -98,6 +105,7 @@ async function underPressure() {
       refused_p99_ms: percentile(ms(refused), 0.99),
       health_p50_ms: percentile(ms(health), 0.5),
       health_max_ms: percentile(ms(health), 1),
+      control_health_max_ms: percentile(ms(controlHealth), 1),
       lost: refused.filter(({ status }) => status !== 503).length,
     }
   }
@@ -117,27 +125,40 @@ async function underPressure() {
 }
 
 async function besideFlood(rateLimits: 'on' | 'off', flood: number) {
-  const { base, tenantOf, stop } = await startPressed(rateLimits)
-  const [quiet, loud] = [await tenantOf(), await tenantOf()]
-  const calm = () => askCalmly(base, [quiet.read, quiet.request], 40, { seconds: SECONDS, most: 100, openBefore: 8 })
+  const { base, controlBase, tenantOf, stop } = await startPressed(rateLimits)
+  const [quiet, controlled, loud] = [await tenantOf(), await tenantOf(), await tenantOf()]
+  const calm = async () => {
+    const clients = { seconds: SECONDS, most: 100, openBefore: 8 }
+    const asked = await askCalmly(base, [quiet.read, quiet.request], 40, clients)
+    const controlAsked = await askCalmly(controlBase, [controlled.read, controlled.request], 40, clients)
+    return { answers: Promise.all([asked.answers, controlAsked.answers]) }
+  }
   await (await calm()).answers
-  const alone = await (await calm()).answers
+  const [alone, controlAlone] = await (await calm()).answers
   const asking = await calm()
   let begunAt = 0
   await press(base, [loud.request], flood, { seconds: SECONDS - 1, most: 1000 }, () => {
     begunAt = performance.timeOrigin + performance.now()
   })
-  const beside = await asking.answers
-  const first = beside.filter(({ sentAt }) => sentAt >= begunAt && sentAt < begunAt + 1000)
+  const [beside, controlBeside] = await asking.answers
   await stop()
+  const first = (calm: Calm[]): Calm[] => calm.filter(({ sentAt }) => sentAt >= begunAt && sentAt < begunAt + 1000)
   return {
     alone_p50_ms: percentile(ms(alone), 0.5),
     alone_p99_ms: percentile(ms(alone), 0.99),
     beside_flood_p50_ms: percentile(ms(beside), 0.5),
     beside_flood_p99_ms: percentile(ms(beside), 0.99),
-    first_second_p50_ms: percentile(ms(first), 0.5),
-    first_second_max_ms: percentile(ms(first), 1),
+    first_second_p50_ms: percentile(ms(first(beside)), 0.5),
+    first_second_max_ms: percentile(ms(first(beside)), 1),
     refused: beside.filter(({ status }) => status >= 400).length,
+    control: {
+      alone_p50_ms: percentile(ms(controlAlone), 0.5),
+      alone_p99_ms: percentile(ms(controlAlone), 0.99),
+      beside_flood_p50_ms: percentile(ms(controlBeside), 0.5),
+      beside_flood_p99_ms: percentile(ms(controlBeside), 0.99),
+      first_second_p50_ms: percentile(ms(first(controlBeside)), 0.5),
+      first_second_max_ms: percentile(ms(first(controlBeside)), 1),
+    },
   }
 }
 
