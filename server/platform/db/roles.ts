@@ -1,31 +1,23 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
-import { withClient } from './client.ts'
+import type pg from 'pg'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
-import { sessionSettings } from './session.ts'
+import { explained, lending, setRights, setSessionSettings } from './rights.ts'
+import { groups, type Kind, kinds, names, presentAmong, quote, signedIn, signIn } from './role-names.ts'
+import {
+  commentOn,
+  findPasswords,
+  keepPasswords,
+  type PasswordKeeper,
+  type Passwords,
+  scramVerifier,
+} from './role-passwords.ts'
 
-// Rights and policies name four roles that cannot sign in: heddle_owner, heddle_app, heddle_engine, heddle_operator. Roles are
-// shared by all databases of a server, so each database has sign-in roles of its own (heddle_app_<oid of the database>) that
-// become theirs at sign-in: two installations with different keys can share one server, and neither can enter the other's database.
-
-const groups = {
-  owner: 'heddle_owner',
-  app: 'heddle_app',
-  engine: 'heddle_engine',
-  operator: 'heddle_operator',
-} as const
-const names = Object.values(groups)
-const kinds = Object.keys(groups) as (keyof typeof groups)[]
+// Makes the roles of an installation when it starts, and lets them in.
 
 const OLDEST = 160_000
 const LOCK = 7_203_001
 const WRONG_PASSWORD = '28P01'
-const FORBIDDEN = '42501'
 const NO_DATABASE = '3D000'
-
-const quote = pg.escapeIdentifier
 
 export type RoleOptions = {
   /** Signs in as somebody who may create roles: the embedded superuser, or the user of DATABASE_URL. */
@@ -38,13 +30,6 @@ export type RoleOptions = {
   createDatabase?: string
   /** Behind a pooler a connection cannot say what its session may do: then its role says so. */
   settingsInRoles?: boolean
-}
-
-export type Passwords = Record<keyof typeof groups, string>
-export type PasswordKeeper = {
-  seal(passwords: Passwords): string
-  /** Undefined where the text is something else; throws where the key is another one. */
-  open(text: string): Passwords | undefined
 }
 
 export async function bootstrapRoles({
@@ -108,9 +93,7 @@ export const isSetUp = ({ ownerUrl, createDatabase }: Omit<RoleOptions, 'passwor
     return rows[0].isSetUp
   })
 
-const signIn = (kind: keyof typeof groups, oid: number): string => `${groups[kind]}_${oid}`
-
-const urlsFor = (url: (kind: keyof typeof groups) => string): DatabaseUrls => ({
+const urlsFor = (url: (kind: Kind) => string): DatabaseUrls => ({
   owner: url('owner'),
   app: url('app'),
   engine: url('engine'),
@@ -124,9 +107,6 @@ const urlsByMembership = (address: URL): DatabaseUrls =>
     url.searchParams.set('options', `-c role=${groups[kind]} -c timezone=UTC`)
     return url.href
   })
-
-const signedIn = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
-  withClient({ connectionString: url, connectionTimeoutMillis: 10_000 }, work)
 
 async function checkVersion(admin: pg.Client): Promise<void> {
   const { rows } = await admin.query(
@@ -167,11 +147,6 @@ async function makeGroups(admin: pg.Client): Promise<boolean> {
   )
 }
 
-async function presentAmong(admin: pg.Client, roles: string[]): Promise<Set<string>> {
-  const { rows } = await admin.query('select rolname as name from pg_roles where rolname = any($1)', [roles])
-  return new Set((rows as { name: string }[]).map(({ name }) => name))
-}
-
 const instructions = (user: string): string =>
   `The database user "${user}" of DATABASE_URL may not create roles. Either let it (alter role ${quote(user)} createrole), or run as an administrator in that database: ` +
   [
@@ -181,73 +156,10 @@ const instructions = (user: string): string =>
     'grant usage on schema public to heddle_app, heddle_engine, heddle_operator',
   ].join('; ')
 
-/** Only the maker of a role, or a holder of it with this option, may give it to others. */
-const lending = (user: string): string =>
-  ` Another user made heddle's roles on this server; run as an administrator: grant ${names.join(', ')} to ${quote(user)} with admin option`
-
 async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
   const { rowCount } = await admin.query('select from pg_database where datname = $1', [database])
   if (rowCount === 0) await admin.query(`create database ${quote(database)} owner ${groups.owner}`)
 }
-
-/** `isKept`: they stand in the database, sealed. Random where there is no role yet. */
-async function findPasswords(
-  admin: pg.Client,
-  oid: number,
-  passwordFor: (role: string) => string,
-  keeper: PasswordKeeper | undefined,
-): Promise<{ passwords: Passwords; isKept: boolean }> {
-  const { rows } = await admin.query<{ name: string; comment: string | null }>(
-    `select rolname as name, shobj_description(oid, 'pg_authid') as comment from pg_roles where rolname = any ($1)`,
-    [kinds.map((kind) => signIn(kind, oid))],
-  )
-  const comment = rows.find(({ name }) => name === signIn('owner', oid))?.comment
-  const of = (password: (kind: keyof typeof groups) => string): Passwords =>
-    Object.fromEntries(kinds.map((kind) => [kind, password(kind)])) as Passwords
-  try {
-    const kept = comment ? keeper?.open(comment) : undefined
-    if (kept) return { passwords: kept, isKept: true }
-  } catch (error) {
-    throw new StartRefused(
-      `HEDDLE_SECRET_KEY is not the key this database was set up with (the passwords of its roles: ${(error as Error).message}). Start with the right key; nothing was changed.`,
-    )
-  }
-  const isFresh = keeper !== undefined && rows.length === 0
-  return {
-    passwords: of((kind) => (isFresh ? randomBytes(32).toString('hex') : passwordFor(groups[kind]))),
-    isKept: false,
-  }
-}
-
-const commentOn = (role: string, text: string): string => `comment on role ${role} is ${pg.escapeLiteral(text)}`
-
-/** Of roles that were there before: another user may have made them, and then their passwords stay those of the key. */
-async function keepPasswords(address: string, role: string, text: string): Promise<void> {
-  try {
-    await signedIn(address, (admin) => admin.query(commentOn(role, text)))
-  } catch (error) {
-    if ((error as { code?: string }).code !== FORBIDDEN) throw error
-  }
-}
-
-/** Reads and replaces what is kept of the passwords of this database's roles. `none`: it has no such roles. */
-export const changeKeptPasswords = (
-  address: string,
-  change: (comment: string) => string | undefined,
-): Promise<'changed' | 'none' | 'unkept'> =>
-  signedIn(address, async (admin) => {
-    const { rows } = await admin.query<{ name: string; comment: string | null }>(
-      `select r.rolname as name, shobj_description(r.oid, 'pg_authid') as comment
-       from pg_database d join pg_roles r on r.rolname = $1 || '_' || d.oid where d.datname = current_database()`,
-      [groups.owner],
-    )
-    const [role] = rows
-    if (!role) return 'none'
-    const next = role.comment ? change(role.comment) : undefined
-    if (next === undefined) return 'unkept'
-    await admin.query(commentOn(role.name, next))
-    return 'changed'
-  })
 
 /** The password of a role is set once: a start with a wrong key must not lock out the servers that have the right one. */
 async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, kept?: string): Promise<void> {
@@ -276,80 +188,6 @@ async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, 
   }
 }
 
-/** Only what is not so yet: servers that start together must not write the same rows of the catalogue again and again. */
-async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> {
-  for (const kind of ['app', 'engine', 'operator'] as const) {
-    const role = signIn(kind, oid)
-    const { rows } = await admin.query<{ config: string[] | null }>(
-      'select rolconfig as config from pg_roles where rolname = $1',
-      [role],
-    )
-    const present = new Set(rows[0]?.config ?? [])
-    const missing = Object.entries(sessionSettings[kind]).filter(([name, value]) => !present.has(`${name}=${value}`))
-    if (missing.length === 0) continue
-    await explained(
-      admin,
-      missing.map(([name, value]) => `alter role ${role} set ${name} = '${value}'`),
-      lending(admin.user ?? 'USER'),
-    )
-  }
-}
-
-/** Nobody has rights here but our roles, and they have theirs. */
-const RIGHTS_ARE_SET = `select not exists (
-    select from pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) x
-    where n.nspname = 'public' and x.grantee = 0)
-  and not exists (
-    select from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) x
-    where d.datname = current_database() and x.grantee = 0)
-  and has_schema_privilege($1::name, 'public', 'create') and has_database_privilege($1::name, current_database(), 'create')
-  and (select bool_and(has_schema_privilege(role, 'public', 'usage')) from unnest($2::text[]) as role)
-  and (select bool_and(has_database_privilege(role, current_database(), 'connect')) from unnest($3::text[]) as role) as "areSet"`
-
-async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
-  const signIns = kinds.map((kind) => signIn(kind, oid))
-  const found = await admin.query<{ areSet: boolean }>(RIGHTS_ARE_SET, [groups.owner, names, signIns])
-  // Each of the statements below writes to the catalogue, whatever stands there, and their commit waits for the disk.
-  if (found.rows[0]!.areSet) return
-  const all = names.join(', ')
-  await explained(admin, [
-    'revoke all on schema public from public',
-    `grant usage, create on schema public to ${groups.owner}`,
-    `grant usage on schema public to ${all}`,
-    `revoke all on database ${quote(database)} from public`,
-    `grant connect on database ${quote(database)} to ${signIns.join(', ')}`,
-    `grant create on database ${quote(database)} to ${groups.owner}`,
-  ])
-  const { rows } = await admin.query("select has_schema_privilege($1, 'public', 'create') as able", [groups.owner])
-  if (!rows[0].able) {
-    throw new StartRefused(
-      `The user of DATABASE_URL must own the database "${database}": it cannot let ${groups.owner} create tables in it.`,
-    )
-  }
-}
-
-/** Roles belong to the whole server, and two programs that change one at the same moment refuse each other. */
-const MAX_CLASHES = 20
-const isClash = (error: unknown): boolean =>
-  (error as { code?: string }).code === 'XX000' && (error as Error).message.includes('concurrently')
-
-async function explained(admin: pg.Client, statements: string[], remedy = '', clashes = 0): Promise<void> {
-  try {
-    await admin.query(statements.join(';\n'))
-  } catch (error) {
-    if (isClash(error) && clashes < MAX_CLASHES) {
-      await admin.query('rollback')
-      await delay(50 + Math.random() * 100)
-      return explained(admin, statements, remedy, clashes + 1)
-    }
-    const { code, message } = error as { code?: string; message: string }
-    const next = code === FORBIDDEN ? remedy : ''
-    throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${message}.${next}`, {
-      cause: error,
-    })
-  }
-}
-
 async function trySignIn(url: string, role: string): Promise<void> {
   try {
     await signedIn(url, async (client) => client.query('select 1'))
@@ -359,14 +197,4 @@ async function trySignIn(url: string, role: string): Promise<void> {
       `HEDDLE_SECRET_KEY is not the key this database was set up with (the role ${role} refuses its password). Start with the right key; nothing was changed.`,
     )
   }
-}
-
-/** Hashed here, so that the password itself reaches neither the server's log nor its activity view. */
-function scramVerifier(password: string): string {
-  const iterations = 4096
-  const salt = randomBytes(16)
-  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
-  const hmac = (text: string): Buffer => createHmac('sha256', salted).update(text).digest()
-  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64')
-  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`
 }

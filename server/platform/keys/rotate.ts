@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { withClient } from '../db/client.ts'
-import { changeKeptPasswords } from '../db/roles.ts'
+import { changeKeptPasswords } from '../db/role-passwords.ts'
 import { problem } from '../errors.ts'
 import { sealedUnder, type Vault } from '../secrets.ts'
 import { CURRENT, FIRST, ROTATION, type Rotation, ringName, ringOf } from './facts.ts'

@@ -1,4 +1,4 @@
-import type { PasswordKeeper, Passwords } from '../db/roles.ts'
+import type { PasswordKeeper, Passwords } from '../db/role-passwords.ts'
 import type { Vault } from '../secrets.ts'
 
 // Passwords of the database's sign-in roles. They stand in a comment of the owner's role, sealed, since nothing else of the

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { StartRefused } from './refused.ts'
+import { FORBIDDEN, groups, kinds, names, quote, signIn } from './role-names.ts'
+import { sessionSettings } from './session.ts'
+
+// What the roles may do in their database, and how statements that change roles are sent.
+
+/** Nobody has rights here but our roles, and they have theirs. */
+const RIGHTS_ARE_SET = `select not exists (
+    select from pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) x
+    where n.nspname = 'public' and x.grantee = 0)
+  and not exists (
+    select from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) x
+    where d.datname = current_database() and x.grantee = 0)
+  and has_schema_privilege($1::name, 'public', 'create') and has_database_privilege($1::name, current_database(), 'create')
+  and (select bool_and(has_schema_privilege(role, 'public', 'usage')) from unnest($2::text[]) as role)
+  and (select bool_and(has_database_privilege(role, current_database(), 'connect')) from unnest($3::text[]) as role) as "areSet"`
+
+export async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
+  const signIns = kinds.map((kind) => signIn(kind, oid))
+  const found = await admin.query<{ areSet: boolean }>(RIGHTS_ARE_SET, [groups.owner, names, signIns])
+  // Each of the statements below writes to the catalogue, whatever stands there, and their commit waits for the disk.
+  if (found.rows[0]!.areSet) return
+  const all = names.join(', ')
+  await explained(admin, [
+    'revoke all on schema public from public',
+    `grant usage, create on schema public to ${groups.owner}`,
+    `grant usage on schema public to ${all}`,
+    `revoke all on database ${quote(database)} from public`,
+    `grant connect on database ${quote(database)} to ${signIns.join(', ')}`,
+    `grant create on database ${quote(database)} to ${groups.owner}`,
+  ])
+  const { rows } = await admin.query("select has_schema_privilege($1, 'public', 'create') as able", [groups.owner])
+  if (!rows[0].able) {
+    throw new StartRefused(
+      `The user of DATABASE_URL must own the database "${database}": it cannot let ${groups.owner} create tables in it.`,
+    )
+  }
+}
+
+/** Only what is not so yet: servers that start together must not write the same rows of the catalogue again and again. */
+export async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> {
+  for (const kind of ['app', 'engine', 'operator'] as const) {
+    const role = signIn(kind, oid)
+    const { rows } = await admin.query<{ config: string[] | null }>(
+      'select rolconfig as config from pg_roles where rolname = $1',
+      [role],
+    )
+    const present = new Set(rows[0]?.config ?? [])
+    const missing = Object.entries(sessionSettings[kind]).filter(([name, value]) => !present.has(`${name}=${value}`))
+    if (missing.length === 0) continue
+    await explained(
+      admin,
+      missing.map(([name, value]) => `alter role ${role} set ${name} = '${value}'`),
+      lending(admin.user ?? 'USER'),
+    )
+  }
+}
+
+/** Only the maker of a role, or a holder of it with this option, may give it to others. */
+export const lending = (user: string): string =>
+  ` Another user made heddle's roles on this server; run as an administrator: grant ${names.join(', ')} to ${quote(user)} with admin option`
+
+/** Roles belong to the whole server, and two programs that change one at the same moment refuse each other. */
+const MAX_CLASHES = 20
+const isClash = (error: unknown): boolean =>
+  (error as { code?: string }).code === 'XX000' && (error as Error).message.includes('concurrently')
+
+export async function explained(admin: pg.Client, statements: string[], remedy = '', clashes = 0): Promise<void> {
+  try {
+    await admin.query(statements.join(';\n'))
+  } catch (error) {
+    if (isClash(error) && clashes < MAX_CLASHES) {
+      await admin.query('rollback')
+      await delay(50 + Math.random() * 100)
+      return explained(admin, statements, remedy, clashes + 1)
+    }
+    const { code, message } = error as { code?: string; message: string }
+    const next = code === FORBIDDEN ? remedy : ''
+    throw new StartRefused(`The user of DATABASE_URL could not set up heddle's roles: ${message}.${next}`, {
+      cause: error,
+    })
+  }
+}

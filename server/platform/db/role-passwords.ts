@@ -1,0 +1,82 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { StartRefused } from './refused.ts'
+import { FORBIDDEN, groups, type Kind, kinds, signedIn, signIn } from './role-names.ts'
+
+// The passwords of the roles that sign in: random ones stand in the database, sealed with the key; older ones are made of the key.
+
+export type Passwords = Record<Kind, string>
+export type PasswordKeeper = {
+  seal(passwords: Passwords): string
+  /** Undefined where the text is something else; throws where the key is another one. */
+  open(text: string): Passwords | undefined
+}
+
+/** `isKept`: they stand in the database, sealed. Random where there is no role yet. */
+export async function findPasswords(
+  admin: pg.Client,
+  oid: number,
+  passwordFor: (role: string) => string,
+  keeper: PasswordKeeper | undefined,
+): Promise<{ passwords: Passwords; isKept: boolean }> {
+  const { rows } = await admin.query<{ name: string; comment: string | null }>(
+    `select rolname as name, shobj_description(oid, 'pg_authid') as comment from pg_roles where rolname = any ($1)`,
+    [kinds.map((kind) => signIn(kind, oid))],
+  )
+  const comment = rows.find(({ name }) => name === signIn('owner', oid))?.comment
+  const of = (password: (kind: Kind) => string): Passwords =>
+    Object.fromEntries(kinds.map((kind) => [kind, password(kind)])) as Passwords
+  try {
+    const kept = comment ? keeper?.open(comment) : undefined
+    if (kept) return { passwords: kept, isKept: true }
+  } catch (error) {
+    throw new StartRefused(
+      `HEDDLE_SECRET_KEY is not the key this database was set up with (the passwords of its roles: ${(error as Error).message}). Start with the right key; nothing was changed.`,
+    )
+  }
+  const isFresh = keeper !== undefined && rows.length === 0
+  return {
+    passwords: of((kind) => (isFresh ? randomBytes(32).toString('hex') : passwordFor(groups[kind]))),
+    isKept: false,
+  }
+}
+
+export const commentOn = (role: string, text: string): string => `comment on role ${role} is ${pg.escapeLiteral(text)}`
+
+/** Of roles that were there before: another user may have made them, and then their passwords stay those of the key. */
+export async function keepPasswords(address: string, role: string, text: string): Promise<void> {
+  try {
+    await signedIn(address, (admin) => admin.query(commentOn(role, text)))
+  } catch (error) {
+    if ((error as { code?: string }).code !== FORBIDDEN) throw error
+  }
+}
+
+/** Reads and replaces what is kept of the passwords of this database's roles. `none`: it has no such roles. */
+export const changeKeptPasswords = (
+  address: string,
+  change: (comment: string) => string | undefined,
+): Promise<'changed' | 'none' | 'unkept'> =>
+  signedIn(address, async (admin) => {
+    const { rows } = await admin.query<{ name: string; comment: string | null }>(
+      `select r.rolname as name, shobj_description(r.oid, 'pg_authid') as comment
+       from pg_database d join pg_roles r on r.rolname = $1 || '_' || d.oid where d.datname = current_database()`,
+      [groups.owner],
+    )
+    const [role] = rows
+    if (!role) return 'none'
+    const next = role.comment ? change(role.comment) : undefined
+    if (next === undefined) return 'unkept'
+    await admin.query(commentOn(role.name, next))
+    return 'changed'
+  })
+
+/** Hashed here, so that the password itself reaches neither the server's log nor its activity view. */
+export function scramVerifier(password: string): string {
+  const iterations = 4096
+  const salt = randomBytes(16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const hmac = (text: string): Buffer => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`
+}
