@@ -1,22 +1,21 @@
-import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { readTraceparent, writeTraceparent } from '#model/traceparent'
 import { checkAccess } from '../access/check.ts'
 import type { Tx } from '../db/pool.ts'
-import { isProblem, type Problem, problem, readOnly } from '../errors.ts'
+import { isProblem, readOnly } from '../errors.ts'
 import { LARGE_BYTES, slices } from '../slices.ts'
-import { type Answer, etagOf, listsEtag, sendAnswer, sendUnchanged, tagKnown } from './answer.ts'
+import { type Answer, sendAnswer, sendUnchanged, tagKnown } from './answer.ts'
 import { auditCall, isAudited } from './auditing.ts'
 import { identify } from './caller.ts'
-import { type Context, makeContext, scopeOf } from './context.ts'
+import { type Context, scopeOf } from './context.ts'
 import { bindCursor, listOf } from './cursor.ts'
-import { holderOf, type Idempotency, type Replay, replayOf } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import { fieldsOf, type ReadInput, readInput } from './input.ts'
 import type { Kernel } from './kernel-parts.ts'
 import type { LargeAnswers } from './large-answers.ts'
 import { parametersOf } from './parameters.ts'
-import { type Chosen, render, toJson } from './render.ts'
+import { changed, checkCurrent } from './precondition.ts'
+import { type Chosen, render } from './render.ts'
+import { contextOf, makeHungUp, replayFor } from './request-context.ts'
 import { type AnyRoute, isOneTransaction } from './route.ts'
 import { type Encode, lazyEncoder } from './schema.ts'
 import { makeEventStream, type OpenStream, wantsStream } from './stream.ts'
@@ -210,129 +209,6 @@ function bound(route: AnyRoute, result: unknown, request: FastifyRequest, params
   const page = result as { next_cursor?: string | null }
   if (typeof page.next_cursor !== 'string') return page
   return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
-}
-
-/** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
-async function checkCurrent(
-  route: AnyRoute,
-  encodeCurrent: Encode | undefined,
-  ctx: Context,
-  { request, params, echoed }: { request: FastifyRequest; params: Params; echoed: [string, unknown][] },
-): Promise<void> {
-  if (route.method !== 'GET' && ctx.maybeTx !== null) {
-    const lock = createHash('sha1').update(Object.values(params).join('/')).digest()
-    await ctx.tx.rows('select pg_advisory_xact_lock($1, $2)', [lock.readInt32BE(0), lock.readInt32BE(4)])
-  }
-  if (request.headers['if-match'] === undefined && echoed.length === 0) return
-  const current = await route.current!(ctx, params as never)
-  const encoded = current === undefined ? undefined : toJson(encodeCurrent, current)
-  if (!matches(request, encoded)) throw changed()
-  const present = JSON.parse(encoded?.toString() ?? '{}') as Record<string, unknown>
-  const others = echoed.filter(([field, value]) => !isDeepStrictEqual(present[field], value))
-  if (others.length > 0) throw readOnly(others.map(([field]) => field))
-}
-
-/** What the answer is kept under, where the caller gave a key and the route keeps answers. */
-function replayFor(route: AnyRoute, request: FastifyRequest): Replay | undefined {
-  const key = idempotencyKeyOf(request)
-  const { idempotency: kept } = route
-  if (key === null || route.method !== 'POST' || kept === 'own' || kept === 'none' || route.bodyKind === 'stream')
-    return undefined
-  const { credential, person, workspace } = request.identity!
-  const within = kept === 'anywhere' ? null : (workspace?.workspace_id ?? null)
-  return replayOf({
-    holder: holderOf(credential, person?.user_id ?? null, within),
-    key,
-    method: route.method,
-    url: request.url,
-    body: request.rawBody,
-  })
-}
-
-function matches({ headers }: FastifyRequest, current: Buffer | undefined): boolean {
-  const ifMatch = headers['if-match']
-  if (ifMatch === undefined || (ifMatch === '*' && current !== undefined)) return true
-  return current !== undefined && listsEtag(ifMatch, etagOf(current))
-}
-
-const changed = (): Problem =>
-  problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
-
-function traceparentOf({ headers }: FastifyRequest): string | null {
-  const found = readTraceparent(headers.traceparent)
-  return found ? writeTraceparent(found) : null
-}
-
-/** The first that is named, without its region. */
-const languageOf = ({ headers }: FastifyRequest): string | null =>
-  /^\s*([a-z]{2,3})\b/i.exec(headers['accept-language'] ?? '')?.[1]?.toLowerCase() ?? null
-
-function idempotencyKeyOf(request: FastifyRequest): string | null {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return null
-  if (typeof key !== 'string' || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
-    throw problem('malformed', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
-  }
-  const { credential } = request.identity!
-  // Anyone who has no visitor token yet is told from the others of the same page by the key alone.
-  if (credential.kind === 'embed' && credential.visitor_id === null && key.length < MIN_ANONYMOUS_KEY_LENGTH)
-    return null
-  return key
-}
-
-/** Shorter keys of anonymous visitors can be guessed. */
-const MIN_ANONYMOUS_KEY_LENGTH = 16
-
-/** Made only for verbs that look at it. */
-function makeHungUp(reply: FastifyReply): () => AbortSignal {
-  let controller: AbortController | undefined
-  return () => {
-    if (controller) return controller.signal
-    const made = new AbortController()
-    controller = made
-    const look = (): void => {
-      if (!reply.raw.writableFinished) made.abort()
-    }
-    if (reply.raw.destroyed) look()
-    else reply.raw.once('close', look)
-    return made.signal
-  }
-}
-
-function contextOf(
-  kernel: Kernel,
-  request: FastifyRequest,
-  tx: Tx | null,
-  chosen: Chosen,
-  afterCommit: (() => void)[],
-  hungUp: () => AbortSignal,
-): Context {
-  const identity = request.identity!
-  return makeContext({
-    requestId: request.id,
-    config: kernel.config,
-    org: identity.org,
-    credential: identity.credential,
-    maybePerson: identity.person,
-    maybeWorkspace: identity.workspace,
-    maybeTx: tx,
-    db: kernel.db,
-    log: kernel.log,
-    address: request.ip,
-    baseUrl: kernel.baseUrl(),
-    idempotencyKey: idempotencyKeyOf(request),
-    language: languageOf(request),
-    traceparent: kernel.config.OTEL_EXPORTER_OTLP_ENDPOINT === null ? null : traceparentOf(request),
-    hungUp,
-    leavePlace: () => request.turn?.leave(),
-    status: (code) => {
-      chosen.status = code
-    },
-    header: (name, value) => {
-      chosen.headers[name.toLowerCase()] = value
-    },
-    afterCommit: (work) => afterCommit.push(work),
-  })
 }
 
 /** The caller is no longer whom they were remembered as. */
