@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '#test/harness/cli'
 import { useSharedService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
@@ -25,7 +26,8 @@ beforeAll(async () => {
   heddle = makeClient({ baseUrl: service().base, token: world.owner.key })
 })
 
-const environment = () => ({ ...process.env, HEDDLE_BASE: service().base, HEDDLE_KEY: world.owner.key })
+const own = () => ({ HEDDLE_BASE: service().base, HEDDLE_KEY: world.owner.key })
+const environment = () => ({ ...process.env, ...own() })
 
 describe('the client', () => {
   test('a refusal is a problem with its code and the paths of the mistakes', async () => {
@@ -147,10 +149,10 @@ describe('docs/sdk.md', () => {
 })
 
 describe('the command line', () => {
+  const MAIN = join(root, 'sdk', 'cli', 'main.ts')
   const cli = async (...words: string[]) => {
-    const { stdout } = await run(process.execPath, [join(root, 'sdk', 'cli', 'main.ts'), ...words], {
-      env: environment(),
-    })
+    const { exit, stdout, stderr } = await runCommand(words, own())
+    expect([exit, stderr]).toEqual([0, expect.any(String)])
     return stdout.trim()
   }
 
@@ -198,8 +200,7 @@ describe('the command line', () => {
         name: 'Held on to',
         definition: { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] },
       })
-      const words = [join(root, 'sdk', 'cli', 'main.ts'), 'run', workflow_id, '--wait']
-      const { stdout, stderr } = await run(process.execPath, words, { env })
+      const { stdout, stderr } = await run(process.execPath, [MAIN, 'run', workflow_id, '--wait'], { env })
       const { execution_id, status } = JSON.parse(stdout)
       expect([status, stderr.trim()]).toEqual(['succeeded', execution_id])
       expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])
@@ -215,40 +216,33 @@ describe('the command line', () => {
     const [here, there] = [await makeWorkspace(service(), person), await makeWorkspace(service(), person)]
     const client = makeClient({ baseUrl: service().base, token: person.key, workspaceId: there.id })
     const { workflow_id } = await client.createWorkflow({ name: 'Only there' })
-    const list = async (words: string[], more = {}) => {
-      const env = { ...environment(), HEDDLE_KEY: person.key, ...more }
-      return (await run(process.execPath, [join(root, 'sdk', 'cli', 'main.ts'), 'list', ...words], { env })).stdout
-    }
+    const list = async (words: string[], more = {}) =>
+      (await runCommand(['list', ...words], { ...own(), HEDDLE_KEY: person.key, ...more })).stdout
     expect(await list(['--workspace', there.id])).toContain(workflow_id)
     expect(await list([], { HEDDLE_WORKSPACE: there.id })).toContain(workflow_id)
     expect(await list(['--workspace', here.id], { HEDDLE_WORKSPACE: there.id })).not.toContain(workflow_id)
   })
 
   test('a refusal says what is wrong and ends with 1, a wrong command with 2', async () => {
-    await expect(cli('run', 'No such workflow')).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('There is no workflow'),
-    })
-    await expect(cli('list', '--colour')).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.not.stringContaining('node:internal'),
-    })
-    await expect(cli('run', 'echo', '--input', '{c')).rejects.toMatchObject({
-      code: 2,
+    const refused = run(process.execPath, [MAIN, 'run', 'No such workflow'], { env: environment() })
+    await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('There is no workflow') })
+    const wrong = run(process.execPath, [MAIN, 'list', '--colour'], { env: environment() })
+    await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.not.stringContaining('node:internal') })
+    expect(await runCommand(['run', 'echo', '--input', '{c'], own())).toMatchObject({
+      exit: 2,
       stderr: expect.stringContaining('--input is not JSON'),
     })
     for (const none of ['fly', 'toString', '__proto__'])
-      await expect(cli(none)).rejects.toMatchObject({
-        code: 2,
+      expect(await runCommand([none], own())).toMatchObject({
+        exit: 2,
         stderr: expect.stringContaining(`no command "${none}"`),
       })
   })
 
   test('login remembers who one is', async () => {
     const directory = await makeTemporaryDirectory()
-    const env = { ...environment(), XDG_CONFIG_HOME: directory.path }
     const heddleCli = (words: string[], more = {}) =>
-      run(process.execPath, [join(root, 'sdk', 'cli', 'main.ts'), ...words], { env: { ...env, ...more } })
+      runCommand(words, { ...own(), XDG_CONFIG_HOME: directory.path, ...more })
     await heddleCli(['login', '--base', service().base, '--key', world.owner.key])
     const { stdout } = await heddleCli(['list'], { HEDDLE_BASE: undefined, HEDDLE_KEY: undefined })
     expect(stdout).toContain('system')
@@ -258,8 +252,7 @@ describe('the command line', () => {
   test('login reads the key that is piped into it', async () => {
     const directory = await makeTemporaryDirectory()
     const env = { ...environment(), XDG_CONFIG_HOME: directory.path, HEDDLE_KEY: undefined }
-    const words = [join(root, 'sdk', 'cli', 'main.ts'), 'login', '--base', service().base]
-    const piped = run(process.execPath, words, { env })
+    const piped = run(process.execPath, [MAIN, 'login', '--base', service().base], { env })
     piped.child.stdin!.end(`${world.owner.key}\n`)
     expect((await piped).stdout).toContain('Signed in as')
     expect(await readFile(join(directory.path, 'heddle', 'credentials.json'), 'utf8')).toContain(world.owner.key)

@@ -1,16 +1,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { useService } from '#test/harness/service'
+import { runCommand } from '#test/harness/cli'
+import { useSharedService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makeWorld, type World } from '#test/harness/world'
-import { main } from './cli.ts'
 import { commands } from './commands.ts'
 
 // Every command, through its one entrance: what it prints with --json, and how it ends.
 
-const OPERATOR = 'cli-operator@example.com'
-const service = useService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+const service = useSharedService()
 let world: World
 let folder: Awaited<ReturnType<typeof makeTemporaryDirectory>>
 let file: string
@@ -56,23 +55,7 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs()
 })
 
-async function heddle(...args: string[]): Promise<{ exit: number; stdout: string; stderr: string }> {
-  let stdout = ''
-  let stderr = ''
-  const out = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    stdout += String(chunk)
-    return true
-  })
-  const errors = vi.spyOn(console, 'error').mockImplementation((...words) => {
-    stderr += `${words.join(' ')}\n`
-  })
-  try {
-    return { exit: await main(args), stdout, stderr }
-  } finally {
-    out.mockRestore()
-    errors.mockRestore()
-  }
-}
+const heddle = (...args: string[]) => runCommand(args)
 
 /** A line that works for each command, and the fields of its JSON. */
 const working: Record<string, { words: () => string[]; fields: string[] }> = {
