@@ -1,4 +1,5 @@
 import type { AnyRoute } from '#platform/http/route'
+import { newId, toWire } from '#platform/ids'
 import { type Case, type Kind, kinds, type Person } from './matrix.ts'
 
 // What holds for every operation there is, and which ones are seen elsewhere.
@@ -22,6 +23,39 @@ export const withoutCurrent = {
 
 /** A body that every operation with a schema refuses. */
 export const WRONG_BODY = { no_such_field: 1 }
+
+/** Fields that no body may set: those of the server, of other tenants, and of other programs of this kind. */
+export const stolen = (theirs: { user: string; workspace: string }): Record<string, unknown> => ({
+  workspace_id: theirs.workspace,
+  org_id: toWire('org', newId()),
+  user_id: theirs.user,
+  owner_id: theirs.user,
+  created_by: theirs.user,
+  operator: true,
+  sha256: '0'.repeat(64),
+  record_count: 7,
+  token_hash: 'x',
+  created_at: '2020-01-01T00:00:00.000Z',
+  constructor: { prototype: { operator: true } },
+})
+
+export const takesFields = ({ method, body, bodyKind }: AnyRoute): boolean =>
+  method !== 'GET' && method !== 'DELETE' && bodyKind === undefined && body !== undefined
+
+const shapeOf = (schema: unknown): object => (schema as { shape?: object } | undefined)?.shape ?? {}
+
+/** The names that its body knows. */
+export const fieldsOf = ({ body }: AnyRoute): Set<string> => new Set(Object.keys(shapeOf(body)))
+
+export const hasCursor = ({ method, query }: AnyRoute): boolean => method === 'GET' && 'cursor' in shapeOf(query)
+
+/** Cursors that no list gave. */
+export const forgedCursors: readonly string[] = [
+  'nonsense',
+  ...[['x'], [null], [1.5], [2 ** 40], [-1], ['x', 'y'], [null, null], [1, 'x'], ['2020-01-01', 'x'], [[1]], [{}]].map(
+    (key) => Buffer.from(JSON.stringify(key)).toString('base64url'),
+  ),
+]
 
 /** What proves who is calling is in the body, so the body is read first. */
 const proofInBody = new Set(['answerInteraction', 'confirmEmail', 'confirmSignUp', 'resetPassword'])

@@ -11,11 +11,16 @@ import { cases } from './cases.ts'
 import {
   ableOf,
   auditedElsewhere,
+  fieldsOf,
+  forgedCursors,
+  hasCursor,
   isChange,
   makesSomething,
   moving,
   readerOf,
   refusedFirst,
+  stolen,
+  takesFields,
   WRONG_BODY,
   withoutCurrent,
 } from './conventions.ts'
@@ -38,13 +43,14 @@ let service: Service
 let cast: Cast
 let own: Fixtures
 let foreign: Fixtures
+let elsewhere: TestWorkspace
 let routes: AnyRoute[]
 
 beforeAll(async () => {
   service = await startService({ env: { HEDDLE_OPERATORS: OPERATOR } })
   routes = service.app.routes
   cast = await makeCast(service, OPERATOR)
-  const elsewhere: TestWorkspace = await makeWorkspace(service, cast.stranger, 'Second tenant')
+  elsewhere = await makeWorkspace(service, cast.stranger, 'Second tenant')
   own = makeFixtures(cast)
   foreign = makeFixtures(castOfStranger(cast, elsewhere))
   await service.sql(`delete from memberships where user_id = $1 and workspace_id <> $2`, [
@@ -184,6 +190,37 @@ describe('the access matrix', () => {
       if (!isChange(route) || operation === 'unlinkOidc') return
       const { status } = await callAs(theAble!, route, await own.give(one), { 'if-match': '"of-another"' })
       expect(status).toBe(412)
+    })
+
+    // Each field alone, in the whole run. In short all at once: a refusal names fields that are unknown, and those that the resource
+    // shows only once there is no unknown one, so that what it did not name is sent again.
+    test(`${operation}: a field that the server owns is refused in a body, or not taken`, async () => {
+      const route = routeOf()
+      if (!takesFields(route) || theAble === undefined) return
+      const prepared = await own.give(one)
+      if (prepared.raw !== undefined) return
+      const known = fieldsOf(route)
+      const theirs = { user: cast.stranger.id, workspace: elsewhere.id }
+      let left = Object.entries(stolen(theirs)).filter(([field]) => !known.has(field))
+      while (left.length > 0) {
+        const sent = isWhole ? left.slice(0, 1) : left
+        const body = { ...(prepared.body as object), ...Object.fromEntries(sent) }
+        const answer = await callAs(theAble, route, { ...prepared, body })
+        const named = new Set(answer.body?.errors?.map((error: { path: string }) => error.path))
+        const refusedNow = new Set(sent.map(([field]) => field).filter((field) => named.has(`/${field}`)))
+        expect([operation, sent, answer.status, refusedNow.size > 0]).toEqual([operation, sent, 422, true])
+        left = left.filter(([field]) => !refusedNow.has(field))
+      }
+    })
+
+    test(`${operation}: a cursor that somebody made up is refused or ignored, and fails nothing`, async () => {
+      const route = routeOf()
+      if (!hasCursor(route)) return
+      const prepared = await own.give(one)
+      for (const cursor of forgedCursors) {
+        const { status } = await callAs(theAble!, route, { ...prepared, query: `?cursor=${cursor}` })
+        expect([operation, cursor, status < 500]).toEqual([operation, cursor, true])
+      }
     })
 
     // They come last, because they change what was prepared. It serves until one of them has used it up.

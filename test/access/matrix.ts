@@ -1,6 +1,6 @@
 import type { AnyRoute } from '#platform/http/route'
-import type { Service } from '#test/harness/service'
-import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
+import type { SharedService } from '#test/harness/service'
+import { join, makeOperator, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
 // The access matrix: every operation there is, called by every kind of caller. Expectations are written from the tables
 // of the interface document, not from the code. An operation without a case fails the test.
@@ -36,7 +36,7 @@ export type Person = Exclude<Kind, 'nobody' | 'wrongToken'>
 
 export type Cast = Record<Person, TestPerson> & {
   workspace: TestWorkspace
-  service: Service
+  service: SharedService
 }
 
 export type Prepared = {
@@ -135,14 +135,17 @@ function all(expected: number | 'ok'): Expected {
 
 export const withChanges = (row: Expected, changes: Partial<Expected>): Expected => ({ ...row, ...changes })
 
-export async function makeCast(service: Service, operatorEmail: string): Promise<Cast> {
+/** `operatorEmail`: an operator of this service; a shared one has its own. */
+export async function makeCast(service: SharedService, operatorEmail?: string): Promise<Cast> {
   const people = {} as Record<Person, TestPerson>
   for (const kind of kinds) {
     if (kind === 'nobody' || kind === 'wrongToken') continue
-    people[kind] = await makePerson(service, {
-      name: `The ${kind}`,
-      ...(kind === 'operator' && { email: operatorEmail }),
-    })
+    if (kind === 'operator' && operatorEmail === undefined) people[kind] = await makeOperator(service)
+    else
+      people[kind] = await makePerson(service, {
+        name: `The ${kind}`,
+        ...(kind === 'operator' && { email: operatorEmail! }),
+      })
   }
   const workspace = await makeWorkspace(service, people.workspaceOwner)
   for (const kind of ['member', 'resourceViewer', 'resourceMember', 'author'] as const)

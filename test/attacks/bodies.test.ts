@@ -3,21 +3,20 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, type Prefix, toWire } from '#platform/ids'
 import { type Cast, makeCast } from '../access/matrix.ts'
-import { type Answer, useService } from '../harness/service.ts'
+import { type Answer, useSharedService } from '../harness/service.ts'
 import { makeWorkspace } from '../harness/world.ts'
 import { constant, furnish } from './furnish.ts'
 
 // Every place in a body that names something by its id. Ids in paths are those of the matrix in access/.
 
-const OPERATOR = 'operator@example.com'
-const service = useService({ env: { HEDDLE_OPERATORS: OPERATOR } })
+const service = useSharedService()
 let cast: Cast
 /** Things of another workspace, and of ours, by their prefix. */
 let theirs: Record<string, string>
 let ours: Record<string, string>
 
 beforeAll(async () => {
-  cast = await makeCast(service(), OPERATOR)
+  cast = await makeCast(service())
   theirs = await furnish(cast.stranger)
   ours = await furnish(cast.author)
   theirs.ws = (await makeWorkspace(service(), cast.stranger, 'Not yours')).id
