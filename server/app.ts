@@ -74,6 +74,8 @@ export type AppOptions = {
   kinds?: AnyKind[]
   /** Another release than this one, for rehearsals. */
   release?: number
+  /** Clears up every hour, and at the start unless a test says otherwise: a new database holds nothing that has run out. */
+  clearUpAtStart?: boolean | undefined
 }
 
 export type App = {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace } from '#test/harness/world'
 import { fillDemo } from './demo.ts'
 
-const service = useService()
+const service = useSharedService()
 
 test('the demo workflows run offline, with a question and an approval', async () => {
   const person = await makePerson(service())

@@ -2,14 +2,15 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { useService } from './harness/service.ts'
+import { useSharedService } from './harness/service.ts'
 import { makeTemporaryDirectory } from './harness/temporary.ts'
 import { makeWorld, type World } from './harness/world.ts'
 
 const cluster = new URL(inject('postgres').superuserUrl)
-const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `${cluster.hostname}:${cluster.port}` } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
+  service().allow(`${cluster.hostname}:${cluster.port}`)
   world = await makeWorld(service())
 })
 

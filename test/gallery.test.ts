@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { systemWorkflows } from '#areas/workflows/system'
-import { type Service, startService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { builtIn } from '#web/features/workflows/built-in.ts'
 import { sampleOf } from '#web/features/workflows/gallery/recipe.ts'
@@ -8,14 +8,12 @@ import { recipes } from '#web/features/workflows/gallery/recipes.ts'
 
 // Every workflow of the gallery is saved and runs with its sample data.
 
-let service: Service
+const service = useSharedService()
 let world: World
 
 beforeAll(async () => {
-  service = await startService()
-  world = await makeWorld(service)
+  world = await makeWorld(service())
 })
-afterAll(() => service?.stop())
 
 describe('the gallery', () => {
   test('has 40 workflows, each with a name of its own', () => {

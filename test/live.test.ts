@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Service, startService, useService } from '#test/harness/service'
+import { type SharedService, startService, useSharedService } from '#test/harness/service'
 import { openSocket, type TestFrame } from '#test/harness/socket'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
@@ -8,7 +8,7 @@ import { slow } from './harness/slow.ts'
 
 // Live progress over sockets, from whichever process the execution is on.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -29,7 +29,7 @@ async function start(
   return { workflow: body.workflow_id, execution: ran.body.execution_id }
 }
 
-async function connect(execution: string, as: TestPerson = world.owner, on: Service = service(), after?: number) {
+async function connect(execution: string, as: TestPerson = world.owner, on: SharedService = service(), after?: number) {
   const { body } = await on.call('POST', `/auth/workflow-ticket/${execution}`, { token: as.key })
   return openSocket(body.url + (after === undefined ? '' : `?after=${after}`), body.ticket)
 }

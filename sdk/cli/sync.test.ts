@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Client, makeClient } from '#sdk/client'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
@@ -11,7 +11,8 @@ import { exitCodeOf, type Line, type Options, pull, push } from './sync.ts'
 
 // Two workspaces of one installation, staging and production, and a folder between them.
 
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let vendor: Vendor
 let person: TestPerson
 let staging: TestWorkspace
@@ -20,7 +21,8 @@ let folder: Awaited<ReturnType<typeof makeTemporaryDirectory>>
 
 beforeAll(async () => {
   vendor = await startVendor()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: vendor.host } })
+  service = shared()
+  service.allow(vendor.host)
 })
 beforeEach(async () => {
   vendor.seen.length = 0
@@ -31,7 +33,6 @@ beforeEach(async () => {
 })
 afterEach(() => folder.remove())
 afterAll(async () => {
-  await service?.stop()
   await vendor?.stop()
 })
 

@@ -196,9 +196,9 @@ test('what items of a map hold at the same time counts together', async () => {
     ],
     edges: [{ from: { node: 'copy' }, to: 'rest' }],
   }
-  const args = { items: { $ref: 'input.items' }, body: body as unknown as Json, concurrency: 20 }
+  const args = { items: { $ref: 'input.items' }, body: body as unknown as Json, concurrency: 10 }
   const definition: Definition = { nodes: [{ id: 'each', type: 'map', args }], edges: [] }
-  const items = Array.from({ length: 20 }, (_, n) => n)
+  const items = Array.from({ length: 10 }, (_, n) => n)
   const view = await ended(await bench.run(definition, { big: 'x'.repeat(1_000_000), items }))
   expect(view).toMatchObject({ status: 'failed', error: { code: 'result_too_large', node_id: 'each' } })
   expect(view.error?.message).toContain('64 MiB')

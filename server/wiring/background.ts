@@ -10,8 +10,11 @@ import type { Areas, Parts } from './areas.ts'
 import { type MaintenanceTasks, startMaintenance } from './maintenance.ts'
 
 /** What an area does without being asked. An API server leaves alerts and clearing up to others. */
-export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log' | 'baseUrl'>, areas: Areas) {
-  const { config, db, log, baseUrl } = parts
+export async function startBackground(
+  parts: Pick<Parts, 'config' | 'db' | 'log' | 'baseUrl'> & { clearUpAtStart?: boolean | undefined },
+  areas: Areas,
+) {
+  const { config, db, log, baseUrl, clearUpAtStart = true } = parts
   const { threads, reaching, conversations, services, knowledge, providers } = areas
   await threads.start()
   await reaching.start()
@@ -22,7 +25,7 @@ export async function startBackground(parts: Pick<Parts, 'config' | 'db' | 'log'
   const alerts = makeAlertWatcher({ db, log, mail: providers.mail, sendToChannel: threads.sendToChannel, baseUrl })
   await alerts.start()
   const retentionDays = config.HEDDLE_RETENTION_DAYS
-  const maintenance = startMaintenance({ db, log, retentionDays, tasks: tasksOf(parts, areas) })
+  const maintenance = startMaintenance({ db, log, retentionDays, tasks: tasksOf(parts, areas), clearUpAtStart })
   return {
     async stop(): Promise<void> {
       await maintenance.stop()

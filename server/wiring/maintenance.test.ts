@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { newId } from '#platform/ids'
-import { useService } from '#test/harness/service'
+import { startService, useService } from '#test/harness/service'
+import { until } from '#test/harness/until'
 import { makeWorld } from '#test/harness/world'
 import { forgetHistory } from './maintenance.ts'
 
@@ -27,6 +28,19 @@ test('what is needed only for a while goes when its time is over, and nothing be
     { subject: '29 days' },
   ])
   expect(await service().sql(`select email from invitations where email like '%days'`)).toEqual([{ email: '29 days' }])
+})
+
+test('is done at the start of a program, and what has run out is gone', async () => {
+  const { workspace } = await makeWorld(service())
+  await service().sql(
+    `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, created_at)
+     values ($1, $2, 'old', '{a@example.com}', 'Old', now() - interval '31 days')`,
+    [newId(), workspace.uuid],
+  )
+  const next = await startService({ database: service().database, clearUpAtStart: true })
+  const left = () => service().sql('select from mail_outbox where workspace_id = $1', [workspace.uuid])
+  await until(async () => (await left()).length === 0, 'the old mail to go')
+  await next.stop()
 })
 
 test('what was read and logged goes when executions would; what nobody has read yet stays', async () => {

@@ -23,6 +23,7 @@ export function startMaintenance(options: {
   log: Logger
   retentionDays: number
   tasks: MaintenanceTasks
+  clearUpAtStart: boolean
 }) {
   const { db, log } = options
   const tasks: MaintenanceTasks = {
@@ -46,7 +47,7 @@ export function startMaintenance(options: {
   const turn = (): void => {
     running = running.then(doAll)
   }
-  turn()
+  if (options.clearUpAtStart) turn()
   const timer = setInterval(turn, HOUR)
   timer.unref()
 

@@ -29,10 +29,15 @@ export type Service = {
   /** A statement as the superuser, past row security. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   call(method: string, path: string, options?: Omit<CallOptions, 'method'>): Promise<Answer>
+  /** Lets tenants reach these targets (`host:port`), as HEDDLE_ALLOW_TARGETS does from the start. */
+  allow(...targets: string[]): void
   /** Throws where it answered with a status that the OpenAPI document does not describe. `stop` does so too. */
   checkAnswers(): void
   stop(options?: { drainMs?: number }): Promise<void>
 }
+
+/** One that other test files use too. */
+export type SharedService = Omit<Service, 'stop'>
 
 export type ServiceOptions = {
   role?: 'all' | 'api' | 'worker'
@@ -41,6 +46,8 @@ export type ServiceOptions = {
   pages?: string
   /** What a data directory holds already, such as blobs; it is copied. */
   dataFrom?: string
+  /** Whether it clears up at its start, as the program does. */
+  clearUpAtStart?: boolean
   /** Where its data directory is; otherwise one of its own, which is removed when it stops. */
   directory?: string
 }
@@ -60,7 +67,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ? { path: options.directory, remove: async () => {} }
     : await makeTemporaryDirectory()
   if (options.dataFrom !== undefined) await cp(options.dataFrom, join(directory.path, 'data'), { recursive: true })
-  const config = readConfig(
+  const read = readConfig(
     {
       PORT: '0',
       HEDDLE_DATA_DIR: join(directory.path, 'data'),
@@ -73,6 +80,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     ['--role', options.role ?? 'all'],
   )
+  // A list of its own: the default is the same one for all services of the process.
+  const allowed = [...read.HEDDLE_ALLOW_TARGETS]
+  const config = { ...read, HEDDLE_ALLOW_TARGETS: allowed }
   const log = makeLogger(config.HEDDLE_LOG_LEVEL)
   const vault = makeVault(config.HEDDLE_SECRET_KEY!)
   const db = openDatabase({ urls: database.urls, log, connections: shareConnections('all', 16) })
@@ -92,6 +102,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     checkAnswers: true,
     onAnswered: answers.note,
     pages: options.pages,
+    clearUpAtStart: options.clearUpAtStart ?? false,
   })
   base = await app.http.listen({ host: '127.0.0.1', port: 0 })
 
@@ -108,6 +119,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return rows as never
     },
     call: (method, path, callOptions = {}) => callAt(base, method, path, callOptions),
+    allow: (...targets) => void allowed.push(...targets),
     checkAnswers: answers.check,
     async stop(stopOptions) {
       await app.stop(stopOptions)
@@ -139,7 +151,7 @@ function endShared(): void {
  * A service that other test files use too. For files that look only at what they have made: nothing that belongs to the whole
  * installation, and no statement without a workspace or a person of theirs.
  */
-export function useSharedService(options: Pick<ServiceOptions, 'env'> = {}): () => Omit<Service, 'stop'> {
+export function useSharedService(options: Pick<ServiceOptions, 'env'> = {}): () => SharedService {
   const key = JSON.stringify(options)
   let service: Service | undefined
   beforeAll(async () => {

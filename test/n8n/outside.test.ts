@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { Json, JsonObject } from '#model/definition'
-import { type Service, startService } from '#test/harness/service'
+import { type SharedService, useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { base, type Given, runConverted } from './run.ts'
 
@@ -12,7 +12,8 @@ const cluster = new URL(inject('postgres').superuserUrl)
 let vendor: Server
 let site: string
 let asked: string[] = []
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 
 beforeAll(async () => {
@@ -31,11 +32,11 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   const { port } = vendor.address() as AddressInfo
   site = `http://127.0.0.1:${port}`
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port},127.0.0.1:${cluster.port}` } })
+  service = shared()
+  service.allow(`127.0.0.1:${port}`, `127.0.0.1:${cluster.port}`)
   world = await makeWorld(service)
 })
 afterAll(async () => {
-  await service?.stop()
   vendor?.close()
 })
 

@@ -1,19 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { toTell } from './watch.ts'
 import { bodyOf } from './words.ts'
 
 let vendor: Vendor
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 
 beforeAll(async () => {
   vendor = await startVendor()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: vendor.host } })
+  service = shared()
+  service.allow(vendor.host)
 })
 beforeEach(async () => {
   vendor.seen.length = 0
@@ -21,7 +23,6 @@ beforeEach(async () => {
   world = await makeWorld(service)
 })
 afterAll(async () => {
-  await service?.stop()
   await vendor?.stop()
 })
 
@@ -149,7 +150,8 @@ describe('a rule', () => {
     expect(mails).toHaveLength(1)
     expect(mails[0]!.recipient).toEqual([world.owner.email])
     expect(mails[0]!.body_text).toContain('"Orders": 100 % of 1 runs failed within 15 min. The limit is 50 %.')
-    await until(async () => (await service.sql('select from alert_messages')).length === 0, 'everything to have left')
+    const left = () => service.sql('select from alert_messages where workspace_id = $1', [world.workspace.uuid])
+    await until(async () => (await left()).length === 0, 'everything to have left')
     const event = vendor.seen.find(({ path }) => path === '/events')!
     expect(JSON.parse(event.body)).toMatchObject({
       type: 'alert.firing',

@@ -3,7 +3,7 @@ import { makeTurns } from '#engine/worker/turns'
 import type { JsonObject } from '#model/definition'
 import { fromWire, newId } from '#platform/ids'
 import { fiftyTimes } from '#test/harness/fifty-times'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { makeGates } from './gates.ts'
@@ -11,7 +11,7 @@ import { makeQuestions } from './questions.ts'
 import * as store from './store.ts'
 import { gateViews } from './view.ts'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -303,7 +303,8 @@ describe('gates', () => {
     release.resolve()
     await holding
     await until(async () => (await read(held.gate)).unsatisfiable, 'the report of the other')
-    await until(async () => (await service().sql('select from gate_rechecks')).length === 0, 'nothing to look at')
+    const rechecks = () => service().sql('select from gate_rechecks where workspace_id = $1', [world.workspace.uuid])
+    await until(async () => (await rechecks()).length === 0, 'nothing to look at')
   })
 
   test('a gate that only waited for somebody who leaves opens', async () => {

@@ -447,7 +447,7 @@ describe('DuckDB', () => {
     expect(existsSync(area(elsewhere.uuid))).toBe(true)
     expect((await stranger.call('DELETE', `/api/workspaces/${elsewhere.id}`)).status).toBe(204)
     // Whatever runs next on that directory tidies up when it starts.
-    const next = await startService({ database: service().database, env: { HEDDLE_DATA_DIR } })
+    const next = await startService({ database: service().database, env: { HEDDLE_DATA_DIR }, clearUpAtStart: true })
     await until(async () => !existsSync(area(elsewhere.uuid)), 'the files to go')
     await next.stop()
     expect(existsSync(join(area(workspace.uuid), 'kept.duckdb'))).toBe(true)

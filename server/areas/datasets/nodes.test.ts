@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { newId } from '#platform/ids'
-import { type Answer, useService } from '#test/harness/service'
+import { type Answer, useSharedService } from '#test/harness/service'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 const cluster = new URL(inject('postgres').superuserUrl)
-const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `${cluster.hostname}:${cluster.port}` } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
+  service().allow(`${cluster.hostname}:${cluster.port}`)
   world = await makeWorld(service())
 })
 

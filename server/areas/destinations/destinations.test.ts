@@ -7,11 +7,12 @@ import { OUTBOX_HINTS } from '#platform/outbox'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { makeDataset, makeJob, runJob } from '#test/harness/jobs'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 let receiver: Vendor
 let other: Vendor
@@ -19,14 +20,14 @@ let other: Vendor
 beforeAll(async () => {
   receiver = await startVendor()
   other = await startVendor()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `${receiver.host},${other.host}` } })
+  service = shared()
+  service.allow(receiver.host, other.host)
 })
 beforeEach(async () => {
   world = await makeWorld(service)
   receiver.answer = taken
 })
 afterAll(async () => {
-  await service?.stop()
   await receiver?.stop()
   await other?.stop()
 })
@@ -358,7 +359,8 @@ describe('what is not taken', () => {
     // What happens meanwhile is not kept for it, once it has left the outbox; what waited is.
     receiver.answer = taken
     await run(world.member, await save(world.member))
-    await until(async () => (await service.sql('select from event_outbox')).length === 0, 'the outbox to be empty')
+    const outbox = () => service.sql('select from event_outbox where workspace_id = $1', [world.workspace.uuid])
+    await until(async () => (await outbox()).length === 0, 'the outbox to be empty')
     const on = await world.member.call('PATCH', `/api/event-destinations/${destination_id}`, {
       body: { enabled: true },
     })

@@ -3,25 +3,26 @@ import { fromWire } from '#platform/ids'
 import { fromWebhook, startReceiver, WEBHOOK_SECRET } from '#test/fakes/channels/receiver'
 import type { FakeVendor, Plan } from '#test/fakes/channels/server'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
-import { type Service, startService } from '#test/harness/service'
+import { type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // What was acknowledged is answered or told to be lost; what is no longer needed is forgotten.
 
 let receiver: FakeVendor
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 let template: string
 
 beforeAll(async () => {
   receiver = await startReceiver()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: new URL(receiver.base).host } })
+  service = shared()
+  service.allow(new URL(receiver.base).host)
   world = await makeWorld(service)
   template = (await world.member.call('POST', '/api/templates', { body: { name: 'Desk' } })).body.template_id
 })
 afterAll(async () => {
-  await service?.stop()
   await receiver?.close()
 })
 beforeEach(() => {
@@ -103,7 +104,9 @@ describe('a message of a channel', () => {
   /** A channel that is off, with an answer to `sender` that waits for it to be on again. */
   async function switchedOff(sender: string): Promise<string> {
     // Otherwise an answer of an earlier test could get the reply that is meant for this one.
-    const isQuiet = async () => (await service.sql(`select from channel_sends where state = 'waiting'`)).length === 0
+    const waiting = () =>
+      service.sql(`select from channel_sends where workspace_id = $1 and state = 'waiting'`, [world.workspace.uuid])
+    const isQuiet = async () => (await waiting()).length === 0
     await until(isQuiet, 'earlier answers to be sent')
     const configId = await makeChannel('webhook')
     const reply = Promise.withResolvers<Plan>()

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { makeWorld } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 
 it('a test message is sent at once, to nobody who cannot be reached, and not through a disabled channel', async () => {
-  const { owner } = await makeWorld(service())
+  const { owner, workspace } = await makeWorld(service())
   const template = await owner.call('POST', '/api/templates', { body: { name: 'Support' } })
   const made = await owner.call('POST', '/api/gateway/channels', {
     body: {
@@ -19,7 +19,8 @@ it('a test message is sent at once, to nobody who cannot be reached, and not thr
   const sent = await owner.call('POST', `${path}/test`, { body: { to: 'ada@example.com', text: 'Do you hear me?' } })
   expect(sent).toMatchObject({ status: 200, body: { state: 'sent', problem: null } })
   const [mail] = await service().sql<{ recipient: string[]; body_text: string }>(
-    'select recipient, body_text from mail_outbox order by mail_id desc limit 1',
+    'select recipient, body_text from mail_outbox where workspace_id = $1',
+    [workspace.uuid],
   )
   expect(mail).toMatchObject({ recipient: ['ada@example.com'] })
   expect(mail!.body_text).toContain('Do you hear me?')

@@ -13,7 +13,7 @@ import {
   runJob,
   untilRan,
 } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -22,9 +22,10 @@ const vendor = createServer(({ url }, response) => response.writeHead(Number(url
 await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
 const vendorAt = `127.0.0.1:${(vendor.address() as AddressInfo).port}`
 
-const service = useService({ env: { HEDDLE_ALLOW_TARGETS: vendorAt } })
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
+  service().allow(vendorAt)
   world = await makeWorld(service())
 })
 afterAll(() => vendor.close())
@@ -337,9 +338,9 @@ describe('a run', () => {
     })
     const { due_at } = await getJob(member, job)
     expect(new Date(due_at).getTime()).toBeGreaterThan(Date.now())
-    await service().sql(
-      `update enrichment_jobs set due_at = now() + interval '300 milliseconds' where cron is not null`,
-    )
+    await service().sql(`update enrichment_jobs set due_at = now() + interval '300 milliseconds' where job_id = $1`, [
+      fromWire('job', job),
+    ])
     // Anyone who changes a schedule says so; then the service sleeps until exactly that time.
     await service().sql(`select pg_notify('jobs_due', '')`)
     const ran = await untilRan(member, job)
@@ -369,9 +370,11 @@ describe('a run', () => {
     const ran = await runJob(member, job)
     expect(ran.last_run.error).toBeNull()
     expect(ran.last_run).toMatchObject({ status: 'succeeded', total: 7, counts: { succeeded: 7 } })
-    const [{ kept }] =
-      (await service().sql(`select count(*)::int as kept from dataset_versions v where state = 'current'
-      and not exists (select from datasets d where d.version_id = v.version_id)`)) as [{ kept: number }]
+    const [{ kept }] = (await service().sql(
+      `select count(*)::int as kept from dataset_versions v where state = 'current' and workspace_id = $1
+           and not exists (select from datasets d where d.version_id = v.version_id)`,
+      [world.workspace.uuid],
+    )) as [{ kept: number }]
     expect(kept).toBe(0)
 
     await owner.call('DELETE', `/api/connections/${id}`)

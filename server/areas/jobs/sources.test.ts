@@ -2,20 +2,21 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { getJob, hurryRetries, makeJob, recipe, runJob, untilRan } from '#test/harness/jobs'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
 // Jobs whose warehouse changes under them: a real PostgreSQL with a role of its own.
 
 const cluster = new URL(inject('postgres').superuserUrl)
-const service = useService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${cluster.port}` } })
+const service = useSharedService()
 const role = `crm_${randomBytes(4).toString('hex')}`
 let world: World
 let warehouse: pg.Pool
 let connection: string
 
 beforeAll(async () => {
+  service().allow(`127.0.0.1:${cluster.port}`)
   world = await makeWorld(service())
   warehouse = new pg.Pool({ connectionString: service().database.superuserUrl, max: 1 })
   warehouse.on('error', () => {})

@@ -4,14 +4,15 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callTools, say } from '#test/fakes/llm/answers'
 import { type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
 let llm: FakeLlm
 let site: Server
 let address: string
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 /** Pages of the site, by path. */
 const pages = new Map<string, { type?: string; body?: string; status?: number; location?: string }>()
@@ -37,7 +38,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   const target = `127.0.0.1:${(site.address() as AddressInfo).port}`
   address = `http://${target}`
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `${target},${new URL(llm.baseUrl).host}` } })
+  service = shared()
+  service.allow(target, new URL(llm.baseUrl).host)
   world = await makeWorld(service)
 })
 beforeEach(() => {
@@ -47,7 +49,6 @@ beforeEach(() => {
   answer = undefined
 })
 afterAll(async () => {
-  await service?.stop()
   await llm?.close()
   site?.closeAllConnections()
   site?.close()
@@ -532,7 +533,8 @@ describe('an agent whose model does whatever it reads', () => {
     const calls = ran.body.results.steps.flatMap((step: { calls: object[] }) => step.calls)
     expect(calls).toMatchObject([{ ok: true }, { ok: false }, { ok: false }])
     expect(JSON.stringify(calls)).not.toContain('sells the company')
-    expect(await service.sql('select from mail_outbox')).toEqual([])
+    const { uuid } = world.workspace
+    expect(await service.sql('select from mail_outbox where workspace_id = $1', [uuid])).toEqual([])
     expect(llm.refused).toEqual([])
     const offered = llm.asked.flatMap(({ tools }) => tools)
     expect(new Set(offered)).toEqual(new Set(['knowledge_search']))

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { deliverEvent } from '#platform/events'
 import { pruneRealtime } from '#platform/realtime/prune'
-import { type Service, startService, useService } from '#test/harness/service'
+import { type Service, type SharedService, startService, useSharedService } from '#test/harness/service'
 import { isWhole } from '#test/harness/slow'
 import { openSocket, type TestSocket } from '#test/harness/socket'
 import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -255,7 +255,7 @@ describe('cut connections', () => {
           .catch(() => {})
       }
     })
-    const cutAfter = async (frames: number, at: Service): Promise<void> => {
+    const cutAfter = async (frames: number, at: SharedService): Promise<void> => {
       const { body } = await person.call('POST', '/auth/notification-ticket')
       const live = openSocket(
         `${at.base.replace('http', 'ws')}/ws/notifications?after=${seen.at(-1) ?? 0}`,

@@ -4,17 +4,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { inOtherTransaction, waitsForLock } from '#test/harness/other-transaction'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let vendor: Vendor
 let world: World
 
 beforeAll(async () => {
   vendor = await startVendor()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: vendor.host } })
+  service = shared()
+  service.allow(vendor.host)
   world = await makeWorld(service)
 })
 beforeEach(() => {
@@ -25,7 +27,6 @@ beforeEach(() => {
       .end(JSON.stringify({ discount: JSON.parse(request.body).amount > 100 ? 10 : 0 }))
 })
 afterAll(async () => {
-  await service?.stop()
   await vendor?.stop()
 })
 

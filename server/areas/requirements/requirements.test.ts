@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { json, status } from '#test/fakes/llm/answers'
 import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
-import { type Service, startService, useService } from '#test/harness/service'
+import { type Service, startService, useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
 const PATH = '/api/workflows/extract-requirements'
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FakeMcp, startFakeMcp } from '#test/fakes/mcp/server'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -8,12 +8,14 @@ import { makeWorld, type World } from '#test/harness/world'
 
 const TOKEN = 'a-token-of-the-tool-server'
 let mcp: FakeMcp
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 
 beforeAll(async () => {
   mcp = await startFakeMcp()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: mcp.target } })
+  service = shared()
+  service.allow(mcp.target)
 })
 beforeEach(async () => {
   world = await makeWorld(service)
@@ -25,7 +27,6 @@ beforeEach(async () => {
   Object.assign(mcp.mode, { answers: 'json', token: null, version: '2025-06-18' })
 })
 afterAll(async () => {
-  await service?.stop()
   await mcp.close()
 })
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -11,7 +11,8 @@ import { makeWorld, type World } from '#test/harness/world'
 
 let vendor: Server
 let site: string
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 let asked: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
 let served: { type: string; body: string } = { type: 'application/json', body: '{}' }
@@ -33,7 +34,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   const { port } = vendor.address() as AddressInfo
   site = `http://127.0.0.1:${port}`
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}` } })
+  service = shared()
+  service.allow(`127.0.0.1:${port}`)
 })
 beforeEach(async () => {
   world = await makeWorld(service)
@@ -41,7 +43,6 @@ beforeEach(async () => {
   answers = []
 })
 afterAll(async () => {
-  await service?.stop()
   vendor.close()
 })
 
@@ -336,8 +337,9 @@ describe('what is refused', () => {
       [world.workspace.uuid],
     )
     expect((await take({ name: 'a', document: document() })).status).toBe(409)
-    await service.sql(`delete from imported_services where service <> 'custom.s1'`)
-    await service.sql('update imported_services set action_count = 9999')
+    const { uuid } = world.workspace
+    await service.sql(`delete from imported_services where workspace_id = $1 and service <> 'custom.s1'`, [uuid])
+    await service.sql('update imported_services set action_count = 9999 where workspace_id = $1', [uuid])
     expect((await take({ name: 'a', document: document() })).body.detail).toContain('at most 10000 actions')
   })
 })

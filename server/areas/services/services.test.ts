@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { fromWire, newId } from '#platform/ids'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
@@ -10,7 +10,8 @@ import { makeWorld, type World } from '#test/harness/world'
 
 let vendor: Server
 let site: string
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 let credentialId: string
 let asked: { method: string; url: string; token: string; body: string }[] = []
@@ -39,7 +40,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   const { port } = vendor.address() as AddressInfo
   site = `http://127.0.0.1:${port}`
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}` } })
+  service = shared()
+  service.allow(`127.0.0.1:${port}`)
 })
 beforeEach(async () => {
   world = await makeWorld(service)
@@ -52,7 +54,6 @@ beforeEach(async () => {
   credentialId = made.body.credential_id
 })
 afterAll(async () => {
-  await service?.stop()
   vendor.close()
 })
 

@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { startVendor, type Vendor } from '#test/fakes/vendor'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let vendor: Vendor
 let world: World
 let workflow: string
 
 beforeAll(async () => {
   vendor = await startVendor()
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: vendor.host } })
+  service = shared()
+  service.allow(vendor.host)
   world = await makeWorld(service)
   workflow = await save({ name: 'Tried' })
 })
@@ -20,7 +22,6 @@ beforeEach(() => {
   vendor.seen.length = 0
 })
 afterAll(async () => {
-  await service?.stop()
   await vendor?.stop()
 })
 

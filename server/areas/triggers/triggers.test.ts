@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
 import { serviceCatalogue } from '#providers/services/catalogue'
-import { type Answer, type Service, startService } from '#test/harness/service'
+import { type Answer, type SharedService, useSharedService } from '#test/harness/service'
 import { inputsOf, makeTriggered, readTrigger } from '#test/harness/triggers'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
@@ -11,7 +11,8 @@ import { freshOf, seenAfter } from './keys.ts'
 
 let vendor: Server
 let site: string
-let service: Service
+const shared = useSharedService()
+let service: SharedService
 let world: World
 let items: string[] = []
 let status = 200
@@ -33,7 +34,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   const { port } = vendor.address() as AddressInfo
   site = `http://127.0.0.1:${port}`
-  service = await startService({ env: { HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}` } })
+  service = shared()
+  service.allow(`127.0.0.1:${port}`)
 })
 beforeEach(async () => {
   world = await makeWorld(service)
@@ -42,7 +44,6 @@ beforeEach(async () => {
   status = 200
 })
 afterAll(async () => {
-  await service?.stop()
   vendor.close()
 })
 

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CallOptions } from '#test/harness/call'
-import { startService, useService } from '#test/harness/service'
+import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 let workflow: string
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromWire } from '#platform/ids'
-import { startService, useService } from '#test/harness/service'
+import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callAt } from '#test/harness/call'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { anyone, signedIn } from '../access/words.ts'
 import { makeIdentifier } from '../auth/identify.ts'
 import { checkDeprecations } from './deprecation.ts'
@@ -10,7 +10,7 @@ import { makeOpenApi } from './openapi/document.ts'
 import { routes } from './route.ts'
 import { makeHttp } from './server.ts'
 
-const service = useService()
+const service = useSharedService()
 const answer = z.object({ ok: z.boolean() })
 const run = async () => ({ ok: true })
 const table = routes(

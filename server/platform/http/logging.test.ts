@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callAt } from '#test/harness/call'
-import { useService } from '#test/harness/service'
+import { useSharedService } from '#test/harness/service'
 import { anyone } from '../access/words.ts'
 import { makeIdentifier } from '../auth/identify.ts'
 import { problem } from '../errors.ts'
@@ -12,7 +12,7 @@ import { makeHttp } from './server.ts'
 
 // Which failures an operator finds in the log.
 
-const service = useService()
+const service = useSharedService()
 const lines: { level: number; msg: string; operation?: string; err?: { stack: string } }[] = []
 const answer = z.object({})
 const table = routes(

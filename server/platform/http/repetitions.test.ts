@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#platform/ids'
-import { startService, useService } from '#test/harness/service'
+import { startService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 import { makeIdempotency } from './idempotency.ts'
 
 // What Idempotency-Key promises, whatever the operation.
 
-const service = useService()
+const service = useSharedService()
 let world: World
 beforeAll(async () => {
   world = await makeWorld(service())

@@ -27,6 +27,11 @@ const bare = (host: string): string =>
     .replace(/\.$/, '')
     .toLowerCase()
 
+const asBare = (target: string): string => {
+  const colon = target.lastIndexOf(':')
+  return `${bare(target.slice(0, colon))}:${target.slice(colon + 1)}`
+}
+
 const refused = (host: string): OutgoingFailure =>
   new OutgoingFailure(
     'target_refused',
@@ -36,13 +41,10 @@ const refused = (host: string): OutgoingFailure =>
 const resolveBySystem: Resolve = (host, callback) => systemLookup(host, { all: true, verbatim: true }, callback)
 
 export function makeGuard(allowTargets: readonly string[], resolve: Resolve = resolveBySystem): Guard {
-  const exempt = new Set(
-    allowTargets.map((target) => {
-      const colon = target.lastIndexOf(':')
-      return `${bare(target.slice(0, colon))}:${target.slice(colon + 1)}`
-    }),
-  )
-  const isExempt = (host: string, port: number): boolean => exempt.has(`${bare(host)}:${port}`)
+  const isExempt = (host: string, port: number): boolean => {
+    const asked = `${bare(host)}:${port}`
+    return allowTargets.some((target) => asBare(target) === asked)
+  }
 
   const makeLookup =
     (isAllowed: (address: string) => boolean): LookupFunction =>
