@@ -11,6 +11,7 @@ import {
 } from '#areas/jobs/hooks'
 import { makeDispatcher } from '#areas/jobs/ledger/dispatcher'
 import { writeOutput } from '#areas/jobs/ledger/output'
+import { jobMemberRoutes } from '#areas/jobs/member-routes'
 import { makeJobMembers } from '#areas/jobs/members'
 import { jobRoutes } from '#areas/jobs/routes'
 import { makeJobs } from '#areas/jobs/service'
@@ -103,7 +104,7 @@ export async function wireJobs(options: JobWiringOptions) {
   options.identity.onRemoved.push(passOnJobs)
   return {
     feed: jobFeed(db),
-    routes: [...jobRoutes({ jobs, members }), ...suiteRoutes(suites)],
+    routes: [...jobRoutes(jobs), ...jobMemberRoutes(members), ...suiteRoutes(suites)],
     standings: {
       job: standingInJob,
       owned_job: standingInOwnedJob,

@@ -15,7 +15,9 @@ import type { Allowances } from '#areas/payments/allowances'
 import type { MatterParts } from '#areas/reaching/matter'
 import { makePeople } from '#areas/reaching/people'
 import { makeInteractionTokens } from '#areas/reaching/tokens'
+import { threadAudioRoutes } from '#areas/threads/audio-routes'
 import { makeClips } from '#areas/threads/clips'
+import { threadMemberRoutes } from '#areas/threads/member-routes'
 import { makeThreadMembers, passThreadsOn, takeIntoThread } from '#areas/threads/members'
 import { makePlayback } from '#areas/threads/playback'
 import { threadRoutes } from '#areas/threads/routes'
@@ -94,7 +96,9 @@ export function wireThreads(options: ThreadWiringOptions) {
   const kinds: AnyKind[] = [makeChannelSend({ sendToChannel })]
   const standings: Standings = { thread: standingInThread, channel: standingInChannel }
   const routes: AnyRoute[] = [
-    ...threadRoutes(threads, makeThreadMembers(identity), clips),
+    ...threadRoutes(threads),
+    ...threadMemberRoutes(makeThreadMembers(identity)),
+    ...threadAudioRoutes(threads, clips),
     ...inboxRoutes(makeTeamInbox({ conversations })),
     ...gatewayRoutes(
       makeGateway({ channels, box }),

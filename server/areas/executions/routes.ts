@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { member, viewer } from '#platform/access/words'
+import { viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { listQuery, page, reference, timestampIn } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
-import { getBulk, startBulk } from './bulk.ts'
-import { Bulk, NewBulk } from './bulk-schema.ts'
+import { bulkRoutes } from './bulk-routes.ts'
 import { LogEntry, listExecutionLogs, logQuery } from './logs.ts'
 import {
   Event,
@@ -32,6 +31,7 @@ const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
 export const executionRoutes = (executions: Executions): AnyRoute[] => [
   ...startRoutes(executions),
   ...readRoutes(executions),
+  ...bulkRoutes(),
 ]
 
 const readRoutes = (executions: Executions): AnyRoute[] =>
@@ -43,8 +43,6 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
       getExecutionNode: ['GET', '/api/workflows/executions/:execution_id/nodes/:path', viewer('execution')],
       listSystemExecutions: ['GET', '/api/workflows/system/:workflow_id/executions', viewer('workspace')],
       searchExecutions: ['GET', '/api/executions', viewer('workspace')],
-      startBulk: ['POST', '/api/executions/bulk', member('workspace')],
-      getBulk: ['GET', '/api/executions/bulk/:bulk_id', viewer('workspace')],
       listExecutionEvents: ['GET', '/api/workflows/executions/:execution_id/events', viewer('execution')],
       listExecutionLogs: ['GET', '/api/workflows/executions/:execution_id/logs', viewer('execution')],
       createWorkflowTicket: ['POST', '/auth/workflow-ticket/:execution_id', viewer('execution'), 'read'],
@@ -126,31 +124,6 @@ const readRoutes = (executions: Executions): AnyRoute[] =>
         answer: page(ExecutionSummary),
         extension: true,
         run: executions.searchExecutions,
-      },
-      startBulk: {
-        summary: 'Cancel or retry all executions that a filter finds',
-        description:
-          'Answers at once; the work goes on in portions and survives a restart. Only executions of workflows that the caller may run are concerned, ' +
-          'and only those that were there when it was asked for.',
-        body: NewBulk,
-        answer: Bulk,
-        status: 202,
-        location: ({ bulk_id }, path) => `${path}/${bulk_id}`,
-        extension: true,
-        examples: {
-          body: {
-            action: 'retry',
-            filter: { error_code: 'http_status', from: '2026-01-31T00:00:00Z' },
-            from: 'failed',
-          },
-        },
-        run: startBulk,
-      },
-      getBulk: {
-        summary: 'How far a cancellation or retry of many executions has come',
-        answer: Bulk,
-        extension: true,
-        run: getBulk,
       },
       listExecutionEvents: {
         summary: 'The journal of an execution, oldest first',

@@ -1,23 +1,17 @@
-import { Invitation } from '#areas/workspaces/schema'
-import { member, orOneself, owner, sees, viewer } from '#platform/access/words'
+import { member, owner, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
 import { page } from '#platform/http/schema'
 import { IssuedTicket, socketOf } from '#platform/realtime/tickets'
-import type { JobMembers } from './members.ts'
 import {
   Job,
-  JobMember,
   JobPut,
   JobRun,
   jobList,
-  jobMemberList,
   jobRunList,
   Ledger,
   LedgerExportQuery,
   LedgerQuery,
   NewJob,
-  NewJobInvitation,
-  RoleChange,
   RunNow,
 } from './schema.ts'
 import type { Jobs } from './service.ts'
@@ -36,7 +30,7 @@ const example = {
   schedule: { cron: '0 6 * * *', timezone: 'Europe/Amsterdam' },
 }
 
-export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }): AnyRoute[] =>
+export const jobRoutes = (jobs: Jobs): AnyRoute[] =>
   routes(
     'Enrichment jobs',
     {
@@ -55,10 +49,6 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
       resumeJob: ['POST', '/api/enrichment-jobs/:job_id/resume', member('job'), 'run'],
       cancelJob: ['POST', '/api/enrichment-jobs/:job_id/cancel', member('job'), 'run'],
       createBatchTicket: ['POST', '/auth/batch-ticket/:job_id', viewer('job'), 'read'],
-      listJobMembers: ['GET', '/api/enrichment-jobs/:job_id/members', viewer('job')],
-      inviteJobMember: ['POST', '/api/enrichment-jobs/:job_id/members/invite', owner('job')],
-      updateJobMember: ['PUT', '/api/enrichment-jobs/:job_id/members/:user_id', owner('job')],
-      removeJobMember: ['DELETE', '/api/enrichment-jobs/:job_id/members/:user_id', orOneself(owner('job'))],
     },
     {
       listJobs: {
@@ -162,36 +152,6 @@ export const jobRoutes = ({ jobs, members }: { jobs: Jobs; members: JobMembers }
         location: socketOf,
         idempotency: 'none',
         run: jobs.issueBatchTicket,
-      },
-      listJobMembers: {
-        summary: 'Members of the job',
-        description: 'Of a pinned job they are kept, and see it only while it is standalone or its workflow is gone.',
-        query: jobMemberList.query,
-        answer: page(JobMember),
-        run: members.listMembers,
-      },
-      inviteJobMember: {
-        summary: 'Invite somebody to the job by e-mail',
-        body: NewJobInvitation,
-        answer: Invitation,
-        status: 201,
-        location: (_invitation, path) => path.replace(/\/invite$/, ''),
-        examples: { body: { email: 'sam@example.com', role: 'viewer' } },
-        run: members.inviteMember,
-      },
-      updateJobMember: {
-        summary: 'Change the role of a member; the last owner stays one',
-        body: RoleChange,
-        answer: JobMember,
-        current: members.getMember,
-        examples: { body: { role: 'viewer' } },
-        run: members.updateMember,
-      },
-      removeJobMember: {
-        summary: 'Remove a member; everybody may leave',
-        status: 204,
-        current: members.getMember,
-        run: members.removeMember,
       },
     },
   )

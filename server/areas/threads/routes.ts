@@ -1,33 +1,21 @@
 import { messageList } from '#areas/conversations/message-list'
-import { anyone, member, orOneself, owner, sees, viewer } from '#platform/access/words'
+import { member, sees, viewer } from '#platform/access/words'
 import { type AnyRoute, routes } from '#platform/http/route'
-import { audioForm, filePart, page } from '#platform/http/schema'
-import type { Clips } from './clips.ts'
-import type { ThreadMembers } from './members.ts'
+import { filePart, page } from '#platform/http/schema'
 import {
   FormAction,
-  Invitation,
-  MemberPatch,
   NewClipMessage,
-  NewInvitation,
   NewMessage,
   NewThread,
-  Playback,
   PostedMessage,
-  SpeechRequest,
   Thread,
-  ThreadMember,
   ThreadMessages,
   ThreadQuery,
   ThreadWithUsage,
-  Transcript,
-  threadMemberList,
 } from './schema.ts'
 import type { Threads } from './service.ts'
 
-const audioTypes = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm']
-
-export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Clips): AnyRoute[] =>
+export const threadRoutes = (threads: Threads): AnyRoute[] =>
   routes(
     'Chat threads',
     {
@@ -39,14 +27,6 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
       actOnThreadForm: ['POST', '/api/chat-thread/:thread_id/action', member('thread')],
       takeThreadOver: ['POST', '/api/chat-thread/:thread_id/take-over', member('thread')],
       handThreadBack: ['POST', '/api/chat-thread/:thread_id/hand-back', member('thread')],
-      inviteThreadMember: ['POST', '/api/chat-thread/:thread_id/invite', owner('thread')],
-      listThreadMembers: ['GET', '/api/chat-thread/:thread_id/members', viewer('thread')],
-      updateThreadMember: ['PATCH', '/api/chat-thread/:thread_id/members/:user_id', owner('thread')],
-      removeThreadMember: ['DELETE', '/api/chat-thread/:thread_id/members/:user_id', orOneself(owner('thread'))],
-      getThreadAudio: ['GET', '/api/chat-thread/:thread_id/audio/:audio_id', viewer('thread')],
-      speakInThread: ['POST', '/api/chat-thread/:thread_id/speech', viewer('thread'), 'run'],
-      transcribeInThread: ['POST', '/api/chat-thread/:thread_id/transcribe', viewer('thread'), 'run'],
-      playAudio: ['GET', '/audio/:audio_id/:grant', anyone],
     },
     {
       listThreads: {
@@ -119,71 +99,6 @@ export const threadRoutes = (threads: Threads, members: ThreadMembers, clips: Cl
         extension: true,
         answer: Thread,
         run: threads.handBack,
-      },
-      inviteThreadMember: {
-        summary: 'Invite a person to the thread by e-mail',
-        description: 'A person of the workspace is added at once; anybody else is invited to this thread alone.',
-        body: NewInvitation,
-        examples: { body: { email: 'ada@example.com', role: 'member' } },
-        answer: Invitation,
-        status: 201,
-        location: (_invitation, path) => path.replace(/invite$/, 'members'),
-        run: members.inviteMember,
-      },
-      listThreadMembers: {
-        summary: 'Members of the thread',
-        query: threadMemberList.query,
-        answer: page(ThreadMember),
-        run: members.listMembers,
-      },
-      updateThreadMember: {
-        summary: "Change a member's role",
-        body: MemberPatch,
-        answer: ThreadMember,
-        current: members.getMember,
-        run: members.updateMember,
-      },
-      removeThreadMember: {
-        summary: 'Remove a member, or leave',
-        status: 204,
-        current: members.getMember,
-        run: members.removeMember,
-      },
-      getThreadAudio: {
-        summary: 'A signed address under which the clip can be heard for five minutes',
-        answer: Playback,
-        run: threads.getAudio,
-      },
-      speakInThread: {
-        summary: 'Text in, audio out; nothing is stored',
-        body: SpeechRequest,
-        produces: ['audio/mpeg', 'audio/wav'],
-        transaction: false,
-        idempotency: 'none',
-        examples: { body: { text: 'Good morning.', format: 'mp3' } },
-        run: threads.speak,
-      },
-      transcribeInThread: {
-        summary: 'Audio in, text out; nothing is stored',
-        description: 'multipart/form-data with `audio`, or the audio itself as the body; told by its content.',
-        bodyKind: 'any',
-        consumes: ['multipart/form-data'],
-        described: { form: audioForm },
-        bodyLimit: 'audio',
-        answer: Transcript,
-        transaction: false,
-        idempotency: 'none',
-        run: threads.transcribe,
-      },
-      playAudio: {
-        summary: 'The bytes of a clip, by its signed address; takes Range',
-        description: 'The address stands in `url` of the clip. Any other spelling, method or later time is refused.',
-        extension: true,
-        produces: audioTypes,
-        alsoStatus: [206],
-        alsoRefuses: [416],
-        transaction: false,
-        run: clips.play,
       },
     },
   )

@@ -6,13 +6,15 @@ import type { Identity } from './identity.ts'
 
 // Takes queued executions, from workspace to workspace, as long as there is room for them.
 
+type Named = { workspaceId: string; executionId: string }
+
 export type HandOver = { workerId: string; take(found: ClaimedOne): void }
 
 export type Claims = {
   /** Something may be queued. */
   soon(): void
   /** This one may be queued. */
-  one(at: { workspaceId: string; executionId: string }): void
+  one(at: Named): void
   /** For one that is claimed in the transaction of a message to it: in whose name, and what to do once that is committed. */
   handOver(): HandOver
   /** Whether something is known to wait for its turn: then what starts now waits behind it. */
@@ -129,13 +131,7 @@ export const makeClaims = (
     else claiming = claimAll()
   }
 
-  const claimOne = async ({
-    workspaceId,
-    executionId,
-  }: {
-    workspaceId: string
-    executionId: string
-  }): Promise<void> => {
+  const claimOne = async ({ workspaceId, executionId }: Named): Promise<void> => {
     const of = identities.current()
     arrivals.add(executionId, 0)
     try {
