@@ -529,10 +529,6 @@ export type Operations = {
   listSystemExecutions: { input: { workflow_id: string; limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: true }
   /** Executions the caller may see, by status, workflow, time, what began them and what they hold */
   searchExecutions: { input: { limit?: number; cursor?: string; sort?: "created_at" | "-created_at"; created_after?: string; created_before?: string; q?: string; error_code?: string; node_id?: string; tag?: string; version_id?: string; status?: string; workflow_id?: string; from?: string; to?: string; trigger?: string; include_jobs?: "true" | "false"; include_trials?: "true" | "false" }; answer: { items: Array<ExecutionSummary>; next_cursor: string | null }; required: false }
-  /** Cancel or retry all executions that a filter finds */
-  startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
-  /** How far a cancellation or retry of many executions has come */
-  getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
   /** The journal of an execution, oldest first */
   listExecutionEvents: { input: { execution_id: string; after?: number; limit?: number; cursor?: string }; answer: { items: Array<ExecutionEvent>; next_cursor: string | null }; required: true }
   /** What the nodes of an execution wrote to its log, oldest first */
@@ -541,6 +537,10 @@ export type Operations = {
   createWorkflowTicket: { input: { execution_id: string }; answer: Ticket; required: true }
   /** An output too large to stand in the execution itself */
   readExecutionBlob: { input: { execution_id: string; sha256: string }; answer: Blob; required: true }
+  /** Cancel or retry all executions that a filter finds */
+  startBulk: { input: { action: "cancel" | "retry"; filter: { execution_ids?: Array<string>; workflow_id?: string; status?: Array<"queued" | "running" | "waiting" | "succeeded" | "failed" | "cancelled" | "timed_out">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; error_code?: string; tag?: string; from?: string; to?: string }; from?: string; version?: "same" | "active" }; answer: ExecutionBulk; required: true }
+  /** How far a cancellation or retry of many executions has come */
+  getBulk: { input: { bulk_id: string }; answer: ExecutionBulk; required: true }
   /** Hold a version against past runs of its workflow */
   createReplay: { input: { workflow_id: string; version_id: string } & NewReplay; answer: Replay; required: true }
   /** Replays of a workflow, newest first */
@@ -1264,12 +1264,12 @@ export const operations: { readonly [Name in keyof Operations]: Entry } = {
   getExecutionNode: ["GET", "/api/workflows/executions/{execution_id}/nodes/{path}", ["limit","cursor","item"]],
   listSystemExecutions: ["GET", "/api/workflows/system/{workflow_id}/executions", ["limit","cursor","sort","created_after","created_before"]],
   searchExecutions: ["GET", "/api/executions", ["limit","cursor","sort","created_after","created_before","q","error_code","node_id","tag","version_id","status","workflow_id","from","to","trigger","include_jobs","include_trials"]],
-  startBulk: ["POST", "/api/executions/bulk"],
-  getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
   listExecutionEvents: ["GET", "/api/workflows/executions/{execution_id}/events", ["after","limit","cursor"]],
   listExecutionLogs: ["GET", "/api/workflows/executions/{execution_id}/logs", ["limit","cursor","level","node_id"]],
   createWorkflowTicket: ["POST", "/auth/workflow-ticket/{execution_id}"],
   readExecutionBlob: ["GET", "/api/workflows/executions/{execution_id}/blobs/{sha256}"],
+  startBulk: ["POST", "/api/executions/bulk"],
+  getBulk: ["GET", "/api/executions/bulk/{bulk_id}"],
   createReplay: ["POST", "/api/workflows/{workflow_id}/versions/{version_id}/replay"],
   listReplays: ["GET", "/api/workflows/{workflow_id}/replays", ["limit","cursor","sort","created_after","created_before","status","version_id"]],
   getReplay: ["GET", "/api/replays/{replay_id}", ["limit","cursor","outcome"]],

@@ -164,11 +164,11 @@ export type ExecutionSummary = { execution_id: string; workflow_id: string | nul
 
 export type ExecutionNodeDetail = { node_id: string; type: string; status: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped"; input: Record<string, unknown> | null; input_error: string | null; attempts: Array<{ attempt: number; status: "running" | "waiting" | "succeeded" | "failed" | "skipped" | "pending"; started_at: string | null; finished_at: string | null; output?: unknown; error?: { code: string; message: string }; next_attempt_at?: string; usage?: unknown }>; items: Array<{ index: number; status: "running" | "waiting" | "succeeded" | "failed"; output: unknown; collected?: unknown; error: { code: string; message: string } | null; usage: unknown }>; next_cursor: string | null; body: { index: number; last: number; nodes: Array<{ node_id: string; status: "pending" | "running" | "waiting" | "succeeded" | "failed" | "skipped"; attempt: number; started_at: string | null; finished_at: string | null; error?: { code: string; message: string }; port?: string }> } | null }
 
-export type ExecutionBulk = { bulk_id: string; action: "cancel" | "retry"; filter: Record<string, unknown>; status: "running" | "done"; total: number; done: number; refused: number; last_error: string | null; created_at: string; finished_at: string | null }
-
 export type ExecutionEvent = { seq: number; type: string; at: string; data: Record<string, unknown> }
 
 export type LogEntry = { at: string; level: "debug" | "info" | "warn" | "error"; node_id: string; message: string }
+
+export type ExecutionBulk = { bulk_id: string; action: "cancel" | "retry"; filter: Record<string, unknown>; status: "running" | "done"; total: number; done: number; refused: number; last_error: string | null; created_at: string; finished_at: string | null }
 
 export type NewReplay = { filter?: { status?: Array<"succeeded" | "failed" | "timed_out" | "cancelled">; trigger?: Array<"user" | "webhook" | "embed" | "schedule" | "job" | "channel" | "workflow" | "event" | "system" | "trial">; version_id?: string; from?: string; to?: string }; execution_ids?: Array<string>; limit?: number }
 

@@ -40,6 +40,19 @@ type End = {
   error: { message: string } | null
 }
 
+/** Removes questions that were answered elsewhere or closed. */
+async function dropClosedQuestions(stillOpen: Questions['stillOpen'], tx: Tx, thread: LockedThread): Promise<void> {
+  const { questions } = thread.state
+  if (questions.length === 0) return
+  const ids = questions.map(({ clarification_id }) => clarification_id)
+  const open = await stillOpen(tx, thread.workspace_id, ids)
+  if (open.size === questions.length) return
+  thread.state = {
+    ...thread.state,
+    questions: questions.filter(({ clarification_id }) => open.has(clarification_id)),
+  }
+}
+
 export function makeUpdates({
   db,
   carrying,
@@ -53,21 +66,10 @@ export function makeUpdates({
 }) {
   const listeners: ((tx: Tx, posted: Posted) => Promise<void>)[] = []
 
+  const dropClosed = (tx: Tx, thread: LockedThread) => dropClosedQuestions(stillOpen, tx, thread)
+
   async function announce(tx: Tx, thread: LockedThread, message: Message | undefined): Promise<void> {
     if (message) for (const listener of listeners) await listener(tx, { thread, message })
-  }
-
-  /** Removes questions that were answered elsewhere or closed. */
-  async function dropClosed(tx: Tx, thread: LockedThread): Promise<void> {
-    const { questions } = thread.state
-    if (questions.length === 0) return
-    const ids = questions.map(({ clarification_id }) => clarification_id)
-    const open = await stillOpen(tx, thread.workspace_id, ids)
-    if (open.size === questions.length) return
-    thread.state = {
-      ...thread.state,
-      questions: questions.filter(({ clarification_id }) => open.has(clarification_id)),
-    }
   }
 
   /** Posts how an execution ended and forgets its open questions. Returns false where it was posted before. */

@@ -33,6 +33,8 @@ const RENEWED_EVERY = 15 * SECOND
 /** How long a repetition waits for the first to end. */
 const WAITS = 60 * SECOND
 
+const NOBODY = { workspaceId: null, userId: null }
+
 /** Whose a key is. What was done in one workspace is not done in another, so each has keys of its own. */
 export const holderOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
   `${credentialText(credential, userId)} in ${workspaceId}`
@@ -50,37 +52,45 @@ export function replayOf(parts: { holder: string; key: string; method: string; u
   }
 }
 
+const find = (tx: Tx, replay: Replay): Promise<Row | undefined> =>
+  tx.maybe<Row>(
+    `select request_sha256, state, status, headers, answer, created_at < now() - interval '${ABANDONED_AFTER}' as stale
+     from idempotency_keys
+     where key_hash = $1 and day in (current_date, current_date - 1) and created_at > now() - interval '24 hours'
+     order by day desc limit 1`,
+    [replay.keyHash],
+  )
+
+/** Sent together; the second looks once the first holds the lock. */
+const lockAndFind = async (tx: Tx, replay: Replay): Promise<Row | undefined> => {
+  const { keyHash } = replay
+  const lock = tx.rows('select pg_advisory_xact_lock($1, $2)', [keyHash.readInt32BE(0), keyHash.readInt32BE(4)])
+  const [, row] = await Promise.all([lock, find(tx, replay)])
+  return row
+}
+
+const check = (row: Row, replay: Replay): void => {
+  if (!row.request_sha256.equals(replay.requestSha256)) {
+    throw problem('idempotency_key_reused', 'Use a new Idempotency-Key for a different request.')
+  }
+}
+
+/** A request that failed may be sent again with the same key. */
+const forget = (db: Database, replay: Replay): Promise<unknown> =>
+  db
+    .tenant(NOBODY, (tx) =>
+      tx.count(`delete from idempotency_keys where key_hash = $1 and state = 'in_progress'`, [replay.keyHash]),
+    )
+    .catch(() => {})
+
 export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, waits = WAITS } = {}) {
   const place = (replay: Replay) => ['', 'idempotency_keys', replay.keyHash.toString('hex'), 'answer'] as const
-
-  const find = (tx: Tx, replay: Replay): Promise<Row | undefined> =>
-    tx.maybe<Row>(
-      `select request_sha256, state, status, headers, answer, created_at < now() - interval '${ABANDONED_AFTER}' as stale
-       from idempotency_keys
-       where key_hash = $1 and day in (current_date, current_date - 1) and created_at > now() - interval '24 hours'
-       order by day desc limit 1`,
-      [replay.keyHash],
-    )
-
-  /** Sent together; the second looks once the first holds the lock. */
-  const lockAndFind = async (tx: Tx, replay: Replay): Promise<Row | undefined> => {
-    const { keyHash } = replay
-    const lock = tx.rows('select pg_advisory_xact_lock($1, $2)', [keyHash.readInt32BE(0), keyHash.readInt32BE(4)])
-    const [, row] = await Promise.all([lock, find(tx, replay)])
-    return row
-  }
 
   const open = (row: Row, replay: Replay): Answer => ({
     status: row.status,
     headers: { ...row.headers, [REPLAYED]: 'true' },
     body: row.answer === null ? null : Buffer.from(vault.open(place(replay), row.answer), 'base64'),
   })
-
-  const check = (row: Row, replay: Replay): void => {
-    if (!row.request_sha256.equals(replay.requestSha256)) {
-      throw problem('idempotency_key_reused', 'Use a new Idempotency-Key for a different request.')
-    }
-  }
 
   const save = (tx: Tx, replay: Replay, answer: Answer): Promise<number> =>
     tx.count(
@@ -97,13 +107,28 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       ],
     )
 
-  /** A request that failed may be sent again with the same key. */
-  const forget = (db: Database, replay: Replay): Promise<unknown> =>
-    db
-      .tenant({ workspaceId: null, userId: null }, (tx) =>
-        tx.count(`delete from idempotency_keys where key_hash = $1 and state = 'in_progress'`, [replay.keyHash]),
-      )
-      .catch(() => {})
+  /** Notes the attempt. A repetition waits for the first one to end, and gets its row. */
+  const beginOutside = async (db: Database, replay: Replay, hungUp?: AbortSignal): Promise<Row | undefined> => {
+    for (const since = performance.now(); ; ) {
+      const seen = await db.tenant(NOBODY, async (tx) => {
+        const row = await lockAndFind(tx, replay)
+        if (row) check(row, replay)
+        if (row && (row.state === 'done' || !row.stale)) return row
+        await tx.count(
+          `insert into idempotency_keys (day, key_hash, request_sha256, state) values (current_date, $1, $2, 'in_progress')
+           on conflict (day, key_hash) do update set state = 'in_progress', created_at = now()`,
+          [replay.keyHash, replay.requestSha256],
+        )
+        return undefined
+      })
+      if (seen?.state !== 'in_progress') return seen
+      if (hungUp?.aborted || performance.now() - since > waits)
+        throw problem('unavailable', 'The first request with this key is still under way. Repeat it in a while.', {
+          retryAfterS: 5,
+        })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
 
   return {
     /** Inside the verb's own transaction: duplicates wait for the first one's commit, then get its answer. */
@@ -123,8 +148,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
      * same work, and later gets its answer. Another body is refused.
      */
     async onceWatched(db: Database, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
-      const nobody = { workspaceId: null, userId: null }
-      const seen = await db.tenant(nobody, async (tx) => {
+      const seen = await db.tenant(NOBODY, async (tx) => {
         const row = await lockAndFind(tx, replay)
         if (row) check(row, replay)
         if (row?.state === 'done') return row
@@ -138,7 +162,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       if (seen) return open(seen, replay)
       try {
         const answer = await perform()
-        await db.tenant(nobody, (tx) => save(tx, replay, answer))
+        await db.tenant(NOBODY, (tx) => save(tx, replay, answer))
         return answer
       } catch (error) {
         await forget(db, replay)
@@ -165,29 +189,10 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       perform: () => Promise<Answer>,
       hungUp?: AbortSignal,
     ): Promise<Answer> {
-      const nobody = { workspaceId: null, userId: null }
-      for (const since = performance.now(); ; ) {
-        const seen = await db.tenant(nobody, async (tx) => {
-          const row = await lockAndFind(tx, replay)
-          if (row) check(row, replay)
-          if (row && (row.state === 'done' || !row.stale)) return row
-          await tx.count(
-            `insert into idempotency_keys (day, key_hash, request_sha256, state) values (current_date, $1, $2, 'in_progress')
-             on conflict (day, key_hash) do update set state = 'in_progress', created_at = now()`,
-            [replay.keyHash, replay.requestSha256],
-          )
-          return undefined
-        })
-        if (seen?.state === 'done') return open(seen, replay)
-        if (seen === undefined) break
-        if (hungUp?.aborted || performance.now() - since > waits)
-          throw problem('unavailable', 'The first request with this key is still under way. Repeat it in a while.', {
-            retryAfterS: 5,
-          })
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
+      const earlier = await beginOutside(db, replay, hungUp)
+      if (earlier) return open(earlier, replay)
       const renewing = setInterval(() => {
-        db.tenant(nobody, (tx) =>
+        db.tenant(NOBODY, (tx) =>
           tx.count(`update idempotency_keys set created_at = now() where key_hash = $1 and state = 'in_progress'`, [
             replay.keyHash,
           ]),
@@ -195,7 +200,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       }, renewedEvery)
       try {
         const answer = await perform()
-        await db.tenant(nobody, (tx) => save(tx, replay, answer))
+        await db.tenant(NOBODY, (tx) => save(tx, replay, answer))
         return answer
       } catch (error) {
         await forget(db, replay)

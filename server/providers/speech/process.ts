@@ -51,6 +51,67 @@ type Child = {
   idle?: NodeJS.Timeout
 }
 
+function startChild(
+  niceness: number,
+  { onFrame, onDeath }: { onFrame(from: Child, frame: Frame): void; onDeath(dead: Child): void },
+): Child {
+  const process_ = spawn(
+    process.execPath,
+    [
+      '--permission',
+      '--allow-fs-read=*',
+      '--allow-addons',
+      '--disable-warning=SecurityWarning',
+      entry,
+      String(niceness),
+    ],
+    { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
+  )
+  const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }
+  // A pipe that breaks is followed by the exit, which is where requests are put back.
+  started.input.on('error', () => {})
+  const output = process_.stdio[3] as Socket
+  output.on('error', () => {})
+  readFrames(output, (frame) => onFrame(started, frame))
+  process_.once('error', () => onDeath(started))
+  process_.once('close', () => onDeath(started))
+  return started
+}
+
+/** A resting child must not keep a finished server alive. */
+function hold(held: Child, busy: boolean): void {
+  for (const handle of [held.process, held.input, held.process.stdio[3] as Socket]) busy ? handle.ref() : handle.unref()
+}
+
+type NewRequest = Pick<Request, 'id' | 'head' | 'body' | 'resolve' | 'reject'>
+
+/** Settled once, by its answer or by its signal. */
+function makeRequest(asked: NewRequest, abandon: (request: Request) => void, signal?: AbortSignal): Request {
+  const settle = () => {
+    request.settled = true
+    signal?.removeEventListener('abort', onAbort)
+  }
+  const request: Request = {
+    ...asked,
+    deaths: 0,
+    settled: false,
+    resolve(frame) {
+      settle()
+      asked.resolve(frame)
+    },
+    reject(reason) {
+      settle()
+      asked.reject(reason)
+    },
+  }
+  const onAbort = () => {
+    abandon(request)
+    request.reject(signal?.reason)
+  }
+  signal?.addEventListener('abort', onAbort, { once: true })
+  return request
+}
+
 export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProcess => {
   const {
     idleFor = 60 * SECOND,
@@ -65,35 +126,7 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
   let closed = false
   let lastId = 0
 
-  const start = (): Child => {
-    const process_ = spawn(
-      process.execPath,
-      [
-        '--permission',
-        '--allow-fs-read=*',
-        '--allow-addons',
-        '--disable-warning=SecurityWarning',
-        entry,
-        String(niceness),
-      ],
-      { stdio: ['pipe', 'ignore', 'ignore', 'pipe'], env: {}, windowsHide: true },
-    )
-    const started: Child = { process: process_, input: process_.stdin as Socket, running: new Map() }
-    // A pipe that breaks is followed by the exit, which is where requests are put back.
-    started.input.on('error', () => {})
-    const output = process_.stdio[3] as Socket
-    output.on('error', () => {})
-    readFrames(output, (frame) => onFrame(started, frame))
-    process_.once('error', () => onDeath(started))
-    process_.once('close', () => onDeath(started))
-    return started
-  }
-
-  /** A resting child must not keep a finished server alive. */
-  const hold = (held: Child, busy: boolean) => {
-    for (const handle of [held.process, held.input, held.process.stdio[3] as Socket])
-      busy ? handle.ref() : handle.unref()
-  }
+  const start = (): Child => startChild(niceness, { onFrame, onDeath })
 
   const watch = (watched: Child) => {
     clearTimeout(watched.stall)
@@ -171,30 +204,7 @@ export const makeAudioProcess = (settings: AudioProcessSettings = {}): AudioProc
           new ProviderProblem('provider_busy', 'Too many audio requests are waiting; try again in a minute.'),
         )
       return new Promise<Frame>((resolve, reject) => {
-        const settle = () => {
-          request.settled = true
-          signal?.removeEventListener('abort', onAbort)
-        }
-        const request: Request = {
-          id: ++lastId,
-          head,
-          body,
-          deaths: 0,
-          settled: false,
-          resolve(frame) {
-            settle()
-            resolve(frame)
-          },
-          reject(reason) {
-            settle()
-            reject(reason)
-          },
-        }
-        const onAbort = () => {
-          abandon(request)
-          request.reject(signal?.reason)
-        }
-        signal?.addEventListener('abort', onAbort, { once: true })
+        const request = makeRequest({ id: ++lastId, head, body, resolve, reject }, abandon, signal)
         queue.push(request)
         dispatch()
       })
