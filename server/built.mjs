@@ -18,11 +18,21 @@ export const PACKAGED = 'program'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const BUILDS = join(root, 'dist', 'server')
 
+/** @type {string | undefined} */
+let found
+
 /**
  * The address of the built program; undefined where there is none, or one of other sources.
  * @returns {string | undefined}
  */
 export function findProgram() {
+  // `npm start` asks twice, and each time a thousand files are looked at.
+  found ??= lookForProgram()
+  return found
+}
+
+/** @returns {string | undefined} */
+function lookForProgram() {
   const packaged = join(root, PACKAGED, ENTRY)
   if (existsSync(packaged)) return pathToFileURL(packaged).href
   const directory = findBuild(BUILDS)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { SECOND } from '#platform/clock'
 import { type Config, readConfig, refuseSetting, SettingRefused } from '#platform/config'
+import { isWrongPassword, refusePassword } from '#platform/db/cluster'
 import { connectionsOfOne, shareConnections } from '#platform/db/connections'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/db/embedded'
 import { migrate } from '#platform/db/migrate'
@@ -51,13 +52,16 @@ async function start(config: Config): Promise<void> {
   }
   const pooling = embedded ? 'none' : await poolingOf(config.DATABASE_URL!)
   if (pooling === 'transaction' && config.DATABASE_SESSION_URL === null) throw refusePooler()
-  const vault = makeVault(key ?? (await makeSecretKey(config, () => isSetUp(place))))
+  const explained = (error: unknown): never => {
+    throw embedded && isWrongPassword(error) ? refusePassword(config.HEDDLE_DATA_DIR) : error
+  }
+  const vault = makeVault(key ?? (await makeSecretKey(config, () => isSetUp(place).catch(explained))))
   const direct = await bootstrapRoles({
     ...place,
     settingsInRoles: pooling !== 'none',
     passwordFor: (role) => vault.derive(`database:${role}`).toString('hex'),
     keeper: makePasswordKeeper(vault),
-  })
+  }).catch(explained)
   const urls = pooling === 'none' ? direct : await throughPooler(direct, config.DATABASE_URL!, pooling)
   if (!embedded) await warnOfReplication(urls.owner, log)
   await migrate({

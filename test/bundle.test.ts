@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,11 @@ afterAll(async () => {
 test('the built program starts, finds what is no part of it, and runs a workflow with a request and code', async () => {
   const inputs = await bundleProgram({ home: root, entry: 'server/begin.ts', directory: built })
   expect(inputs).toContain('server/app.ts')
-  expect(readdirSync(built).length).toBeLessThan(100)
+  const files = readdirSync(built)
+  expect(files.length).toBeLessThan(100)
+  // The router would make its functions of texts, with each start.
+  const code = files.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(built, name), 'utf8'))
+  expect(code.filter((text) => /new Function\("(path|NullObject)"/.test(text))).toEqual([])
 
   target.listen(0, '127.0.0.1')
   await once(target, 'listening')

@@ -134,6 +134,17 @@ describe('the program', () => {
     await again.stop()
   })
 
+  test('whose database does not take the password beside it says so, and stops it', async () => {
+    const file = join(dataDir, 'postgres', 'password')
+    const right = readFileSync(file, 'utf8')
+    writeFileSync(file, 'another\n')
+    const { code, errors } = await start().ended
+    writeFileSync(file, right)
+    expect(code).toBe(1)
+    expect(errors).toContain(`The database in ${dataDir} does not take the password kept beside it`)
+    expect(await serversIn(accountFor(cluster), [cluster])).toEqual([])
+  })
+
   test('whose key file was lost makes no other one, and says which file is missing', async () => {
     const file = join(dataDir, 'secret.key')
     const first = start()

@@ -16,14 +16,17 @@ export async function startBackground(
 ) {
   const { config, db, log, baseUrl, clearUpAtStart = true } = parts
   const { threads, reaching, conversations, services, knowledge, providers } = areas
-  await threads.start()
-  await reaching.start()
-  conversations.start()
-  await services.start()
-  await knowledge.start()
-  if (config.role === 'api') return { stop: async () => {} }
   const alerts = makeAlertWatcher({ db, log, mail: providers.mail, sendToChannel: threads.sendToChannel, baseUrl })
-  await alerts.start()
+  conversations.start()
+  // None of them waits for another.
+  await Promise.all([
+    threads.start(),
+    reaching.start(),
+    services.start(),
+    knowledge.start(),
+    ...(config.role === 'api' ? [] : [alerts.start()]),
+  ])
+  if (config.role === 'api') return { stop: async () => {} }
   const retentionDays = config.HEDDLE_RETENTION_DAYS
   const maintenance = startMaintenance({ db, log, retentionDays, tasks: tasksOf(parts, areas), clearUpAtStart })
   return {

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { StartRefused } from './refused.ts'
 
@@ -59,10 +59,30 @@ const SERVERS_IN = `
     done
   done 2>/dev/null`
 
+const SERVERS = new Set(['postgres\n', 'initdb\n'])
+
+/** A system that hides the processes of others from us shows them to the account that they belong to. */
+const hidesProcesses = (): boolean =>
+  /^\S+ \/proc proc \S*\bhidepid=(?!0\b|off\b)/m.test(readFileSync('/proc/self/mounts', 'utf8'))
+
+/** By their names alone, which anybody can read; most starts find none, and need no other process to know that. */
+function mayHaveServers(): boolean {
+  if (hidesProcesses()) return true
+  return readdirSync('/proc').some((pid) => {
+    if (!/^\d/.test(pid)) return false
+    try {
+      return SERVERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8'))
+    } catch {
+      // It has ended since.
+      return false
+    }
+  })
+}
+
 /** Processes of PostgreSQL whose working directory is one of these; none where they cannot be seen. Looked up as the account
  * itself, because root in a container usually lacks the capability to look at the processes of others. */
 export async function serversIn(account: Account | undefined, directories: string[]): Promise<number[]> {
-  if (!seesProcesses) return []
+  if (!seesProcesses || !mayHaveServers()) return []
   const { stdout } = await run('/bin/sh', ['-c', SERVERS_IN, 'sh', ...directories], spawnAs(account))
   return stdout.split('\n').filter(Boolean).map(Number)
 }

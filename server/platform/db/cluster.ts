@@ -44,11 +44,12 @@ export type Cluster = {
 }
 
 const SUPERUSER = 'postgres'
-const WRONG_PASSWORD = '28P01'
 const CONFIGURATION = 'postgresql.conf'
 /** The whole file system at once, where the system can do that: one of the disk's flushes instead of a thousand. */
 const WHOLE = 'syncfs'
 const LARGEST_LOG_BYTES = 10 << 20
+/** Milliseconds between two looks at a server that starts. */
+const LOOK_EVERY = 10
 
 /** Given at every start: the service relies on them. */
 const fixed = {
@@ -212,16 +213,11 @@ export function makeCluster(options: {
     server.once('error', (error) => {
       failure = error.message
     })
-    try {
-      while (failure === undefined && server.exitCode === null && server.signalCode === null) {
-        const found = readPidFile(pidFile)
-        const ready = found?.ready && found.pid === server.pid
-        if (ready && (await serves(url(found), directory))) return found
-        await delay(10)
-      }
-    } catch (error) {
-      server.kill('SIGQUIT')
-      throw error
+    while (failure === undefined && server.exitCode === null && server.signalCode === null) {
+      const found = readPidFile(pidFile)
+      // Our own process, which was told its directory, says that it takes connections.
+      if (found?.ready && found.pid === server.pid) return found
+      await delay(LOOK_EVERY)
     }
     failure ??= readFileSync(logFile, 'utf8').slice(before).trim()
     throw new Error(`PostgreSQL did not start: ${failure}`)
@@ -255,14 +251,17 @@ async function serves(url: string, directory: string): Promise<boolean> {
     const { rows } = await client.query("select current_setting('data_directory') as directory")
     return rows[0].directory === directory
   } catch (error) {
-    if ((error as { code?: string }).code !== WRONG_PASSWORD) return false
-    throw new StartRefused(
-      `The database in ${directory} does not take the password kept beside it. Bring back the right file.`,
-    )
+    if (!isWrongPassword(error)) return false
+    throw refusePassword(directory)
   } finally {
     await client.end().catch(() => {})
   }
 }
+
+export const isWrongPassword = (error: unknown): boolean => (error as { code?: string }).code === '28P01'
+
+export const refusePassword = (directory: string): StartRefused =>
+  new StartRefused(`The database in ${directory} does not take the password kept beside it. Bring back the right file.`)
 
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

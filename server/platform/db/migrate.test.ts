@@ -56,6 +56,19 @@ describe('migrations', () => {
     ])
   })
 
+  test('that were all applied before need no turn', async () => {
+    write('9001_a.sql', 'create table migration_probe (n int)')
+    await run()
+    const other = new pg.Client(database.urls.owner)
+    await other.connect()
+    try {
+      await other.query('select pg_advisory_lock(7203002)')
+      await run()
+    } finally {
+      await other.end()
+    }
+  })
+
   test('wait for the disk with the last of them', async () => {
     const note = `insert into migration_probe values (current_setting('synchronous_commit'))`
     write('9001_a.sql', `create table migration_probe (n text); ${note}`)

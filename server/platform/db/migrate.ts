@@ -37,12 +37,15 @@ export async function migrate(options: {
   const client = new ServerClient({ connectionString: ownerUrl })
   await client.connect()
   try {
+    // Of most starts this is all: nothing is written, so no turn is waited for.
+    if (isUpToDate(files, await lookAtApplied(client))) return
     // Anyone who waits for the lock must not wait for a machine that has vanished.
     await client.query(`${SET_PEERS}; select pg_advisory_lock(${LOCK})`)
     const applied = await readApplied(client)
-    for (const { name, sha256 } of files) {
+    for (const file of files) {
+      const { name } = file
       const known = applied.get(name)
-      if (known === undefined || [sha256, ...(OTHER_TEXTS[name] ?? [])].includes(known.sha256)) continue
+      if (known === undefined || isText(file, known)) continue
       throw new StartRefused(
         `The migration ${name} was changed after it had been applied to this database. Restore the file, and put the change into a new one.`,
       )
@@ -68,6 +71,15 @@ export async function migrate(options: {
   }
 }
 
+const isText = ({ name, sha256 }: Migration, known: Applied): boolean =>
+  [sha256, ...(OTHER_TEXTS[name] ?? [])].includes(known.sha256)
+
+/** These have been applied, all of them, and no others. */
+const isUpToDate = (files: Migration[], applied: Map<string, Applied>): boolean =>
+  files.length > 0 &&
+  applied.size === files.length &&
+  files.every((file) => applied.has(file.name) && isText(file, applied.get(file.name)!))
+
 function readMigrations(directory: string): Migration[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory)
@@ -81,12 +93,28 @@ function readMigrations(directory: string): Migration[] {
 
 type Applied = { name: string; sha256: string; breaks: string | null }
 
+const NO_TABLE = '42P01'
+const NO_COLUMN = '42703'
+
+async function lookAtApplied(client: pg.Client): Promise<Map<string, Applied>> {
+  try {
+    return await listApplied(client)
+  } catch (error) {
+    if (![NO_TABLE, NO_COLUMN].includes((error as { code?: string }).code ?? '')) throw error
+    return new Map()
+  }
+}
+
 async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
   // Release 0.1.0 recorded names and hashes alone.
   await client.query(
     `create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
      alter table schema_migrations add column if not exists breaks text`,
   )
+  return listApplied(client)
+}
+
+async function listApplied(client: pg.Client): Promise<Map<string, Applied>> {
   const { rows } = await client.query<Applied>('select name, sha256, breaks from schema_migrations order by name')
   return new Map(rows.map((row) => [row.name, row]))
 }

@@ -6,20 +6,24 @@ import { sessionSettings } from './session.ts'
 
 // What the roles may do in their database, and how statements that change roles are sent.
 
-/** Nobody has rights here but our roles, and they have theirs. */
-const RIGHTS_ARE_SET = `select not exists (
+/** Nobody has rights here but our roles, and they have theirs. Of the database `d`; $1 are the names of our roles, the owner's first. */
+export const RIGHTS_ARE_SET = `not exists (
     select from pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) x
     where n.nspname = 'public' and x.grantee = 0)
-  and not exists (
-    select from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) x
-    where d.datname = current_database() and x.grantee = 0)
-  and has_schema_privilege($1::name, 'public', 'create') and has_database_privilege($1::name, current_database(), 'create')
-  and (select bool_and(has_schema_privilege(role, 'public', 'usage')) from unnest($2::text[]) as role)
-  and (select bool_and(has_database_privilege(role, current_database(), 'connect')) from unnest($3::text[]) as role) as "areSet"`
+  and not exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) x where x.grantee = 0)
+  and (select count(*) = cardinality($1::text[]) and bool_and(has_schema_privilege(r.oid, 'public', 'usage'))
+    from pg_roles r where r.rolname = any ($1::text[]))
+  and (select bool_and(has_schema_privilege(r.oid, 'public', 'create') and has_database_privilege(r.oid, d.oid, 'create'))
+    from pg_roles r where r.rolname = ($1::text[])[1])
+  and (select count(*) = cardinality($1::text[]) and bool_and(has_database_privilege(r.oid, d.oid, 'connect'))
+    from pg_roles r join unnest($1::text[]) as of (name) on r.rolname = of.name || '_' || d.oid)`
 
 export async function setRights(admin: pg.Client, oid: number, database: string): Promise<void> {
   const signIns = kinds.map((kind) => signIn(kind, oid))
-  const found = await admin.query<{ areSet: boolean }>(RIGHTS_ARE_SET, [groups.owner, names, signIns])
+  const found = await admin.query<{ areSet: boolean }>(
+    `select ${RIGHTS_ARE_SET} as "areSet" from pg_database d where d.datname = current_database()`,
+    [names],
+  )
   // Each of the statements below writes to the catalogue, whatever stands there, and their commit waits for the disk.
   if (found.rows[0]!.areSet) return
   const all = names.join(', ')

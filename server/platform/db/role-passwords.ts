@@ -26,18 +26,22 @@ export async function findPasswords(
   const comment = rows.find(({ name }) => name === signIn('owner', oid))?.comment
   const of = (password: (kind: Kind) => string): Passwords =>
     Object.fromEntries(kinds.map((kind) => [kind, password(kind)])) as Passwords
-  try {
-    const kept = comment ? keeper?.open(comment) : undefined
-    if (kept) return { passwords: kept, isKept: true }
-  } catch (error) {
-    throw new StartRefused(
-      `HEDDLE_SECRET_KEY is not the key this database was set up with (the passwords of its roles: ${(error as Error).message}). Start with the right key; nothing was changed.`,
-    )
-  }
+  const kept = comment ? openKept(keeper, comment) : undefined
+  if (kept) return { passwords: kept, isKept: true }
   const isFresh = keeper !== undefined && rows.length === 0
   return {
     passwords: of((kind) => (isFresh ? randomBytes(32).toString('hex') : passwordFor(groups[kind]))),
     isKept: false,
+  }
+}
+
+export function openKept(keeper: PasswordKeeper | undefined, comment: string): Passwords | undefined {
+  try {
+    return keeper?.open(comment)
+  } catch (error) {
+    throw new StartRefused(
+      `HEDDLE_SECRET_KEY is not the key this database was set up with (the passwords of its roles: ${(error as Error).message}). Start with the right key; nothing was changed.`,
+    )
   }
 }
 

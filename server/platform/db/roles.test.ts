@@ -96,6 +96,22 @@ describe('roles of a database', () => {
     }
   })
 
+  test('that are all there need no turn', async () => {
+    const own = await makeTestDatabase()
+    const keeper = makePasswordKeeper(makeVault(Buffer.alloc(32, 1)))
+    const start = () => bootstrapRoles({ ownerUrl: own.superuserUrl, passwordFor, keeper })
+    const urls = await start()
+    const other = new pg.Client(own.superuserUrl)
+    await other.connect()
+    try {
+      await other.query('select pg_advisory_lock(7203001)')
+      expect(await start()).toEqual(urls)
+    } finally {
+      await other.end()
+      await own.drop()
+    }
+  })
+
   test('of two installations on one server do not open each other’s database', async () => {
     const other = await makeTestDatabase()
     try {

@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
-import { explained, lending, setRights, setSessionSettings } from './rights.ts'
+import { explained, lending, RIGHTS_ARE_SET, setRights, setSessionSettings } from './rights.ts'
 import { groups, type Kind, kinds, names, presentAmong, quote, signedIn, signIn } from './role-names.ts'
 import {
   commentOn,
   findPasswords,
   keepPasswords,
+  openKept,
   type PasswordKeeper,
   type Passwords,
   scramVerifier,
@@ -32,6 +33,8 @@ export type RoleOptions = {
   settingsInRoles?: boolean
 }
 
+type Found = { oid: number; passwords: Passwords; isKept: boolean }
+
 export async function bootstrapRoles({
   ownerUrl,
   passwordFor,
@@ -42,7 +45,9 @@ export async function bootstrapRoles({
   const address = new URL(ownerUrl)
   if (createDatabase !== undefined) address.pathname = `/${createDatabase}`
   const setUp = () =>
-    signedIn(address.href, async (admin) => {
+    signedIn(address.href, async (admin): Promise<Found | undefined> => {
+      const before = settingsInRoles ? undefined : await findSetUp(admin, keeper)
+      if (before) return before
       await checkVersion(admin)
       await admin.query('select pg_advisory_lock($1)', [LOCK])
       if (!(await makeGroups(admin))) return undefined
@@ -78,6 +83,21 @@ export async function bootstrapRoles({
   if (!isKept) await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
   if (keeper && !isKept) await keepPasswords(address.href, signIn('owner', oid), keeper.seal(passwords))
   return urls
+}
+
+/** A database that has all of it already, seen in one statement: that is what most starts find. */
+const ALL_SET = `select d.oid, shobj_description(o.oid, 'pg_authid') as comment
+  from pg_database d join pg_roles me on me.rolname = current_user join pg_roles o on o.rolname = ($1::text[])[1] || '_' || d.oid
+  where d.datname = current_database() and current_setting('server_version_num')::int >= ${OLDEST}
+    and (me.rolsuper or me.rolcreaterole)
+    and not exists (select from pg_roles r where r.rolname = any ($1::text[]) and (r.rolsuper or r.rolbypassrls))
+    and ${RIGHTS_ARE_SET}`
+
+/** What was set up before, where nothing is to be done; undefined where something may be. */
+async function findSetUp(admin: pg.Client, keeper: PasswordKeeper | undefined): Promise<Found | undefined> {
+  const { rows } = await admin.query<{ oid: number; comment: string | null }>(ALL_SET, [names])
+  const passwords = rows[0]?.comment ? openKept(keeper, rows[0].comment) : undefined
+  return passwords && { oid: rows[0]!.oid, passwords, isKept: true }
 }
 
 /** Whether a start before this one has set the database up, with whatever key it had. */

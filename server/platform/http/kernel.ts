@@ -116,7 +116,8 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
   }
 
   app.route({
-    method: route.method,
+    // As one route: the framework would make another one of it for HEAD. The body of an answer to HEAD is left out by Node.js.
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
     bodyLimit: bodyLimitOf(route, kernel.config),
     onRequest: async (request, reply) => {

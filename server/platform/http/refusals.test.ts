@@ -84,6 +84,19 @@ describe('a method that an address does not have', () => {
   })
 })
 
+test('HEAD is answered like GET, without the body', async () => {
+  const path = `${service().base}/api/companies/${world.workspace.company.id}`
+  const asked = async (method: string) => {
+    const answer = await fetch(path, { method, headers: { authorization: `Bearer ${world.owner.key}` } })
+    return { answer, bytes: (await answer.arrayBuffer()).byteLength }
+  }
+  const [get, head] = [await asked('GET'), await asked('HEAD')]
+  expect([get.answer.status, head.answer.status, head.bytes]).toEqual([200, 200, 0])
+  expect(head.answer.headers.get('content-length')).toBe(String(get.bytes))
+  for (const name of ['etag', 'content-type'])
+    expect([name, head.answer.headers.get(name)]).toEqual([name, get.answer.headers.get(name)])
+})
+
 test('If-None-Match is a list, its tags may be weak, and * is any', async () => {
   const path = `/api/companies/${world.workspace.company.id}`
   const asked = async (tags: string): Promise<number> =>
