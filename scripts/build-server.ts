@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { BUILDS, describe, ENTRY, findProgram, recordBuild } from '../server/built.mjs'
 
@@ -58,46 +58,77 @@ const packages: Plugin = {
   },
 }
 
-/** An import of this module makes Node.js load its WebSocket, and with it its own copy of undici; a call of `require` does not. */
-const HTTP = 'node:http'
+/**
+ * An import of a module of Node.js makes a copy of its exports, for which each is asked for: `node:http` then loads its WebSocket, and with
+ * it its own copy of undici, and `node:crypto` the other API for cryptography. A call of `require` does not.
+ */
 const BUILTIN = 'builtin'
 
 const builtins: Plugin = {
   name: 'builtins',
   setup(build) {
-    build.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
-      kind === 'import-statement' ? { path: HTTP, namespace: BUILTIN } : { path: HTTP, external: true },
-    )
-    build.onLoad({ filter: /./, namespace: BUILTIN }, () => ({ contents: `module.exports = require('${HTTP}')` }))
+    build.onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined
+      const name = path.startsWith('node:') ? path : `node:${path}`
+      return kind === 'import-statement' ? { path: name, namespace: BUILTIN } : { path: name, external: true }
+    })
+    build.onLoad({ filter: /./, namespace: BUILTIN }, ({ path }) => ({
+      contents: `module.exports = require('${path}')`,
+    }))
   },
 }
 
 /**
- * The router writes a function as text for each part of each address, and has it compiled. With our routes that is a fifteenth of a start. The
- * functions that stand here do the same.
+ * Parts of packages that cost a start more than what stands here, which does the same. The router writes a function as text for each part of each
+ * address, and has it compiled; the driver of the database signs in through an API that takes many turns of the event loop.
  */
-const WRITTEN: Record<string, [text: RegExp, instead: string]> = {
-  'node.js': [/return new Function\('path', 'i', .*/, 'return (path, i) => path.startsWith(prefix, i)'],
-  'handler-storage.js': [
-    /return new Function\('NullObject', .*/,
-    `return function (param0, param1, param2, param3, extraParams) {
-      const made = new NullObject()
-      for (let i = 0; i < params.length; i++)
-        made[params[i]] = i === 0 ? param0 : i === 1 ? param1 : i === 2 ? param2 : i === 3 ? param3 : extraParams[i - 4]
-      return made
-    }`,
+const REWRITTEN: Record<string, [text: RegExp, instead: string][]> = {
+  'find-my-way/lib/node.js': [
+    [/return new Function\('path', 'i', .*/, 'return (path, i) => path.startsWith(prefix, i)'],
+  ],
+  'find-my-way/lib/handler-storage.js': [
+    [
+      /return new Function\('NullObject', .*/,
+      `return function (param0, param1, param2, param3, extraParams) {
+        const made = new NullObject()
+        for (let i = 0; i < params.length; i++)
+          made[params[i]] = i === 0 ? param0 : i === 1 ? param1 : i === 2 ? param2 : i === 3 ? param3 : extraParams[i - 4]
+        return made
+      }`,
+    ],
+  ],
+  'pg/lib/crypto/utils.js': [
+    [
+      /(async function sha256\(text\) \{\n).*/,
+      "$1return nodeCrypto.createHash('sha256').update(Buffer.from(text)).digest()",
+    ],
+    [
+      /(async function hmacSha256\(keyBuffer, msg\) \{\n).*\n.*/,
+      "$1return nodeCrypto.createHmac('sha256', Buffer.from(keyBuffer)).update(msg).digest()",
+    ],
+    [
+      /(async function deriveKey\(password, salt, iterations\) \{\n).*\n.*\n.*/,
+      "$1return require('util').promisify(nodeCrypto.pbkdf2)(password, salt, iterations, 32, 'sha256')",
+    ],
+    [/const webCrypto = .*/, 'const webCrypto = globalThis.crypto'],
+    [/const subtleCrypto = .*/, 'const subtleCrypto = { digest: (...all) => webCrypto.subtle.digest(...all) }'],
+    [/return webCrypto\.getRandomValues\(Buffer\.alloc\(length\)\)/, 'return nodeCrypto.randomBytes(length)'],
   ],
 }
 
-const router: Plugin = {
-  name: 'router',
+const rewritten: Plugin = {
+  name: 'rewritten',
   setup(build) {
-    build.onLoad({ filter: /\/find-my-way\/lib\/(node|handler-storage)\.js$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8')
-      const [text, instead] = WRITTEN[basename(path)]!
-      if (!text.test(source))
-        throw new Error(`${path} is not as it was: look whether it still writes functions as text`)
-      return { contents: source.replace(text, () => instead), loader: 'js' }
+    build.onLoad({ filter: /\/(find-my-way|pg)\/lib\/.*\.js$/ }, async ({ path }) => {
+      const parts = Object.entries(REWRITTEN).find(([file]) => path.endsWith(`/${file}`))?.[1]
+      if (!parts) return undefined
+      let contents = await readFile(path, 'utf8')
+      for (const [text, instead] of parts) {
+        if (!text.test(contents))
+          throw new Error(`${path} has no ${text} any more: look whether it still has to be rewritten`)
+        contents = contents.replace(text, instead)
+      }
+      return { contents, loader: 'js' }
     })
   },
 }
@@ -154,7 +185,7 @@ export async function bundleProgram({
     charset: 'ascii',
     legalComments: 'external',
     banner: { js: preamble(relative(runsIn, home)) },
-    plugins: [builtins, packages, router, places(home)],
+    plugins: [builtins, packages, rewritten, places(home)],
     metafile: true,
     logLevel: 'error',
   })

@@ -5,6 +5,11 @@ import { SECOND } from './clock.ts'
 let longestPause = Number.POSITIVE_INFINITY
 const started = new Set<() => void>()
 
+/** Before the first look of a program that starts: it answers requests before it looks for work. */
+const FIRST_LOOK = SECOND / 4
+
+export const untilFirstLook = (): number => untilNextLook(FIRST_LOOK)
+
 export const untilNextLook = (ms: number): number => Math.min(ms, longestPause)
 
 /** For tests: no pause of the process is longer. */
@@ -59,7 +64,8 @@ export function makeLooking(options: {
     async start() {
       started.add(wake)
       unlisten = await options.listen?.(wake)
-      wake()
+      // A hint may have come meanwhile.
+      if (!isQueued && !isStopped) timer ??= setTimeout(wake, untilFirstLook())
     },
     wake,
     async stop() {

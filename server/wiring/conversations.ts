@@ -139,7 +139,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     standings,
     tokens: { template: tokens.template, workflow: tokens.workflow },
     addCors: origins.addTo,
-    start: (): void => leftOver.wake(),
+    start: leftOver.start,
     /** Answers under way are left to other processes, or to the next start. */
     async retire(): Promise<void> {
       await conversations.stop()

@@ -61,7 +61,7 @@ export function wireReaching(options: {
     },
     async start(): Promise<void> {
       await db.maintain('select note_mail_leaves($1)', [config.SMTP_URL !== null])
-      if (config.role !== 'api') loop.wake()
+      if (config.role !== 'api') loop.start()
     },
     stop: loop.stop,
   }

@@ -119,7 +119,7 @@ export function wireThreads(options: ThreadWiringOptions) {
     /** Once the engine runs: what was left over at the last stop is taken up. */
     async start(): Promise<void> {
       stopListening = await db.listen(CHANNEL_HINTS, wake)
-      wake()
+      for (const loop of loops) loop.start()
     },
     async stop(): Promise<void> {
       await stopListening()

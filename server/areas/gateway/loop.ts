@@ -1,5 +1,6 @@
 import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
+import { untilFirstLook } from '#platform/looks'
 
 /** Takes due work as it comes, several at once; one that is slow keeps nobody else waiting. */
 export function makeWorkLoop<Due>(options: {
@@ -55,6 +56,10 @@ export function makeWorkLoop<Due>(options: {
 
   return {
     wake,
+    /** Looks in a moment. */
+    start(): void {
+      if (!stopped && !looking) timer ??= setTimeout(wake, untilFirstLook())
+    },
     async stop(): Promise<void> {
       stopped = true
       clearTimeout(timer)
