@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { memoryOf } from './watch.ts'
+import { forgetPeak, memoryOf } from './watch.ts'
 
 // A file through the real program and out again: uploaded, downloaded, fetched by a node from another service and sent on by the next,
 // and sent to a webhook. The figure is how much more memory the program held at most than before.
@@ -132,6 +132,7 @@ try {
   // Once with a small file, so that what is loaded and compiled on the first use is not counted.
   await through(server)
   size = MEGABYTES
+  forgetPeak(server.child.pid)
   const before = memoryOf(server.child.pid).now
   const from = performance.now()
   await through(server)

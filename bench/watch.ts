@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 // What a service looks like from outside while a bench runs: how soon it answers, and what it takes of the machine.
 
@@ -45,4 +45,9 @@ export function memoryOf(pid: number | undefined): { now: number; peak: number }
   const megabytes = (name: string): number =>
     Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') }
+}
+
+/** From here on, the peak is that of what comes. */
+export function forgetPeak(pid: number | undefined): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
