@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Config } from '../config.ts'
 import { type Door, guardDoor } from './door.ts'
@@ -19,10 +19,11 @@ let spent: boolean
 let sockets: Socket[]
 let line: Socket
 let door: Door
+let server: Server
 let close: () => void
 
 async function open(proxies: string[] = []): Promise<void> {
-  const server = createServer((_request, response) => response.end('let in'))
+  server = createServer((_request, response) => response.end('let in'))
   server.on('connection', (socket) => sockets.push(socket))
   door = guardDoor(server, {
     config: { HEDDLE_RATE_LIMITS: 'on', HEDDLE_TRUSTED_PROXIES: proxies } as unknown as Config,
@@ -88,6 +89,19 @@ test('a program that has used up its rate is told so before anything is done for
   expect(refusal).toMatch(/\r\nratelimit: "general";r=0;t=7\r\n/i)
   expect(refusal).toContain(`ratelimit-policy: "general";q=${limits.general.burst};w=2`)
   expect(await isResting()).toBe(true)
+})
+
+test('a turn of the loop hears of two of the connections that come in it', async () => {
+  await open()
+  await ask()
+  await new Promise(setImmediate)
+  sockets.length = 0
+  const come = Array.from({ length: 5 }, () => new Socket())
+  for (const socket of come) server.emit('connection', socket)
+  expect(sockets).toEqual(come.slice(0, 2))
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  expect(new Set(sockets)).toEqual(new Set(come))
+  for (const socket of come) socket.destroy()
 })
 
 test('anyone who is not known, pages, and what is not the interface go their usual way', async () => {

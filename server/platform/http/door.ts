@@ -6,6 +6,7 @@ import { NOWHERE, newId } from '../ids.ts'
 import { type Admission, overloaded } from './admission.ts'
 import { problemAnswer } from './answer.ts'
 import type { Identity } from './context.ts'
+import { introduceByTurns } from './introductions.ts'
 import { type Limit, limits, type RateLimiter } from './limits.ts'
 import { limitNewConnections } from './new-connections.ts'
 import type { Patience } from './patience.ts'
@@ -85,6 +86,7 @@ export function guardDoor(
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   server.removeAllListeners('request')
   const { requested } = limitNewConnections(server)
+  introduceByTurns(server)
   server.on('request', (request, response) => {
     requested(request.socket)
     const refusal = refusalOf(request)

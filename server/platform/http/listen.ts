@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 // probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads those that
 // come: each turn accepts one at each of them.
 
-const DOORS = 16
+const DOORS = 8
 /** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
 const MAX_UNACCEPTED = 4096
 
@@ -52,7 +52,12 @@ export const webAddressOf = (host: string, port: number | string): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
 const makeDoor = (app: FastifyInstance): Server =>
-  createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => app.server.emit('connection', socket))
+  createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: isPausing(app.server) }, (socket: Socket) =>
+    app.server.emit('connection', socket),
+  )
+
+/** Whether it reads from a connection only when it is introduced (introductions.ts). */
+const isPausing = (server: Server & { pauseOnConnect?: boolean }): boolean => server.pauseOnConnect ?? false
 
 /** Accepts from sockets that another process has bound. */
 export async function listenAtShared(app: FastifyInstance, [first, ...others]: Server[]): Promise<void> {

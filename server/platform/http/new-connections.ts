@@ -7,8 +7,8 @@ import type { Socket } from 'node:net'
 // Connections that have sent a request before do not wait for them.
 
 /** A refusal takes about 50 µs. */
-const REQUESTS_PER_TURN = 128
-const RESUMED_PER_TURN = 96
+const REQUESTS_PER_TURN = 64
+const RESUMED_PER_TURN = 48
 /** A client that sends its request within this time is not paused: a turn accepts few connections. */
 const NEW_FOR_MS = 50
 

@@ -1,0 +1,65 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { introduceByTurns } from './introductions.ts'
+
+const endOfTurn = (): Promise<unknown> => new Promise(setImmediate)
+
+type Connection = { remoteAddress: string; name: string; resume(): void }
+
+/** Everything that `connect` names comes in the present turn. `introduced` and `read` tell in which order it is heard of and read. */
+function makeDoor() {
+  const server = new EventEmitter()
+  const introduced: string[] = []
+  const read: string[] = []
+  server.on('connection', ({ name }: Connection) => introduced.push(name))
+  introduceByTurns(server as Server)
+  const connect = (remoteAddress: string, ...names: string[]): void => {
+    for (const name of names) server.emit('connection', { remoteAddress, name, resume: () => read.push(name) })
+  }
+  return { connect, introduced, read }
+}
+
+test('a turn introduces two connections: then the one that came last, and the one that has waited longest', async () => {
+  const { connect, introduced, read } = makeDoor()
+  connect('127.0.0.1', 'a', 'b', 'c', 'd', 'e', 'f')
+  expect(introduced).toEqual(['a', 'b'])
+  await endOfTurn()
+  expect(introduced.slice(2)).toEqual(['f', 'c'])
+  connect('127.0.0.1', 'g')
+  expect(introduced.length).toBe(4)
+  await endOfTurn()
+  expect(introduced.slice(4)).toEqual(['g', 'd'])
+  await endOfTurn()
+  expect(introduced.slice(6)).toEqual(['e'])
+  expect(read).toEqual(introduced)
+  await endOfTurn()
+  connect('127.0.0.1', 'later')
+  expect(introduced.at(-1)).toBe('later')
+})
+
+test('an address does not wait for the connections of another', async () => {
+  const { connect, introduced } = makeDoor()
+  connect('203.0.113.7', ...Array.from({ length: 100 }, (_, n) => `loud ${n}`))
+  connect('198.51.100.1', 'quiet')
+  await endOfTurn()
+  expect(introduced.slice(2)).toContain('quiet')
+})
+
+test('connections that come at once are all answered, and those who hang up keep nobody waiting', async () => {
+  const server = createServer((_request, response) => response.end('served'))
+  introduceByTurns(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const lines = Array.from({ length: 60 }, (_, n) => {
+    const line = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8')
+    line.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n', () => n % 3 === 0 && line.resetAndDestroy())
+    return { line, stays: n % 3 !== 0 }
+  })
+  const staying = lines.filter(({ stays }) => stays)
+  const answers = await Promise.all(staying.map(async ({ line }) => (await once(line, 'data'))[0] as string))
+  expect(answers.every((text) => text.endsWith('served'))).toBe(true)
+  for (const { line } of staying) line.destroy()
+  await new Promise((resolve) => server.close(resolve))
+})
