@@ -71,7 +71,7 @@ const operations = Object.values<Record<string, Operation>>(
 const pages = isWhole ? 6 : 2
 
 describe('a list', () => {
-  test('is the same in pages of one and in one page, in each order, and empty where nothing fits', async () => {
+  test('is the same in pages of one and in one page, in its orders, and empty where nothing fits', async () => {
     const lists = routes.filter((route) => route.method === 'GET' && 'sort' in shapeOf(route))
     for (const route of lists) {
       const { operation } = route
@@ -85,7 +85,9 @@ describe('a list', () => {
         return body
       }
       const { parameters } = operations.find(({ operationId }) => operationId === operation)!
-      const orders = parameters!.find(({ name }) => name === 'sort')!.schema.enum!
+      const all = parameters!.find(({ name }) => name === 'sort')!.schema.enum!
+      // In short the usual order and the one after it: the others differ in a column.
+      const orders = isWhole ? all : all.slice(0, 2)
       const paged = 'cursor' in shapeOf(route)
       for (const sort of orders) {
         const whole = await read({ sort, ...(paged && { limit: '200' }) })
@@ -104,8 +106,8 @@ describe('a list', () => {
         nothing.push({ created_after: '2999-01-01T00:00:00Z' }, { created_before: '1999-01-01T00:00:00Z' })
       for (const query of nothing) expect([operation, query, (await read(query)).items]).toEqual([operation, query, []])
       if ('created_after' in shapeOf(route)) {
-        const [all, since] = [await read({}), await read({ created_after: '2000-01-01T00:00:00Z' })]
-        const dated = all.items.filter(({ kind }) => kind !== 'system')
+        const [any, since] = [await read({}), await read({ created_after: '2000-01-01T00:00:00Z' })]
+        const dated = any.items.filter(({ kind }) => kind !== 'system')
         expect([operation, since.items.length]).toEqual([operation, dated.length])
       }
       expect((await call({ sort: 'nonsense' })).status, operation).toBe(422)

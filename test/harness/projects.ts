@@ -49,12 +49,12 @@ const MODELS = /^server\/providers\/(speech|transcription)\//
 
 /**
  * Rehearsals of seconds to minutes each, which `npm run test:slow` runs as a whole: programs that are killed or whose network falls
- * silent, the program as it is built, real voices, servers of vendors over TLS, other people's tools. A file with quick parts stays where it is and marks the
+ * silent, the program as it is built, its log at its most talkative, real voices, servers of vendors over TLS, other people's tools. A file with quick parts stays where it is and marks the
  * rest with `slow`.
  */
 const SLOW = new RegExp(
   `^(${[
-    'test/(bundle|exhausted|key-rotation|lifecycle|never-out|never-out-ways|openapi-tools|partition|processes|rolling)',
+    'test/(bundle|exhausted|key-rotation|lifecycle|never-out|never-out-ways|openapi-tools|partition|processes|rolling|secrets)',
     'server/areas/.*/(inspector|killed|silence)',
     'server/platform/db/(pooler|silence)',
     'server/providers/speech/(process|roundtrip)',

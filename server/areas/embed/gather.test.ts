@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId, toWire } from '#platform/ids'
 import { type CallOptions, useSharedService } from '#test/harness/service'
+import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
@@ -163,7 +164,7 @@ describe('the widget of a workflow', () => {
 })
 
 describe('speech of a widget', () => {
-  test('speaks mp3, hears what it is sent, and stores neither', async () => {
+  slow('speaks mp3, hears what it is sent, and stores neither', async () => {
     const template = await makeTemplate(world.owner, [], {
       features: { speech: true, transcribe: true },
       voice: 'unknown-voice',

@@ -249,7 +249,7 @@ describe('the embedded database', () => {
     await stop(second)
   })
 
-  test('is brought to disk by the next start where the program ended before', async () => {
+  slow('is brought to disk by the next start where the program ended before', async () => {
     const unsynced = join(dataDir, 'postgres', 'cluster.unsynced')
     const first = start({ dataDir })
     await first.up

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { slow } from '#test/harness/slow'
 import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
 import { type SandboxProcess, startProcess } from './process.ts'
 import { makeSandbox, type Sandbox } from './sandbox.ts'
@@ -110,7 +111,7 @@ describe('a pool of sandbox processes', () => {
     expect(started.filter(({ usable }) => usable)).toHaveLength(2)
   })
 
-  it('gives nobody a process that is being ended, also while it still lives', async () => {
+  slow('gives nobody a process that is being ended, also while it still lives', async () => {
     const pool = open(2)
     await Promise.all([one(pool), one(pool)])
     for (const process of started) process.end()
