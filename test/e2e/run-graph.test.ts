@@ -41,6 +41,40 @@ const definition = {
 describe.skipIf(noBrowser)('the graph of a run', () => {
   const site = useSite()
 
+  it('stands whole in its place, also after that has grown', async () => {
+    const ada = await site().signUp('Ada')
+    const { page } = ada
+    const nodes = [
+      { id: 'a', type: 'set', name: 'First', args: { values: {} } },
+      { id: 'w', type: 'wait', name: 'Rest', args: { for_s: 86_400 } },
+      { id: 'b', type: 'set', name: 'Last', args: { values: {} } },
+    ]
+    const edges = [
+      { from: { node: 'a' }, to: 'w' },
+      { from: { node: 'w' }, to: 'b' },
+    ]
+    const made = await site().call(ada, 'POST', '/api/workflows', { name: 'Rests', definition: { nodes, edges } })
+    const { execution_id } = await site().call(ada, 'POST', `/api/workflows/${made.workflow_id}/run`, {})
+    const areInside = () =>
+      page.evaluate(() => {
+        const place = document.querySelector('.react-flow')!.getBoundingClientRect()
+        const cards = [...document.querySelectorAll('.react-flow [data-node]')].map((card) =>
+          card.getBoundingClientRect(),
+        )
+        return (
+          cards.length === 3 &&
+          cards.every(({ left, right, top, bottom }) => {
+            return left >= place.left && right <= place.right && top >= place.top && bottom <= place.bottom
+          })
+        )
+      })
+    await page.goto(`/runs/${execution_id}`)
+    await page.locator('[data-node="w"]').getByText('1 d').waitFor()
+    await eventually(areInside).toBe(true)
+    await page.setViewportSize({ width: 1000, height: 700 })
+    await eventually(areInside).toBe(true)
+  })
+
   it('shows the edges that were taken, and leads into the items of a map', async () => {
     const ada = await site().signUp('Ada')
     const { page } = ada

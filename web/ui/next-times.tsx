@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { exactTime } from './time-words.ts'
+import { exactMinute } from './time-words.ts'
 
 const COUNT = 5
 
@@ -38,7 +38,7 @@ export function NextTimes({
       <p className="text-xs text-ink-2">Next times</p>
       <ol aria-label="Next five times" className="mt-1 text-xs text-ink-2 tabular-nums">
         {times.map((at) => (
-          <li key={at.getTime()}>{exactTime(at)}</li>
+          <li key={at.getTime()}>{exactMinute(at)}</li>
         ))}
       </ol>
     </div>

@@ -1,11 +1,16 @@
-import { language, t } from '#web/words/language.ts'
+import { language, locale, t } from '#web/words/language.ts'
 
 // Times and lengths of time in words.
 
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
-const exact = new Intl.DateTimeFormat(language === 'en' ? undefined : language, {
-  dateStyle: 'full',
-  timeStyle: 'long',
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
+const minute = new Intl.DateTimeFormat(locale, {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
 })
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -24,11 +29,14 @@ export function relativeTime(at: Date, now: number): string {
   return seconds < 15 ? t('just now') : t('in under a minute')
 }
 
-const day = new Intl.DateTimeFormat(language === 'en' ? undefined : language, { dateStyle: 'long' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 /** Where the hour says nothing. */
 export const exactDay = (at: string | Date): string => day.format(new Date(at))
 
 export const exactTime = (at: string | Date): string => exact.format(new Date(at))
+
+/** A time that comes, where seconds say nothing. */
+export const exactMinute = (at: string | Date): string => minute.format(new Date(at))
 
 export const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
@@ -37,6 +45,18 @@ export const timesInWords = (text: string): string =>
   text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
 
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
+const lengths: [seconds: number, unit: string][] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+]
+
+/** A chosen length of time in its largest whole unit: 3 d, 90 min, 45 s. */
+export function formatSeconds(seconds: number): string {
+  const [length, unit] = lengths.find(([length]) => seconds > 0 && seconds % length === 0) ?? [1, 's']
+  return `${seconds / length} ${unit}`
+}
 
 /** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
 export function formatDuration(ms: number): string {

@@ -31,8 +31,12 @@ export function spokenLanguage(): string {
   return isLanguage(kept) ? kept : (navigator.languages[0] ?? language)
 }
 
-/** For numbers and times. */
 export const language: Language = readLanguage()
+
+/** For dates: as the person's country writes them, where the browser tells it. */
+export const locale: string =
+  (typeof navigator === 'undefined' ? undefined : navigator.languages?.find((one) => one.split('-')[0] === language)) ??
+  language
 
 /** Without its texts the page is English, and works. */
 async function load(): Promise<Catalogue | undefined> {

@@ -143,9 +143,9 @@ type Moving = Record<string, Point> | null
 const NO_EDGES: FlowEdge[] = []
 const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
-const FIRST_SIGHT = { maxZoom: 1, minZoom: READABLE, padding: 0.1 }
+export const FIRST_SIGHT = { maxZoom: 1, minZoom: READABLE, padding: 0.1 }
 /** A picture shows the form of a graph, not its words. */
-const PICTURE = { ...FIRST_SIGHT, minZoom: 0.45 }
+export const PICTURE = { ...FIRST_SIGHT, minZoom: 0.45 }
 /** Nodes that come into the page while the view moves cost every second frame; all of them cost half a second at the start. */
 const KEPT_IN_PAGE = 600
 /** A graph of a few nodes is its own map. */

@@ -1,6 +1,7 @@
 import type { Json, Node } from '#model/definition'
 import { isObject } from '#model/json'
 import { plural } from '#web/ui/format.ts'
+import { formatSeconds } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
 
 // What a node does in a few words, read from its arguments: the second line of its card.
@@ -36,7 +37,10 @@ const summaries: Record<string, (args: Record<string, Json>) => string | undefin
   map: ({ items }) => said(items) && t('each of {0}', [said(items)]),
   loop: (args) =>
     said(args.while) ? t('while {0}', [said(args.while)]) : said(args.until) && t('until {0}', [said(args.until)]),
-  wait: ({ for_s, until }) => (said(for_s) ? `${said(for_s)} s` : said(until) && t('until {0}', [said(until)])),
+  wait: ({ for_s, until }) => {
+    if (typeof for_s === 'number') return formatSeconds(for_s)
+    return said(for_s) ? `${said(for_s)} s` : said(until) && t('until {0}', [said(until)])
+  },
   'wait.event': ({ key }) => said(key),
   fail: ({ message }) => said(message),
   'mail.send': ({ to, subject }) => [list(to), said(subject)].filter(Boolean).join(': ') || undefined,

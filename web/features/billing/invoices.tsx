@@ -10,10 +10,10 @@ import { Facts } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { language } from '#web/words/language.ts'
+import { locale } from '#web/words/language.ts'
 import { BillingShell } from './billing-page.tsx'
 
-const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const period = (from: string, to: string): string => `${day.format(new Date(from))} to ${day.format(new Date(to))}`
 
 export function InvoicesPage() {

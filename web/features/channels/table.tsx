@@ -32,7 +32,7 @@ export const ChannelTable = ({
         link: true,
         cell: nameOf,
       },
-      { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '7rem' },
+      { header: 'Channel', cell: (row) => vendors[row.channel].title, width: '7rem', secondary: true },
       { header: 'Account', cell: (row) => <span className="text-ink-2">{row.external_id}</span>, secondary: true },
       {
         header: 'State',

@@ -1,13 +1,14 @@
-import { MessageSquareQuote, Plus } from 'lucide-react'
+import { MessageSquareQuote, Pencil, Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { CannedAnswer } from '#sdk/types.generated'
 import { useChange, useList } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
-import { Button, ChangeAndDelete } from '#web/ui/button.tsx'
-import { ConfirmDialog } from '#web/ui/confirm.tsx'
+import { Button } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input, Textarea } from '#web/ui/field.tsx'
+import { MenuItem } from '#web/ui/menu.tsx'
 import { Page } from '#web/ui/page.tsx'
+import { menuColumn, RowMenu } from '#web/ui/row-menu.tsx'
 import { emptyWith, SearchBar, useSearchText } from '#web/ui/search.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
@@ -18,7 +19,6 @@ export function CannedAnswersPage() {
   const search = useSearchText()
   const answers = useList('listCannedAnswers', { limit: 200, ...search.query })
   const [editing, setEditing] = useState<CannedAnswer | 'new' | null>(null)
-  const [asked, setAsked] = useState<CannedAnswer | null>(null)
   const remove = useChange('deleteCannedAnswer', { stale: ['listCannedAnswers'], done: 'The answer was deleted' })
   const make = canWrite && (
     <Button look="primary" icon={Plus} onClick={() => setEditing('new')}>
@@ -55,13 +55,22 @@ export function CannedAnswersPage() {
                 secondary: true,
               },
               {
-                header: <span className="sr-only">Actions</span>,
+                ...menuColumn,
                 cell: (row) =>
-                  canWrite && (isOwner || row.created_by === userId) ? (
-                    <ChangeAndDelete onChange={() => setEditing(row)} onDelete={() => setAsked(row)} />
-                  ) : null,
-                width: '7rem',
-                align: 'right',
+                  canWrite &&
+                  (isOwner || row.created_by === userId) && (
+                    <RowMenu
+                      name={row.name}
+                      removal={{
+                        ...deletionOf(row),
+                        onConfirm: () => remove.mutateAsync({ answer_id: row.answer_id }),
+                      }}
+                    >
+                      <MenuItem icon={Pencil} onSelect={() => setEditing(row)}>
+                        Change…
+                      </MenuItem>
+                    </RowMenu>
+                  ),
               },
             ]}
           />
@@ -70,17 +79,16 @@ export function CannedAnswersPage() {
       {editing !== null && (
         <AnswerDialog answer={editing === 'new' ? undefined : editing} onClose={() => setEditing(null)} />
       )}
-      <ConfirmDialog
-        open={asked !== null}
-        onClose={() => setAsked(null)}
-        title={`Delete ${asked?.name}?`}
-        consequence="Nobody can choose it any more. Messages that were sent with it stay."
-        action="Delete answer"
-        onConfirm={() => remove.mutateAsync({ answer_id: asked!.answer_id })}
-      />
     </Page>
   )
 }
+
+/** What is asked before an answer is deleted. */
+const deletionOf = ({ name }: CannedAnswer) => ({
+  title: `Delete ${name}?`,
+  consequence: 'Nobody can choose it any more. Messages that were sent with it stay.',
+  action: 'Delete answer',
+})
 
 function AnswerDialog({ answer, onClose }: { answer: CannedAnswer | undefined; onClose(): void }) {
   const stale = ['listCannedAnswers'] as const

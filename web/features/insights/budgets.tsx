@@ -55,7 +55,12 @@ export function BudgetsPage() {
             }
             columns={[
               { header: 'For', cell: (row) => nameOf(row) },
-              { header: 'Spent', cell: (row) => `${dollars(row.spent)} of ${dollars(row.limit)} a ${t(row.per)}` },
+              {
+                header: 'Spent',
+                cell: (row) => (
+                  <span className="whitespace-normal">{`${dollars(row.spent)} of ${dollars(row.limit)} a ${t(row.per)}`}</span>
+                ),
+              },
               {
                 header: 'State',
                 cell: (row) => <Badge tone={stateTones[row.state]}>{stateWords[row.state]}</Badge>,

@@ -1,5 +1,5 @@
 import { formatNumber } from '#web/ui/format.ts'
-import { language, t } from '#web/words/language.ts'
+import { language, locale, t } from '#web/words/language.ts'
 
 export const spans = [
   { value: '1', label: 'Last 24 hours' },
@@ -42,7 +42,7 @@ export const share = (part: number, whole: number): string =>
 export type Bucket = { at: string | null; total: number; succeeded: number; failed: number; timed_out: number }
 export type Column = { label: string; succeeded: number; failed: number; other: number }
 
-const day = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** One column for each hour or day of the range, also for those without a run. */
 export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour' | 'day', now: number): Column[] {

@@ -6,6 +6,7 @@ import { formatNumber } from '#web/ui/format.ts'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { Duration, RelativeTime } from '#web/ui/time.tsx'
+import { said } from '#web/words/said.ts'
 import { JobShell } from './job-page.tsx'
 import { recordWords } from './record-words.ts'
 import { kindOf } from './run-kind.ts'
@@ -29,44 +30,61 @@ export function JobRunsPage() {
               columns={[
                 {
                   header: 'Started',
+                  width: '12rem',
                   cell: (run) => (
-                    <Link
-                      to={`/jobs/${job_id}/ledger`}
-                      search={{ run_id: run.run_id }}
-                      className="text-accent hover:underline"
-                    >
-                      <RelativeTime at={run.started_at} />
-                    </Link>
+                    <>
+                      <Link
+                        to={`/jobs/${job_id}/ledger`}
+                        search={{ run_id: run.run_id }}
+                        className="text-accent hover:underline"
+                      >
+                        <RelativeTime at={run.started_at} />
+                      </Link>
+                      <span className="block truncate text-xs text-ink-2">{kindOf(run)}</span>
+                    </>
                   ),
                 },
                 { header: 'State', cell: (run) => <StatusBadge status={stateOf(run)} />, width: '7rem' },
-                { header: 'Kind', cell: (run) => kindOf(run), secondary: true },
                 {
                   header: 'Duration',
                   cell: (run) => <Duration from={run.started_at} to={run.finished_at} />,
+                  width: '6rem',
                   secondary: true,
                 },
-                { header: 'Records', cell: (run) => formatNumber(run.total), align: 'right', secondary: true },
+                {
+                  header: 'Records',
+                  cell: (run) => formatNumber(run.total),
+                  align: 'right',
+                  width: '5.5rem',
+                  secondary: true,
+                },
                 {
                   header: 'Succeeded',
                   cell: (run) => formatNumber(run.counts.succeeded),
                   align: 'right',
+                  width: '6rem',
                   secondary: true,
                 },
-                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right', width: '6rem' },
+                { header: 'Failed', cell: (run) => formatNumber(run.counts.failed), align: 'right', width: '5rem' },
                 {
                   header: recordWords.skipped,
                   cell: (run) => formatNumber(run.counts.skipped),
                   align: 'right',
+                  width: '6rem',
                   secondary: true,
                 },
                 {
                   header: recordWords.filtered,
                   cell: (run) => formatNumber(run.counts.filtered),
                   align: 'right',
+                  width: '6.5rem',
                   secondary: true,
                 },
-                { header: 'Reason', cell: (run) => run.error?.message ?? '–', secondary: true },
+                {
+                  header: 'Reason',
+                  cell: (run) => (run.error ? <span title={run.error.message}>{said(run.error.message)}</span> : '–'),
+                  secondary: true,
+                },
               ]}
             />
           )}

@@ -1,17 +1,26 @@
 import { Panel } from '@xyflow/react'
 import { Maximize, ZoomIn, ZoomOut } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { Definition } from '#model/definition'
 import { useApi } from '#web/api.ts'
 import type { NodeRun, Shown } from '#web/editor/canvas/flow-items.ts'
-import { type Flow, GraphCanvas } from '#web/editor/canvas/graph-canvas.tsx'
+import { FIRST_SIGHT, type Flow, GraphCanvas, PICTURE } from '#web/editor/canvas/graph-canvas.tsx'
 import { type Direction, neighbour } from '#web/editor/canvas/navigate.ts'
 import { type Doc, type DocGraph, type GraphPath, graphAt, positionKey, TOP } from '#web/editor/document/document.ts'
 import { openDoc } from '#web/editor/document/open.ts'
 import { type Kinds, readKinds } from '#web/editor/kinds.ts'
 import { IconButton } from '#web/ui/button.tsx'
 import { cx } from '#web/ui/cx.ts'
-import { showNode } from '#web/ui/graph-sight.ts'
+import { showBeginning, showNode } from '#web/ui/graph-sight.ts'
 import { Skeleton } from '#web/ui/states.tsx'
 
 // A workflow to look at, drawn as the editor draws it: its nodes and edges, and how far a run has come.
@@ -77,14 +86,47 @@ export function StepsGraph(props: StepsGraphProps) {
   )
 }
 
+/**
+ * The graph fits its place, or is seen from its beginning or from the node that matters. Its place can still grow when the graph is
+ * ready, and later with the window: it is fitted again until somebody has moved it.
+ */
+function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first: () => string | undefined) {
+  const flow = useRef<Flow | null>(null)
+  const isTouched = useRef(false)
+  const wanted = useRef(first)
+  wanted.current = first
+  const look = useCallback((): void => {
+    // The canvas learns of its new size in this frame.
+    requestAnimationFrame(async () => {
+      const { current: shown } = flow
+      if (!shown || !box.current || isTouched.current) return
+      await shown.fitView(isStill ? PICTURE : FIRST_SIGHT)
+      if (!box.current) return
+      showBeginning(shown, box.current.clientHeight)
+      const id = wanted.current()
+      if (id !== undefined) showNode(shown, box.current, id)
+    })
+  }, [box, isStill])
+  useEffect(() => {
+    const observer = new ResizeObserver(look)
+    if (box.current) observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [box, look])
+  const onTouched = (): void => {
+    isTouched.current = true
+  }
+  return { flow, look, onTouched }
+}
+
 function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGraph }) {
   const { doc, kinds, graph, path = TOP, selected = null, onSelect, onOpen, children } = props
-  const flow = useRef<Flow | null>(null)
   const box = useRef<HTMLDivElement>(null)
+  const isStill = onSelect === undefined
+  const { flow, look, onTouched } = useSight(box, isStill, () => selected ?? firstOf(graph, props.runs))
   const chosen = useMemo(() => (selected === null ? NOTHING : new Set([selected])), [selected])
   useEffect(() => {
     if (selected !== null && flow.current && box.current) showNode(flow.current, box.current, selected)
-  }, [selected])
+  }, [selected, flow])
   const placeOf = (id: string) => doc.layout.positions[positionKey(path, id)] ?? { x: 0, y: 0 }
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -104,10 +146,10 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the nodes inside, which are buttons
-    <div ref={box} className="size-full" onKeyDown={onKeyDown}>
+    <div ref={box} className="size-full" onKeyDown={onKeyDown} onPointerDown={onTouched} onWheel={onTouched}>
       <GraphCanvas
         embedded
-        still={onSelect === undefined}
+        still={isStill}
         label={props.label}
         graph={graph}
         path={path}
@@ -123,8 +165,7 @@ function Drawing(props: StepsGraphProps & { doc: Doc; kinds: Kinds; graph: DocGr
         {...(onOpen && { onOpen })}
         onReady={(instance) => {
           flow.current = instance
-          const first = selected ?? firstOf(graph, props.runs)
-          if (first !== undefined && box.current) showNode(instance, box.current, first)
+          look()
         }}
       >
         <Panel position="bottom-left">

@@ -56,7 +56,10 @@ export function SuiteForm({
           <Select
             value={datasetId}
             onChange={(event) => setDatasetId(event.currentTarget.value)}
-            options={[{ value: '', label: 'No datasets yet' }, ...datasetOptions(datasets.data)]}
+            options={[
+              { value: '', label: datasets.data?.length === 0 ? 'No datasets yet' : 'Choose a dataset' },
+              ...datasetOptions(datasets.data),
+            ]}
           />
         </Field>
         <Section title="Workflow input" className="mb-0!">

@@ -60,6 +60,7 @@ export function ReportPage() {
   const first = report.data?.pages[0]
   return (
     <Page
+      wide
       title="Report"
       crumbs={[
         { label: 'Suites', to: '/suites' },

@@ -134,7 +134,7 @@ function useColumns(): Column<Workflow>[] {
     { header: 'Last result', width: '15rem', secondary: true, cell: (row) => <LastResult workflow={row} /> },
     {
       header: 'Starts',
-      width: '8rem',
+      width: 'clamp(8rem, 13vw, 13rem)',
       secondary: true,
       cell: (row) => <span title={startsInWords(row)}>{startsInWords(row)}</span>,
     },

@@ -9,7 +9,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { RowMenu } from '#web/ui/row-menu.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
-import { exactTime } from '#web/ui/time-words.ts'
+import { exactMinute } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
 import { said } from '#web/words/said.ts'
 import { roleIn } from './role.ts'
@@ -104,7 +104,7 @@ export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedu
       {next_runs.length > 0 && (
         <ul className="mt-2 text-sm text-ink-2" aria-label="Next times">
           {next_runs.map((at) => (
-            <li key={at}>{exactTime(at)}</li>
+            <li key={at}>{exactMinute(at)}</li>
           ))}
         </ul>
       )}

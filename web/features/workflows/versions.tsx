@@ -57,7 +57,12 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               {
                 header: 'Note',
                 secondary: true,
-                cell: (row) => row.note ?? <span className="text-ink-3">no note</span>,
+                cell: (row) =>
+                  row.note === null ? (
+                    <span className="text-ink-3">no note</span>
+                  ) : (
+                    <span title={row.note}>{row.note}</span>
+                  ),
               },
               { header: 'By', width: '8rem', secondary: true, cell: (row) => nameOf(row.created_by) },
               { header: 'Saved', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
