@@ -101,7 +101,7 @@ export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; o
         <fieldset className="flex flex-col gap-2">
           <legend className="mb-1 text-sm font-medium">Who is notified</legend>
           <PeoplePicker
-            people={people.filter(({ role }) => role !== 'guest')}
+            people={people.filter(({ kind, role }) => kind === 'person' && role !== 'guest')}
             chosen={told}
             onChange={setTold}
             nobody="No one else is in this workspace."
