@@ -13,6 +13,11 @@ describe.skipIf(noBrowser)('what runs do and cost', () => {
       workflow_id: string
     }
     await site().call(ada, 'POST', `/api/workflows/${made.workflow_id}/run?wait_s=60`, { input: {} })
+    const fine = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
+    const other = (await site().call(ada, 'POST', '/api/workflows', { name: 'Fine', definition: fine })) as {
+      workflow_id: string
+    }
+    await site().call(ada, 'POST', `/api/workflows/${other.workflow_id}/run?wait_s=60`, { input: {} })
 
     await page.goto('/insights')
     await page.getByRole('heading', { name: 'Runs over time' }).waitFor()
@@ -26,6 +31,15 @@ describe.skipIf(noBrowser)('what runs do and cost', () => {
         { timeout: 20_000 },
       )
       .toBe(true)
+    await page.getByRole('link', { name: 'no_stock' }).click()
+    const filter = page.getByRole('button', { name: 'Error: no_stock' })
+    await filter.waitFor()
+    const runs = page.getByRole('table').getByRole('row')
+    await expect.poll(() => runs.count()).toBe(2)
+    await filter.click()
+    await expect.poll(() => runs.count()).toBe(3)
+    await page.goto('/insights')
+
     await page.getByRole('link', { name: 'Orders' }).first().click()
     await page.getByText('Runs of Orders').waitFor()
     await page.getByRole('button', { name: 'All workflows' }).click()

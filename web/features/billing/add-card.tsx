@@ -130,7 +130,7 @@ function TestCardForm({
         </p>
         <ul className="flex flex-col gap-1">
           {testCards.map((card) => (
-            <li key={card.number} className="flex flex-wrap items-center gap-x-3">
+            <li key={card.number} className="flex items-center gap-x-3 max-sm:flex-col max-sm:items-start">
               <Button size="small" look="quiet" className="font-mono" onClick={() => setNumber(card.number)}>
                 {card.number}
               </Button>

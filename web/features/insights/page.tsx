@@ -142,7 +142,18 @@ function Errors({ of }: { of: Asked }) {
             rowKey={(row) => row.error_code!}
             empty={<Empty title="No run has failed in this time" />}
             columns={[
-              { header: 'Error', cell: (row) => <code className="font-mono text-xs">{row.error_code}</code> },
+              {
+                header: 'Error',
+                cell: (row) => (
+                  <Link
+                    to="/runs"
+                    search={{ error_code: row.error_code, workflow_id: of.workflow_id } as never}
+                    className="font-mono text-xs hover:underline"
+                  >
+                    {row.error_code}
+                  </Link>
+                ),
+              },
               { header: 'Runs', cell: (row) => formatNumber(row.total), align: 'right', width: '6rem' },
             ]}
           />

@@ -6,7 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { ConfirmDialog } from '#web/ui/confirm.tsx'
 import type { Selection } from '#web/ui/selection.tsx'
 
-type Filter = { status?: string; workflow_id?: string; trigger?: string; from?: string }
+type Filter = { status?: string; workflow_id?: string; trigger?: string; from?: string; error_code?: string }
 type Status = 'queued' | 'running' | 'waiting' | 'failed' | 'timed_out' | 'cancelled'
 
 /** What can be done with all runs in a state. */
@@ -64,7 +64,7 @@ export function BulkActions({ filter, search, onStarted }: BulkProps) {
   const [asking, setAsking] = useState(false)
   const start = useChange('startBulk', { stale: ['searchExecutions'] })
   const action = actions[filter.status ?? '']
-  const { workflow_id, trigger, from } = filter
+  const { workflow_id, trigger, from, error_code } = filter
   return (
     <>
       {action && <Button onClick={() => setAsking(true)}>{words[action].button}</Button>}
@@ -88,6 +88,7 @@ export function BulkActions({ filter, search, onStarted }: BulkProps) {
                       ...(workflow_id && { workflow_id }),
                       ...(triggers && { trigger: triggers }),
                       ...(from && { from }),
+                      ...(error_code && { error_code }),
                     }
                   : { status, execution_ids: await findAll(filter, search, can) },
               ...(action === 'retry' && { from: 'failed' }),

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { X } from 'lucide-react'
 import { useState } from 'react'
 import { useApi, useList } from '#web/api.ts'
 import { Button, ButtonLink } from '#web/ui/button.tsx'
@@ -15,9 +16,9 @@ import { BulkActions, ChosenActions, canChoose, Progress } from './bulk.tsx'
 import { RunTable } from './run-table.tsx'
 import { ALL, triggers } from './triggers.ts'
 
-type Search = { status?: string; workflow_id?: string; since?: string; trigger?: string }
+type Search = { status?: string; workflow_id?: string; since?: string; trigger?: string; error_code?: string }
 
-const filterNames = ['status', 'workflow_id', 'since', 'trigger'] as const
+const filterNames = ['status', 'workflow_id', 'since', 'trigger', 'error_code'] as const
 
 const filtersIn = (kept: unknown): Search => {
   const given = (kept ?? {}) as Record<string, unknown>
@@ -84,6 +85,7 @@ export function RunsPage() {
       ...(search.status && { status: search.status }),
       ...(search.workflow_id && { workflow_id: search.workflow_id }),
       ...(from && { from }),
+      ...(search.error_code && { error_code: search.error_code }),
       ...(search.trigger === ALL
         ? { include_jobs: 'true' as const }
         : search.trigger
@@ -149,6 +151,12 @@ export function RunsPage() {
             />
           </Field>
         )}
+        {search.error_code && (
+          <Button onClick={() => set({ error_code: '' })}>
+            {t('Error: {0}', [search.error_code])}
+            <X aria-label="Remove this filter" />
+          </Button>
+        )}
         {filtered && (
           <Button look="quiet" onClick={() => void navigate({ to: '/runs', replace: true })}>
             Clear
@@ -162,6 +170,7 @@ export function RunsPage() {
             ...(search.workflow_id && { workflow_id: search.workflow_id }),
             ...(search.trigger && search.trigger !== ALL && { trigger: search.trigger }),
             ...(from && { from }),
+            ...(search.error_code && { error_code: search.error_code }),
           }}
         />
         {bulkId !== null && <Progress bulkId={bulkId} />}
