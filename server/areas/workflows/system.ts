@@ -86,7 +86,7 @@ const datasetProfile: SystemWorkflow = {
   slug: 'dataset-profile',
   name: 'Dataset profile',
   description:
-    'Looks through a dataset and tells for each column what stands in it: types, gaps, extremes, common values.',
+    'Describes each column of a dataset: types, gaps, extremes, common values.',
   definition: withInputs(
     {
       type: 'object',

@@ -29,7 +29,7 @@ export const builtIn: Readonly<Record<string, BuiltIn>> = {
   'dataset-profile': {
     title: 'Dataset profile',
     description:
-      'Looks through a dataset and tells for each column what stands in it: types, gaps, extremes, common values.',
+      'Describes each column of a dataset: types, gaps, extremes, common values.',
     fields: { dataset_id: { title: 'Dataset', description: 'The id of a dataset of this workspace' } },
   },
 }

@@ -61,7 +61,9 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
                   row.note === null ? (
                     <span className="text-ink-3">no note</span>
                   ) : (
-                    <span title={row.note}>{row.note}</span>
+                    <span title={row.note} className="line-clamp-2 whitespace-normal">
+                      {row.note}
+                    </span>
                   ),
               },
               { header: 'By', width: '8rem', secondary: true, cell: (row) => nameOf(row.created_by) },
