@@ -64,7 +64,7 @@ export function SuitesPage() {
         },
         { header: 'Workflow', cell: (row) => row.workflow.name, secondary: true },
         { header: 'Checks', cell: (row) => row.checks.length, align: 'right', width: '6rem', secondary: true },
-        { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: 'clamp(7rem, 24vw, 13rem)' },
+        { header: 'Newest run', cell: (row) => <Newest suite={row} />, width: 'clamp(10rem, 40vw, 13rem)' },
         {
           header: 'Changed',
           cell: (row) => <RelativeTime at={row.updated_at} />,

@@ -93,7 +93,7 @@ export function TemplateForm({
         <Field
           name="locale"
           label="Language"
-          hint="Of what it says without a language model to people whose language is not known."
+          hint="The language of fixed messages when the person's language is unknown."
         >
           <Select
             defaultValue={template?.locale ?? ''}
