@@ -8,7 +8,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { type Client, type ClientOptions, makeClient } from '#sdk/client'
 import type { Operations } from '#sdk/operations.generated'
 import { HeddleProblem } from '#sdk/problems'
@@ -128,15 +128,25 @@ export function useList<N extends Paged>(
     placeholderData: (shown, before) => (differsInSearch(before?.queryKey[1], input) ? shown : undefined),
     ...more,
   })
+  const list = JSON.stringify([name, input])
+  const [asked, setAsked] = useState({ list, pages: 0 })
+  const { isFetching, fetchNextPage } = pages
+  const count = pages.data?.pages.length ?? 0
+  const hasMore = pages.hasNextPage && !pages.isFetchNextPageError
+  const wantsMore = hasMore && asked.list === list && asked.pages > count
+  // Asked for until it is there: a change that is told of meanwhile reads the list again, and that ends the request for the next page.
+  useEffect(() => {
+    if (wantsMore && !isFetching) void fetchNextPage()
+  }, [wantsMore, isFetching, fetchNextPage])
   return {
     data: pages.data?.pages.flatMap((page) => page.items),
     error: pages.error,
     isPending: pages.isPending,
     refetch: pages.refetch,
     more: {
-      hasMore: pages.hasNextPage && !pages.isFetchNextPageError,
-      loading: pages.isFetchingNextPage,
-      load: () => void pages.fetchNextPage(),
+      hasMore,
+      loading: wantsMore,
+      load: () => setAsked({ list, pages: count + 1 }),
     },
   }
 }

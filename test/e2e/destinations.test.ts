@@ -25,7 +25,7 @@ describe.skipIf(noBrowser)('event destinations', () => {
 
     await page.getByText('Nothing was sent yet').waitFor()
     await page.getByRole('button', { name: 'Send a test event' }).click()
-    await page.getByText('It does not work').waitFor()
+    await page.getByRole('alert').getByText('It does not work').waitFor()
     await page.getByText('destination.test').waitFor()
 
     await page.getByRole('button', { name: 'Change' }).click()

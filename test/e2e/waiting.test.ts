@@ -152,6 +152,20 @@ describe.skipIf(noBrowser)('what waits for somebody', () => {
     const numbered = ada.page.getByRole('link', { name: /Number \d+\?/ })
     await numbered.first().waitFor()
     const before = await numbered.count()
+    // The next page is under way when a new question is told of, and the list is read again.
+    const isNext = (url: URL): boolean => url.pathname === '/api/clarifications/inbox' && url.searchParams.has('cursor')
+    let held = 0
+    await ada.page.route(isNext, async (route) => {
+      held += 1
+      if (held > 1) return route.continue()
+      const again = ada.page.waitForRequest((request) => {
+        const url = new URL(request.url())
+        return url.pathname === '/api/clarifications/inbox' && !isNext(url)
+      })
+      await run(site(), ada, question)
+      await again.catch(() => {})
+      await route.continue().catch(() => {})
+    })
     await ada.page.getByRole('button', { name: 'Show more questions' }).click()
     await eventually(async () => (await numbered.count()) > before).toBe(true)
   })

@@ -22,7 +22,12 @@ export function CopyField({ label, text, secret = false }: { label: string; text
     <div className="flex flex-col gap-1">
       <span className="text-sm font-medium">{label}</span>
       <div className="flex items-center gap-2 rounded-md border border-line-strong bg-sunken py-1 pr-1 pl-2.5">
-        <code className="min-w-0 flex-1 overflow-x-auto font-mono text-xs whitespace-nowrap" data-testid="copy-text">
+        <code
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable with the keyboard
+          tabIndex={0}
+          className="min-w-0 flex-1 overflow-x-auto font-mono text-xs whitespace-nowrap"
+          data-testid="copy-text"
+        >
           {text}
         </code>
         <CopyButton text={text} />
