@@ -85,8 +85,7 @@ const workspaceUsageReport: SystemWorkflow = {
 const datasetProfile: SystemWorkflow = {
   slug: 'dataset-profile',
   name: 'Dataset profile',
-  description:
-    'Describes each column of a dataset: types, gaps, extremes, common values.',
+  description: 'Describes each column of a dataset: types, gaps, extremes, common values.',
   definition: withInputs(
     {
       type: 'object',

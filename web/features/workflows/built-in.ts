@@ -28,8 +28,7 @@ export const builtIn: Readonly<Record<string, BuiltIn>> = {
   },
   'dataset-profile': {
     title: 'Dataset profile',
-    description:
-      'Describes each column of a dataset: types, gaps, extremes, common values.',
+    description: 'Describes each column of a dataset: types, gaps, extremes, common values.',
     fields: { dataset_id: { title: 'Dataset', description: 'The id of a dataset of this workspace' } },
   },
 }
