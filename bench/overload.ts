@@ -95,11 +95,13 @@ async function underPressure() {
     const [health, controlHealth] = [await asked.answers, await controlAsked.answers]
     const accepted = answers.filter(({ status }) => status === 202)
     const refused = answers.filter(({ status }) => status !== 202)
-    const span = (Math.max(...answers.map(({ at }) => at)) - Math.min(...answers.map((one) => one.at - one.ms))) / 1000
+    // Only what was accepted while the load lasted counts: late refusals lengthen the measurement, not the load.
+    const begun = Math.min(...answers.map(({ at, ms: took }) => at - took))
+    const accepting = accepted.filter(({ at }) => at < begun + SECONDS * 1000).length / SECONDS
     return {
       offered_per_s: Math.round(answers.length / SECONDS),
-      accepted_per_s: Math.round(accepted.length / span),
-      kept_ratio: Number((accepted.length / span / carried).toFixed(2)),
+      accepted_per_s: Math.round(accepting),
+      kept_ratio: Number((accepting / carried).toFixed(2)),
       accepted_p99_ms: percentile(ms(accepted), 0.99),
       refused_p50_ms: percentile(ms(refused), 0.5),
       refused_p99_ms: percentile(ms(refused), 0.99),
