@@ -14,7 +14,7 @@ const makeWork = () => {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('no more run at once than may, and workspaces take turns', async () => {
+test('no more calls than the limit run at once, and workspaces take turns', async () => {
   const call = makeWorkspaceTurns({ atOnce: 3, perWorkspace: 2 })
   const { begun, work, finish } = makeWork()
   const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => call(name[0]!, work(name)))
@@ -33,7 +33,7 @@ test('no more run at once than may, and workspaces take turns', async () => {
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'])
 })
 
-test('one that fails gives its turn to the next', async () => {
+test('a call that fails frees its place for the next call', async () => {
   const call = makeWorkspaceTurns({ atOnce: 1, perWorkspace: 1 })
   const { begun, work, finish } = makeWork()
   const first = call('a', work('a1'))
@@ -47,7 +47,7 @@ test('one that fails gives its turn to the next', async () => {
   expect(await second).toBe('b1')
 })
 
-test('one workspace never has all connections of the engine', async () => {
+test('one workspace never uses all connections of the engine', async () => {
   for (const connections of [1, 4, 10, 100]) {
     const call = areaCallsFor(connections)
     const { begun, work, finish } = makeWork()

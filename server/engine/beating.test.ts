@@ -4,7 +4,8 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
 import { type Bench, kind, startTestEngine } from './testing.ts'
 
-// A worker shows that it lives whatever else it does: others that miss its sign of life take its executions away.
+// A worker sends heartbeats during all other work, because other workers take its executions if heartbeats are
+// missing.
 
 let database: TestDatabase
 let superuser: pg.Client
@@ -40,7 +41,7 @@ const holding = () => {
 
 const start = (bench: Bench) => bench.run({ nodes: [{ id: 'h', type: 'hold' }], edges: [] })
 
-test('it beats while its executions hold all connections of the engine', async () => {
+test('a worker sends heartbeats while its executions use all connections of the engine', async () => {
   const bench = await startTestEngine(database.urls, { engine: { tickMs: 20 } })
   const { enginePool } = bench.db
   const held = await Promise.all(Array.from({ length: enginePool.options.max }, () => enginePool.connect()))
@@ -49,7 +50,7 @@ test('it beats while its executions hold all connections of the engine', async (
   await bench.stop()
 })
 
-test('it beats while it is told to stop and waits for what it executes', async () => {
+test('a worker sends heartbeats while it stops and waits for its running executions', async () => {
   const { node, begun, finish } = holding()
   const bench = await startTestEngine(database.urls, { nodes: [node], engine: { tickMs: 20 } })
   const id = await start(bench)

@@ -1,2 +1,2 @@
-/** Where a value too large for a journal is kept. */
+/** The location of a value that is too large for the journal. */
 export type BlobRef = { key: string; sha256: string; bytes: number }

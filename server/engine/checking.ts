@@ -4,15 +4,15 @@ import { validateJson } from '#model/json-schema'
 import { jsonSize } from '#model/size'
 import type { Turns } from './worker/turns.ts'
 
-/** Sizes of schema and value multiplied: below that a check takes a millisecond or two. */
+/** The limit of schema size × value size. Below it, a check takes a millisecond or two. */
 const LIGHT_CHECK = 4_000_000
 
 export const isHeavyCheck = (schema: Json, value: Json): boolean =>
   jsonSize(schema, LIGHT_CHECK) * jsonSize(value, LIGHT_CHECK) > LIGHT_CHECK
 
 /**
- * What is wrong with a value that came with a request, by a schema of the tenant. A heavy check waits for its workspace's turn:
- * it holds the thread for up to 90 ms, and a flood of them leaves the others room in between.
+ * Returns the problems of a value of a request against a schema of the tenant. A heavy check blocks the thread for up
+ * to 90 ms, so it waits for the turn of its workspace. A flood of heavy checks then leaves time for other work.
  */
 export async function validateInTurn(
   turns: Pick<Turns, 'next'>,

@@ -1,4 +1,7 @@
-/** The database's clock, read now and then and carried on by the monotonic one: a jump of this machine's clock changes nothing. */
+/**
+ * The clock of the database, read at intervals and advanced by the monotonic clock between two reads. A jump of this
+ * machine's clock has no effect.
+ */
 export type DatabaseClock = { now(): number; set(databaseMs: number, askedAt: number): void }
 
 export const makeDatabaseClock = (): DatabaseClock => {
@@ -9,7 +12,8 @@ export const makeDatabaseClock = (): DatabaseClock => {
     set: (databaseMs, askedAt) => {
       const answeredAt = performance.now()
       const trip = answeredAt - askedAt
-      // A slow answer says less about the time than a fast one did; forget slowly how fast it once was.
+      // A slow answer is less exact than an earlier fast one, so it is ignored. The best trip time grows slowly with
+      // each slow answer.
       if (trip > bestTrip * 2) {
         bestTrip *= 1.1
         return

@@ -11,7 +11,7 @@ let bench: Bench
 const calls: string[] = []
 let flaky = 0
 
-// What any engine behind the port must do. Another implementation is another line here.
+// The behaviour that every engine behind the port must have. To test another implementation, add a line here.
 const implementations = { 'on PostgreSQL': startTestEngine }
 
 describe.each(Object.entries(implementations))('the engine %s', (_name, startImplementation) => {
@@ -76,7 +76,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     )
 
   describe('an execution', () => {
-    test('goes through its nodes in order and ends with the results of the definition', async () => {
+    test('runs its nodes in order and ends with the results of the definition', async () => {
       const view = await ended(await bench.run(chain(5), { value: 7 }))
       expect(view).toMatchObject({ status: 'succeeded', results: 7, waiting_for: [] })
       expect(view.nodes.map((node) => node.status)).toEqual(Array(5).fill('succeeded'))
@@ -86,7 +86,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(events.at(-1)?.type).toBe('execution.succeeded')
     })
 
-    test('of control nodes alone is one commit', async () => {
+    test('that has only control nodes succeeds', async () => {
       const view = await ended(
         await bench.run(
           {
@@ -110,7 +110,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(view.nodes.find((node) => node.node_id === 'd')?.status).toBe('skipped')
     })
 
-    test('is told to listeners of this process with its status when it has ended, and not while it waits', async () => {
+    test('is reported to the listeners of this process with its status when it ends, and not while it waits', async () => {
       const told = new Map<string, string>()
       const off = bench.engine.onEnded((ends) => {
         for (const { executionId, status } of ends) told.set(executionId, status)
@@ -130,7 +130,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(told.size).toBe(4)
     })
 
-    test('retries a node as its policy says', async () => {
+    test('retries a node according to the policy of the node', async () => {
       const view = await ended(
         await bench.run({
           nodes: [{ id: 'f', type: 'flaky', retry: { max_attempts: 3, backoff_s: 0.01 } }],
@@ -142,13 +142,13 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(flaky).toBe(3)
     })
 
-    test('fails with the error of the node, and its end is told', async () => {
+    test('fails with the error of the node, and its end is reported', async () => {
       const view = await ended(await bench.run({ nodes: [{ id: 'f', type: 'broken' }], edges: [] }))
       expect(view).toMatchObject({ status: 'failed', error: { code: 'broken', node_id: 'f', attempt: 1 } })
       await expect.poll(() => bench.ended.map((end) => end.executionId)).toContain(view.execution_id)
     })
 
-    test('routes an error where the definition says so', async () => {
+    test('routes an error to the node that the definition names', async () => {
       const view = await ended(
         await bench.run({
           nodes: [
@@ -162,7 +162,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(view).toMatchObject({ status: 'succeeded', results: 'broken' })
     })
 
-    test('with text that cannot be stored fails alone', async () => {
+    test('that contains text which cannot be stored fails alone', async () => {
       const [bad, good] = await Promise.all([
         bench.run({ nodes: [{ id: 'b', type: 'bad-text' }], edges: [] }),
         bench.run(chain(3), { value: 'fine' }),
@@ -227,7 +227,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
   })
 
   describe('a wait', () => {
-    test('for people is a row, and the answer resumes it', async () => {
+    test('for people is a row, and the answer resumes the execution', async () => {
       const id = await bench.run({
         nodes: [
           { id: 'q', type: 'clarification', args: { question: 'How many?' } },
@@ -260,7 +260,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       ])
     })
 
-    test('for a gate leaves by the port of its outcome; rejected without an edge fails', async () => {
+    test('for a gate continues at the port of the outcome; a rejection without an edge fails', async () => {
       const definition = {
         nodes: [{ id: 'g', type: 'approval', args: { title: 'Pay?' } }],
         edges: [],
@@ -287,7 +287,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(await ended(no)).toMatchObject({ status: 'failed', error: { code: 'approval_rejected' } })
     })
 
-    test('for a sub-workflow ends with its results', async () => {
+    test('for a sub-workflow ends with the results of the sub-workflow', async () => {
       const child = bench.define(chain(2))
       const id = await bench.run({
         nodes: [{ id: 'c', type: 'subworkflow', args: { workflow_id: child, input: { value: 'from the child' } } }],
@@ -305,7 +305,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       output: { $ref: 'nodes.b.output' },
     }
 
-    test('gives the outputs of its items in order', async () => {
+    test('returns the outputs of its items in order', async () => {
       const items = Array.from({ length: 250 }, (_, index) => index)
       const id = await bench.run(
         {
@@ -319,7 +319,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
       expect(view.results).toEqual(items.map((item) => item * 2))
     })
 
-    test('collects the errors of items, or fails with the first', async () => {
+    test('collects the errors of items, or fails with the first error', async () => {
       const broken = { nodes: [{ id: 'b', type: 'broken' }], edges: [], output: null }
       const of = (on_item_error: string) => ({
         nodes: [{ id: 'm', type: 'map', args: { items: [1, 2], body: broken, on_item_error } }],
@@ -365,7 +365,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
   })
 
   describe('a retry', () => {
-    test('keeps what was settled before the restart point', async () => {
+    test('keeps the nodes that were settled before the restart point', async () => {
       let works = false
       const definition = {
         nodes: [
@@ -396,7 +396,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     })
   })
 
-  test('an idempotency key is one execution; with another body it is refused', async () => {
+  test('an idempotency key starts one execution, and is refused with another body', async () => {
     const idempotency = {
       credentialHash: Buffer.alloc(32, 1),
       keyHash: Buffer.alloc(32, 2),
@@ -415,14 +415,14 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     await expect(earlier(other)).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
-  test('a workflow with a limit of its own runs no more than that at once, and all of them in the end', async () => {
+  test('a workflow with a limit runs no more executions at once than its limit, and completes all of them', async () => {
     const ref = bench.define(chain(2))
     const limited = await bench.rule(newId(), { max_concurrency: 2 })
     const ids = await Promise.all(Array.from({ length: 12 }, () => bench.run(ref, { value: 1 }, limited)))
     for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('an execution that is answered waits for a slot of its workflow like any other', async () => {
+  test('an execution that was answered waits for a slot of its workflow', async () => {
     const limited = await bench.rule(newId(), { max_concurrency: 1 })
     const question = { id: 'q', type: 'clarification', args: { question: '?' } }
     const asking = await bench.run({ nodes: [question], edges: [] }, {}, limited)
@@ -436,7 +436,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     expect(await ended(asking)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('an engine that is stopped gives its executions back, and another goes on with them', async () => {
+  test('an engine that is stopped returns its executions, and another engine continues them', async () => {
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
     let begun = 0
     const gated = kind('gated', 'idempotent', async (call) => {
@@ -472,7 +472,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     expect(begun).toBe(5)
   })
 
-  test('when a parent is cancelled its children are too', async () => {
+  test('the children of a cancelled parent are cancelled too', async () => {
     const child = bench.define({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] })
     const id = await bench.run({
       nodes: [{ id: 'c', type: 'subworkflow', args: { workflow_id: child, input: {} } }],
@@ -492,7 +492,7 @@ describe.each(Object.entries(implementations))('the engine %s', (_name, startImp
     await expect.poll(async () => (await children()).map((row) => row.status)).toEqual(['cancelled'])
   })
 
-  test('a node that takes longer than its timeout fails with that', async () => {
+  test('a node that exceeds its timeout fails with the code timeout', async () => {
     const view = await ended(
       await bench.run({ nodes: [{ id: 's', type: 'stubborn', timeout_s: 0.05, on_error: 'continue' }], edges: [] }),
     )

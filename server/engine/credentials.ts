@@ -2,16 +2,16 @@ import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { LanguageModel } from '#providers/llm/index'
 import { type NodeCall, NodeFailure } from './node.ts'
 
-/** What the area of credentials does for nodes: opens one for the person the execution acts for. Throws NodeFailure. */
+/** Opens a credential for the person the execution acts for. The credentials area implements it. Throws NodeFailure. */
 export type OpenCredential = (wanted: {
   workspaceId: string
   executionId: string
   principalId: string | null
-  /** As it stands in the definition. */
+  /** The id as written in the definition. */
   credentialId: string
 }) => Promise<OutgoingCredential>
 
-/** The argument of a node that names a credential: written in the definition, never computed. */
+/** The argument of a node that names a credential. Its value is written in the definition, never computed. */
 export const credentialField = (title = 'Credential') => ({
   type: 'string',
   title,
@@ -21,8 +21,8 @@ export const credentialField = (title = 'Credential') => ({
 })
 
 /**
- * Opens the credential that an argument names. A whole object may come out of an expression, and with it an id that the author
- * never wrote: only those that stand in the definition itself are opened.
+ * Opens the credential that an argument names. An expression can produce a whole object, and with it an id that the
+ * author never wrote, so only ids that are in the definition itself are accepted.
  */
 export async function openNamed(
   open: OpenCredential | undefined,
@@ -38,19 +38,19 @@ export async function openNamed(
   return open({ workspaceId, executionId, principalId, credentialId: named })
 }
 
-/** Which language model answers. Ids as they stand in the definition. */
+/** Chooses the language model that answers. The ids are those written in the definition. */
 export type ChooseModel = (wanted: {
   workspaceId: string
   principal: { executionId: string; principalId?: string | null } | { userId: string | null }
-  /** The node that asks, to which what it costs is counted. */
+  /** The node that calls the model. The cost is counted for this node. */
   nodePath?: string | undefined
-  /** The conversation in which it is asked. */
+  /** The conversation in which the model is called. */
   threadId?: string | undefined
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
 }) => Promise<LanguageModel>
 
-/** The fields of a node that asks a language model. */
+/** The fields of a node that calls a language model. */
 export const modelCredentialFields = {
   credential_id: credentialField('Language model'),
   fallback_credential_id: {
@@ -59,7 +59,10 @@ export const modelCredentialFields = {
   },
 }
 
-/** The model of a node: what it names, else that of the workspace, else the installation's. */
+/**
+ * Returns the model that the node names, otherwise the model of the workspace, otherwise the model of the
+ * installation.
+ */
 export async function modelFor(choose: ChooseModel, call: NodeCall): Promise<LanguageModel> {
   const { args, workspaceId, executionId, principalId, credentialIds, nodePath } = call
   const named = (value: unknown): string | undefined => {

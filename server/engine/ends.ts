@@ -11,8 +11,9 @@ import type { ChildEnd, EndedExecution, EnginePorts, Initiator, TriggerKind } fr
 import type { Store } from './worker/store.ts'
 import { IS_PERMANENT } from './worker/wait-store.ts'
 
-// Anyone who must know of an end is told of it: the parent that waits, children that need not go on, the areas. The row
-// carries the duty (`tell_end`) from the statement that ended it until everybody was told, so a crash delays it and no more.
+// Reports the end of an execution to the waiting parent, to children that need not continue, and to the areas. The
+// row carries this duty (`tell_end`) from the statement that ended the execution until all of them were told, so a
+// crash only delays the report.
 
 type Row = {
   workspace_id: string
@@ -43,7 +44,7 @@ const TAKE = `select workspace_id, execution_id, workflow_id, version_id, system
   from executions where tell_end and finished_at is not null and execution_id <> all ($1::uuid[])
   order by finished_at limit ${PORTION}`
 
-// Parents that were told are looked at once more: by then they no longer wait for the child.
+// The waits of parents that were told are checked once more: by then the parents no longer wait for the child.
 const DONE = `with told as (
     update executions set tell_end = false where tell_end and (workspace_id, execution_id) in (
       select * from unnest($1::uuid[], $2::uuid[])) returning workspace_id, parent_execution_id)
@@ -55,7 +56,7 @@ const DONE = `with told as (
 const CHILDREN = `select execution_id from executions
   where workspace_id = $1 and parent_execution_id = $2 and status in ('queued', 'running', 'waiting')`
 
-/** What a parent is told of its child. */
+/** Returns the message about the end of a child, for its parent. */
 export const childEnd = async (
   blobs: Blobs,
   child: Pick<Row, 'status' | 'results' | 'results_blob' | 'error' | 'permanent'>,
@@ -82,7 +83,7 @@ export const makeEnds = (deps: {
   let again = false
   let retry: NodeJS.Timeout | undefined
   let stopped = false
-  /** Ends that could not be told, and when they are tried again: they keep no others from being told. */
+  /** Ends that could not be reported, and when to try again. They do not block the report of other ends. */
   const later = new Map<string, number>()
 
   const tellFamily = async (row: Row): Promise<void> => {
@@ -135,7 +136,7 @@ export const makeEnds = (deps: {
     }
   }
 
-  /** Without a lock: what is told may itself look at the row. Two processes telling the same end is allowed for. */
+  /** Takes no lock, because a receiver may itself read the row. Two processes may therefore report the same end. */
   const tellSome = async (): Promise<{ found: number; told: number }> => {
     const now = performance.now()
     for (const [id, at] of later) if (at <= now) later.delete(id)

@@ -30,20 +30,20 @@ export type EngineOptions = {
   role?: 'all' | 'api'
   limits?: Partial<WorkerLimits>
   queue?: Partial<QueueLimits>
-  /** Which release this is; another one only in tests. */
+  /** The release number of this process. Only tests set it. */
   release?: number
-  /** Milliseconds between two ticks of the worker; others than half a second only in tests. */
+  /** Milliseconds between two ticks of the worker. Half a second by default; only tests set it. */
   tickMs?: number
-  /** Between two tries of what met trouble of the service; shorter ones only in tests. */
+  /** The pauses between retries after a fault of the platform. Only tests set shorter ones. */
   pauses?: Pauses
 }
 
-/** Workers that are told of it look for whatever is queued. */
+/** The hint that makes workers claim any queued execution. */
 const ANY = ''
 
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const { db, log } = options
-  // Kept for readers and the worker alike.
+  // Readers and the worker share this cache.
   const ports = { ...options.ports, loadDefinition: makeDefinitions(options.ports) }
   const store = makeStore(db)
   const { release = RELEASE } = options
@@ -106,7 +106,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
       const off = hints.on((ids) => {
         if (ids.includes(executionId) || ids.includes('*')) resolve()
       })
-      // Looked at after the listener is there: an end between the two would go unnoticed.
+      // Read the status only after the listener is added; an end before that would otherwise go unnoticed.
       try {
         const status = await store.statusOf(workspaceId, executionId)
         const left = until - performance.now()

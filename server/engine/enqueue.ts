@@ -9,7 +9,7 @@ import { askedOf } from './start.ts'
 
 export type EnqueueOutcome = 'accepted' | 'duplicate' | 'queue_full' | 'unknown'
 
-/** Starts an execution in the caller's own transaction; a worker claims it once that is committed. */
+/** Starts an execution in the transaction of the caller. A worker claims the execution after the commit. */
 export async function enqueue(
   tx: Tx,
   start: Omit<Start, 'executionId' | 'idempotency'> & { executionId: string },

@@ -43,8 +43,9 @@ afterEach(async () => {
   for (const worker of workers) worker.kill('SIGKILL')
   workers.clear()
   onEffect = () => {}
-  // What a worker sent before it was killed is still done: on a busy machine its last claim took the execution of the next test,
-  // and the death counted against that as its fifth.
+  // The database still executes what a worker sent before it was killed. On a busy machine, the last claim of a
+  // killed worker took the execution of the next test, and its death was counted as the fifth crash of that
+  // execution.
   await expect
     .poll(
       async () =>
@@ -60,7 +61,7 @@ afterAll(async () => {
 
 const WORKER = 'a worker of the test'
 
-/** By which the backends of its workers are known. */
+/** Returns URLs with the application name that identifies the database connections of the workers. */
 const workerUrls = (): typeof database.urls => {
   const named = (address: string): string => {
     const url = new URL(address)
@@ -100,7 +101,7 @@ const ended = async (executionId: string): Promise<ExecutionView> =>
 
 const journal = async (executionId: string) => api.engine.readEvents(api.workspaceId, executionId, 0, 1000)
 
-/** Numbered without gap, and no node succeeded twice. */
+/** Checks that events are numbered without a gap and that no node succeeded twice. */
 const expectOneOfEach = async (executionId: string): Promise<void> => {
   const events = await journal(executionId)
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))
@@ -108,7 +109,7 @@ const expectOneOfEach = async (executionId: string): Promise<void> => {
   expect(new Set(done).size).toBe(done.length)
 }
 
-test('a worker killed in the middle loses nothing: another goes on where it stood', async () => {
+test('a worker killed during executions loses nothing, and another worker continues them', async () => {
   const first = await startWorker()
   await startWorker()
   const underWay = nextEffect('effect', 150)
@@ -133,7 +134,7 @@ slow('a worker stopped until it was declared dead and then continued writes noth
   expect(await ended(id)).toMatchObject({ status: 'succeeded' })
   const before = await journal(id)
   kill(stopped, 'SIGCONT')
-  // It finds out at its next write or tick, and comes back under a new name.
+  // The worker notices at its next write or tick that it was declared dead, and registers with a new id.
   await expect.poll(async () => (await api.engine.health()).workers.filter((worker) => worker.alive).length).toBe(2)
   expect(await journal(id)).toEqual(before)
   await expectOneOfEach(id)
@@ -189,7 +190,8 @@ slow('connections that break under load lose nothing and repeat nothing', async 
 slow('300 signals racing with parking: none is lost', async () => {
   const { workspaceId } = api
   const answers: Promise<unknown>[] = []
-  // Answered while the question is being recorded: at the same time as its execution parks. Every hint is lost.
+  // Answers while the question is being recorded, which is at the same time as its execution parks. Every hint is
+  // lost.
   const answer = (executionId: string) =>
     bench.db.tenant({ workspaceId, userId: null }, (tx) =>
       bench.engine.signal(
@@ -204,7 +206,7 @@ slow('300 signals racing with parking: none is lost', async () => {
       askQuestion: async ({ executionId }) => {
         const answered = answer(executionId)
         answers.push(answered)
-        // Every other answer is there before the question is journalled, the rest come whenever they come.
+        // Every second answer is stored before the question is journalled. The others come at any time.
         if (answers.length % 2 === 0) await answered
         return { data: {} }
       },
@@ -222,7 +224,7 @@ slow('300 signals racing with parking: none is lost', async () => {
   await bench.stop()
 })
 
-test('an execution that cannot be stored fails alone, whatever batch it is in', async () => {
+test('an execution that cannot be stored fails alone, and the rest of its batch is stored', async () => {
   const bench = await startTestEngine(database.urls, {
     workspaceId: api.workspaceId,
     ports: { askQuestion: async () => ({ data: { title: 'half a \ud800 and \0' } }) },
@@ -284,7 +286,7 @@ slow('an execution that goes further after its worker died is no longer suspecte
       }),
     ],
   })
-  // Also after a timeout: a worker that is left behind would take the executions of the next attempt.
+  // Stop the bench even after a timeout: a worker that is left running would take the executions of the next attempt.
   onTestFinished(async () => {
     release()
     await bench.stop()

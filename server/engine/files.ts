@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import { type NodeCall, NodeFailure } from './node.ts'
 
-// Files are values: `{"$file": {file_id, name, media_type, bytes, sha256}}`. The value names the file; whether a run may read it is
-// asked each time, so that nobody reads a file by writing down its id.
+// Files are values: `{"$file": {file_id, name, media_type, bytes, sha256}}`. The value names the file. Whether an
+// execution may read the file is checked each time, so knowing a file id is not enough to read the file.
 
 export type FileFacts = { file_id: string; name: string; media_type: string; bytes: number; sha256: string }
 export type FileValue = { $file: FileFacts }
@@ -16,7 +16,7 @@ const fileIdOf = (value: JsonObject): Json | undefined => {
   return isObject(facts) ? own(facts, 'file_id') : undefined
 }
 
-/** Every file that a value names, at any depth. */
+/** Yields every file that a value names, at any depth. */
 export function* filesIn(value: Json | undefined): Generator<FileValue> {
   if (typeof value !== 'object' || value === null) return
   if (isFileValue(value)) yield value
@@ -24,20 +24,20 @@ export function* filesIn(value: Json | undefined): Generator<FileValue> {
 }
 
 export type OpenFile = FileFacts & {
-  /** The bytes, from the beginning each time it is called. */
+  /** Returns the bytes, from the beginning on each call. */
   chunks(): AsyncIterable<Buffer>
 }
 
 type Run = Pick<NodeCall, 'workspaceId' | 'executionId'>
 
-/** What nodes need of the files of a workspace. */
+/** The file operations that nodes need. */
 export type Files = {
   maxBytes: number
-  /** Throws NodeFailure `file_unavailable` where the run has no such file. */
+  /** Throws NodeFailure `file_unavailable` if the execution has no such file. */
   open(run: Run, value: Json | undefined): Promise<OpenFile>
   /**
-   * Keeps what comes as a file of the run. The same key is the same file: an attempt that is repeated replaces what the one before
-   * it made. Throws NodeFailure `file_too_large` and `quota_exceeded`.
+   * Saves the chunks as a file of the execution. The same key names the same file, so a repeated attempt replaces the
+   * file of the attempt before. Throws NodeFailure `file_too_large` or `quota_exceeded`.
    */
   save(
     run: Run,
@@ -58,7 +58,7 @@ export const fileSchema: JsonObject = {
 export const unavailable = (): NodeFailure =>
   new NodeFailure('file_unavailable', 'there is no such file, or it is not one of this run', { retryable: false })
 
-/** All of a file in memory, where it is small enough. */
+/** Reads a whole file into memory. Throws if the file has more than `maxBytes` bytes. */
 export async function readWhole(file: OpenFile, maxBytes: number): Promise<Buffer> {
   if (file.bytes > maxBytes) {
     throw new NodeFailure('file_too_large', `the file has ${file.bytes} bytes; at most ${maxBytes} can be read here`, {

@@ -11,7 +11,7 @@ import { type Bench, kind, startTestEngine } from './testing.ts'
 let database: TestDatabase
 let bench: Bench
 let superuser: pg.Client
-/** What `note` nodes were given, in their order. */
+/** The values that `note` nodes received, in order. */
 let noted: Json[] = []
 let graceS = 60
 let dies = false
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const failing = kind('failing', 'idempotent', () => {
     throw new NodeFailure('broken', 'it is broken', { retryable: false })
   })
-  // Ends only when it is told to stop.
+  // Ends only when its signal is aborted.
   const hanging = kind('hanging', 'idempotent', ({ signal }) =>
     Promise.race([
       never(),
@@ -93,7 +93,7 @@ const definitionOf = (first: Node, after: Node[]): Definition => ({
 
 type Row = [how: string, main: string, last: string, ends: object, noted: Json[]]
 
-describe('a run with finally nodes', () => {
+describe('an execution with finally nodes', () => {
   test.each<Row>([
     ['', 'succeeds', 'succeeds', { status: 'succeeded', results: 'done', error: null }, [['succeeded', '']]],
     ['', 'succeeds', 'fails', { status: 'failed', error: { code: 'broken', node_id: 'last' } }, [['succeeded', '']]],
@@ -108,7 +108,7 @@ describe('a run with finally nodes', () => {
     ['timed out', 'hangs', 'succeeds', { status: 'timed_out', error: { code: 'timeout' } }, [['timed_out', 'timeout']]],
     ['timed out', 'waits', 'fails', { status: 'timed_out', error: { code: 'timeout' } }, [['timed_out', 'timeout']]],
     ['timed out', 'waits', 'hangs', { status: 'timed_out', error: { code: 'timeout' } }, [['timed_out', 'timeout']]],
-  ])('%s whose main part %s and whose end %s', async (how, first, after, ends, expected) => {
+  ])('(%s, main node %s, finally node %s) ends as expected', async (how, first, after, ends, expected) => {
     if (after === 'hangs') graceS = 0.3
     const definition = definitionOf(main[first] as Node, last[after] as Node[])
     const id = await bench.run(definition, {}, how === 'timed out' ? { timeoutS: 0.3 } : {})
@@ -128,7 +128,7 @@ describe('a run with finally nodes', () => {
     if (how !== '') expect(interrupted).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
   })
 
-  test.each(['a person', 'a rule of its workflow'])('cancelled by %s before it began runs none of them', async (by) => {
+  test.each(['a person', 'a rule of its workflow'])('runs no node if cancelled by %s before its start', async (by) => {
     const definition = definitionOf(main.succeeds as Node, last.succeeds as Node[])
     const rules = await bench.rule(newId(), { debounce: { window_s: 600 } })
     const id = await bench.run(definition, {}, by === 'a person' ? { startInS: 600 } : rules)
@@ -140,18 +140,18 @@ describe('a run with finally nodes', () => {
     expect(noted).toEqual([])
   })
 
-  test('goes on with them when its worker dies', async () => {
+  test('continues its finally nodes when its worker dies', async () => {
     dies = true
     const id = await bench.run(definitionOf(main.fails as Node, last.succeeds as Node[]))
     expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'broken', node_id: 'main' } })
-    // The first time was not recorded.
+    // The first call was not recorded.
     expect(noted).toEqual([
       ['failed', 'broken'],
       ['failed', 'broken'],
     ])
   })
 
-  test('parks while one of them waits, and is not ended by its own timeout meanwhile', async () => {
+  test('parks while a finally node waits, and is not ended by its own timeout in the meantime', async () => {
     const waiting: Node = { id: 'last', type: 'wait', finally: true, args: { for_s: 1.3 } }
     const id = await bench.run(definitionOf(main.waits as Node, [waiting]), {}, { timeoutS: 0.3 })
     const view = await ended(id)
@@ -159,7 +159,7 @@ describe('a run with finally nodes', () => {
     expect(view.nodes.find(({ node_id }) => node_id === 'last')).toMatchObject({ status: 'succeeded' })
   })
 
-  test('a cancel that comes while they run changes nothing', async () => {
+  test('ignores a cancellation while its finally nodes run', async () => {
     const waiting: Node = { id: 'last', type: 'wait', finally: true, args: { for_s: 1.2 } }
     const id = await bench.run(definitionOf(main.fails as Node, [waiting]))
     await expect.poll(async () => (await read(id)).status, { interval: 10 }).toBe('waiting')
@@ -169,7 +169,7 @@ describe('a run with finally nodes', () => {
     expect(view.nodes.find(({ node_id }) => node_id === 'last')).toMatchObject({ status: 'succeeded' })
   })
 
-  test('runs them in the order of their edges, and skips those that are not reached', async () => {
+  test('runs its finally nodes in the order of their edges, and skips those that are not reached', async () => {
     const definition: Definition = {
       nodes: [
         main.succeeds as Node,
@@ -192,7 +192,7 @@ describe('a run with finally nodes', () => {
     expect(view.nodes.find(({ node_id }) => node_id === 'undo')).toMatchObject({ status: 'skipped' })
   })
 
-  test('a retry of the failed run runs them again at its own end', async () => {
+  test('runs its finally nodes again at the end of a retry', async () => {
     const id = await bench.run(definitionOf(main.fails as Node, last.succeeds as Node[]))
     await ended(id)
     const again = await bench.engine.retry({

@@ -1,7 +1,7 @@
 import type { ExecutionError, ExecutionStatus, Json, NodeStatus } from '#model/definition'
 import type { TriggerKind } from './trigger-kind.ts'
 
-/** A run that has ended and whose end is durable, as its worker holds it in memory. Times are milliseconds of the database's clock. */
+/** An execution whose end is durable, as its worker has it in memory. Times are milliseconds of the database clock. */
 export type FinishedRun = {
   workspaceId: string
   executionId: string
@@ -9,17 +9,20 @@ export type FinishedRun = {
   versionId: string | null
   trigger: { kind: TriggerKind; id: string | null }
   parentExecutionId: string | null
-  /** The trace of the caller that it belongs to. */
+  /** The trace of the caller that started the execution. */
   traceparent: string | null
   input: Json
   results: Json
   status: ExecutionStatus
   error: ExecutionError | null
   createdAt: number
-  /** When the first of its nodes began; when it was made, where none did. */
+  /** When the first node started, or when the execution was created if no node started. */
   startedAt: number
   finishedAt: number
-  /** Its own nodes: what happened in a map or loop is not among them. `startedAt` null: it was skipped, or kept from the run that is retried. */
+  /**
+   * The nodes of the execution itself, without nodes inside a map or loop. `startedAt` is null if the node was
+   * skipped, or was kept from the execution that is retried.
+   */
   nodes: readonly {
     id: string
     type: string

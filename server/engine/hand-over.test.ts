@@ -7,7 +7,8 @@ import type { ExecutionView } from './ports.ts'
 import { type Bench, startTestEngine } from './testing.ts'
 import { CLAIMED } from './worker/claim-store.ts'
 
-// A message that ends the wait of an execution gives it to the worker of the same process, in the transaction of the message.
+// A message that ends the wait of an execution hands the execution over to the worker of the same process, in the
+// transaction of the message.
 
 let database: TestDatabase
 let bench: Bench
@@ -16,9 +17,9 @@ let superuser: pg.Client
 beforeAll(async () => {
   database = await makeTestDatabase()
   superuser = await database.superuser()
-  // As in earnest: databases of tests answer before anything is on disk.
+  // As in production. Test databases otherwise confirm a commit before it is on disk.
   await superuser.query(`alter database ${database.name} set synchronous_commit = on`)
-  // Short ticks: what a worker does not know of goes back to the queue after sixteen of them.
+  // Short ticks, because an execution that its worker does not know of returns to the queue after sixteen ticks.
   bench = await startTestEngine(database.urls, { engine: { tickMs: 40 } })
 })
 afterAll(async () => {
@@ -49,7 +50,7 @@ const answer = (tx: Tx, executionId: string, nodePath = 'q', isLast = true): voi
 const inTenant = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
   bench.db.tenant({ workspaceId: bench.workspaceId, userId: null }, work)
 
-/** How the row stands in a transaction that answers and is rolled back. */
+/** Returns the row as it is inside a transaction that answers and is then rolled back. */
 const tried = async (executionId: string): Promise<Row> => {
   let seen: Row | undefined
   await inTenant(async (tx) => {
@@ -62,7 +63,7 @@ const tried = async (executionId: string): Promise<Row> => {
   return seen!
 }
 
-/** An execution that waits, and that this process knows to be parked here. */
+/** Starts an execution and waits until this process knows that it is parked here. */
 async function parked(definition: Parameters<Bench['run']>[0] = one): Promise<string> {
   const id = await bench.run(definition)
   await expect.poll(async () => (await bench.engine.readExecution(bench.workspaceId, id))?.status).toBe('waiting')
@@ -76,7 +77,7 @@ const ended = async (executionId: string): Promise<ExecutionView> =>
 const countOf = async (executionId: string, type: string): Promise<number> =>
   (await bench.engine.readEvents(bench.workspaceId, executionId, 0, 100)).filter((event) => event.type === type).length
 
-test('it is running when the message is committed, goes on once, and stays as it was when the message is rolled back', async () => {
+test('an execution runs when the message is committed, continues once, and is unchanged when the message is rolled back', async () => {
   const id = await parked()
   expect(await inTenant((tx) => rowOf(tx, id))).toMatchObject({ status: 'waiting', worker_id: null, inbox: 0 })
   const inside = await inTenant(async (tx) => {
@@ -89,7 +90,7 @@ test('it is running when the message is committed, goes on once, and stays as it
   expect(await countOf(id, 'clarification.answered')).toBe(1)
 })
 
-test('the sender hears of it only when it is on disk, although the execution goes on before that', async () => {
+test('the sender receives the confirmation only when the message is on disk, although the execution continues before', async () => {
   const id = await parked()
   const handedOver = await inTenant(async (tx) => {
     answer(tx, id)
@@ -104,7 +105,7 @@ test('the sender hears of it only when it is on disk, although the execution goe
   expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'q' })
 })
 
-test('earlier messages of the transaction go with it, and those of the same key change nothing', async () => {
+test('earlier messages of the transaction are handed over too, and messages with the same key change nothing', async () => {
   const both = {
     nodes: [asking('a'), asking('q')],
     edges: [],
@@ -120,7 +121,7 @@ test('earlier messages of the transaction go with it, and those of the same key 
   expect(await countOf(id, 'clarification.answered')).toBe(2)
 })
 
-test('it is queued where the worker is being declared dead, and goes on when that is over', async () => {
+test('an execution is queued while its worker is being declared dead, and continues afterwards', async () => {
   const id = await parked()
   await superuser.query('begin')
   await superuser.query('select from workers where not dead for update')
@@ -133,17 +134,17 @@ test('it is queued where the worker is being declared dead, and goes on when tha
   expect(await ended(id)).toMatchObject({ status: 'succeeded' })
 })
 
-test('it goes on although the process does not learn that the transaction was committed', async () => {
+test('an execution continues although the process does not learn that the transaction was committed', async () => {
   const id = await parked()
   await inTenant(async (tx) => answer({ ...tx, after: () => {} }, id))
   expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'q' })
   expect(await countOf(id, 'clarification.answered')).toBe(1)
 })
 
-test('a hundred of them that are answered at once all go on', async () => {
+test('a hundred executions that are answered at once all continue', async () => {
   const ids = await Promise.all(Array.from({ length: 100 }, () => bench.run(one)))
   for (const id of ids) await expect.poll(async () => bench.engine.statusOf(bench.workspaceId, id)).toBe('waiting')
-  // As many at once as there are connections: one that waits for a connection for seconds is refused.
+  // Answer only as many at once as there are connections: a request that waits seconds for a connection is refused.
   const left = [...ids]
   const answerRest = async (): Promise<void> => {
     for (let id = left.pop(); id; id = left.pop()) await inTenant(async (tx) => answer(tx, id!))
@@ -155,7 +156,7 @@ test('a hundred of them that are answered at once all go on', async () => {
   }
 })
 
-test('what is handed over has every column that a claim gives', async () => {
+test('a handed-over execution has every column that a claim returns', async () => {
   const id = await parked()
   const { rows } = await superuser.query(`select worker_id from workers where not dead`)
   let columns: string[] = []

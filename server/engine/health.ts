@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 
-/** How much there is to do in the whole installation; cheap enough to be read every few seconds. */
+/** The amount of work in the whole installation. Cheap enough to be read every few seconds. */
 export type EngineFigures = {
   queued: number
   running: number
@@ -12,13 +12,13 @@ export type EngineFigures = {
 }
 
 export type EngineHealth = EngineFigures & {
-  /** The newest hundred of them. */
+  /** The newest hundred poisoned executions. */
   poisoned: { execution_id: string; workspace_id: string; since: Date }[]
-  /** Executions that are neither at work nor wait for exactly what is there to wait for: the first hundred. */
+  /** The first hundred executions that are neither running nor waiting for something that exists. */
   unaccounted: { execution_id: string; workspace_id: string; status: ExecutionStatus; why: string }[]
 }
 
-/** Reads indexes of live rows alone. */
+/** Reads only indexes of live rows. */
 export const readFigures = async (tx: Tx): Promise<EngineFigures> => {
   const counts = await tx.row<Omit<EngineFigures, 'workers'>>(
     `select
@@ -38,7 +38,10 @@ export const readFigures = async (tx: Tx): Promise<EngineFigures> => {
   return { ...counts, workers }
 }
 
-/** Also whether every live execution is at work or waits for what is there to wait for: that reads all that wait. */
+/**
+ * Also checks whether every live execution is running or waits for something that exists. This reads all waiting
+ * executions.
+ */
 export const readHealth = (db: Database): Promise<EngineHealth> =>
   db.engine(async (tx) => {
     const figures = await readFigures(tx)

@@ -5,7 +5,7 @@ import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { startTestEngine } from './testing.ts'
 
-// Herds of timers: many executions whose time comes in one instant.
+// Many executions whose timers are due at the same moment.
 
 let database: TestDatabase
 let superuser: pg.Client
@@ -29,20 +29,20 @@ const park = (workspaceId: string, count: number, due = '1 second') =>
 const statuses = async () =>
   (await superuser.query('select status, count(*)::integer as n from executions group by 1 order by 1')).rows
 
-test('all are woken in one tick, however many are due', async () => {
+test('all due executions are woken in one tick, regardless of their number', async () => {
   const workspaceId = newId()
   await park(workspaceId, 1500)
   const bench = await startTestEngine(database.urls, {
     workspaceId,
     definitions: new Map([['adhoc:wait', definition]]),
-    // The first tick is the only one.
+    // Only the first tick happens during the test.
     engine: { tickMs: HOUR },
   })
   await expect.poll(statuses).toEqual([{ status: 'succeeded', n: 1500 }])
   await bench.stop()
 })
 
-test('of each workspace some are woken in turn, those that were due first before the others', async () => {
+test('each workspace has some executions woken in turn, the earliest due first', async () => {
   const spaces = Array.from({ length: 4 }, newId).sort()
   for (const id of spaces) await park(id, 20)
   await park(spaces[3]!, 1, '1 hour')
@@ -55,7 +55,7 @@ test('of each workspace some are woken in turn, those that were due first before
     )
     return spaces.map((id) => rows.filter(({ workspace_id }) => workspace_id === id).length)
   }
-  // It goes on where it was, and round to the beginning.
+  // It continues after the last workspace and wraps around to the first.
   expect(await wake(spaces[1]!, 20, 10)).toBe(spaces[3])
   expect(await woken()).toEqual([0, 0, 10, 10])
   expect(await wake(spaces[3]!, 20, 10)).toBe(spaces[1])
@@ -67,7 +67,7 @@ test('of each workspace some are woken in turn, those that were due first before
   expect(await wake(spaces[0]!, 100, 100)).toBeNull()
 })
 
-test('where few are due, those are found without a look at every workspace that has a timer', async () => {
+test('a few due executions are found without reading every workspace that has a timer', async () => {
   await superuser.query(
     `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, waiting_for, due_at)
      select gen_random_uuid(), gen_random_uuid(), 'adhoc:wait', 'waiting', 'user', '[{"kind": "timer"}]', now() + interval '1 day'
@@ -84,7 +84,7 @@ test('where few are due, those are found without a look at every workspace that 
   await superuser.query('commit')
   expect(rows[0].woken).toBe(4)
   expect(spaces).toContain(rows[0].last)
-  // A look at each of the 300 takes some thousand.
+  // Reading each of the 300 workspaces takes more than a thousand scans.
   expect(scans[0].n).toBeLessThan(1000)
   expect(await statuses()).toEqual([
     { status: 'queued', n: 4 },
@@ -92,7 +92,7 @@ test('where few are due, those are found without a look at every workspace that 
   ])
 })
 
-test('what another process wakes is left to it, and nothing else is due', async () => {
+test('executions that another process is waking are left to that process', async () => {
   const workspaceId = newId()
   await park(workspaceId, 3)
   const other = await database.superuser()

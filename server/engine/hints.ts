@@ -4,27 +4,31 @@ import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 
-// Hints that executions have new events: to listeners in this process at once, to other processes by NOTIFY. NOTIFY
-// serialises commits, so hints are gathered and sent on their own, never inside a transaction that does work.
+// Hints that executions have new events. Listeners in this process receive them at once, other processes by NOTIFY.
+// NOTIFY serializes commits, so hints are gathered and sent separately, never inside a transaction that does work.
 
 const CHANNEL = 'executions'
 const GATHER_MS = 20
-/** The number that leaves at once after a quiet time; only what follows closely is gathered. An answer waits for no other's hint. */
+/**
+ * The number of hints that are sent at once after a quiet time. Only hints that follow closely are gathered, so a
+ * single answer does not wait for the hints of other executions.
+ */
 const AT_ONCE = 10
-/** A payload holds 8,000 bytes; more ids than this become "everything". */
+/** A payload is limited to 8,000 bytes. More ids than this are sent as "everything". */
 const MAX_IDS = 150
 
-// A hint may be lost, so its commit need not wait for the disk: it would compete with the commits of the journal.
+// A hint may be lost, so its commit does not wait for the disk, where it would compete with the commits of the
+// journal.
 const NOTIFY = `with quick as materialized (select set_config('synchronous_commit', 'off', true))
   select pg_notify($1, $2) from quick`
 
-/** `here`: this process appended. */
+/** `here`: this process appended the events. */
 export type Listener = (executionIds: string[], here: boolean) => void
 
 export type Ended = { executionId: string; status: ExecutionStatus }
 
 export type Hints = {
-  /** `ended`: the status that the append gave the execution, where it ended it. */
+  /** `ended`: the final status, if the append ended the execution. */
   appended(executionId: string, ended?: ExecutionStatus): void
   on(listener: Listener): () => void
   onEnded(listener: (ends: Ended[]) => void): () => void
@@ -38,7 +42,8 @@ export const makeHints = async (deps: { db: Database; log: Logger }): Promise<Hi
   let gathered = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let now: NodeJS.Immediate | undefined
-  // Moves by GATHER_MS with each one sent, and is never far behind: how far says how many may leave at once.
+  // Advances by GATHER_MS with each notification and lags at most AT_ONCE of them. The lag is the number that may be
+  // sent at once.
   let paidUntil = Number.NEGATIVE_INFINITY
   const endListeners = new Set<(ends: Ended[]) => void>()
   let local: string[] | undefined
@@ -77,7 +82,7 @@ export const makeHints = async (deps: { db: Database; log: Logger }): Promise<Hi
 
   const unlisten = await db.listen(CHANNEL, (payload) => {
     const [from, text] = payload.split(' ')
-    // An empty payload follows a reconnect: anything may have happened meanwhile.
+    // An empty payload follows a reconnect: any event may have been missed.
     if (from !== self) emit(text?.split(',') ?? ['*'], false)
   })
 

@@ -6,7 +6,8 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, startTestEngine } from './testing.ts'
 
-// One tenant computes and writes as much as it can; what it gets, and that a neighbour goes on beside it.
+// One tenant computes and writes as much as it can. The tests check its limits, and that executions of another tenant
+// continue.
 
 let database: TestDatabase
 let bench: Bench
@@ -36,7 +37,7 @@ const copies = (count: number, $ref: string) => ({
   values: Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, { $ref }])),
 })
 
-test('an execution with much to compute is started at once and computes in slices, a neighbour goes on beside it', async () => {
+test('an execution with much to compute starts at once and computes in slices, while an execution of another tenant continues', async () => {
   const neighbour = newId()
   let turns = 0
   let isOver = false
@@ -64,11 +65,11 @@ test('an execution with much to compute is started at once and computes in slice
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
 })
 
-test('one that was started and got no further begins with its first node wherever it is taken up', async () => {
+test('an execution that was started and did nothing else starts with its first node when another worker claims it', async () => {
   const ref = bench.define(heavyRow(3))
   const id = await bench.run(ref, {}, { startInS: 0 })
   await ended(id)
-  // As the journal stands when the process dies right after the start.
+  // The state of the journal if the process dies right after the start.
   await bench.db.engine((tx) => tx.rows('delete from events where execution_id = $1 and seq > 1', [id]))
   await bench.db.engine((tx) =>
     tx.rows(
@@ -83,7 +84,7 @@ test('one that was started and got no further begins with its first node whereve
   expect(nodes.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
 })
 
-test('a large output of a control node is kept in the blob store, and read back when the execution goes on', async () => {
+test('a large output of a control node is stored in the blob store, and read back when the execution continues', async () => {
   const definition: Definition = {
     nodes: [
       { id: 'large', type: 'set', args: copies(3, 'input.text') },
@@ -112,7 +113,7 @@ test('a large output of a control node is kept in the blob store, and read back 
 test.each<[string, Json]>([
   ['fail', 'fail'],
   ['collect', 'collect'],
-])('items whose outputs are too large together end the map (on_item_error %s)', async (_name, on_item_error) => {
+])('a map fails if its outputs are too large together (on_item_error %s)', async (_name, on_item_error) => {
   const body = {
     nodes: [{ id: 'copy', type: 'set', args: copies(2, 'input.big') }],
     edges: [],
@@ -129,7 +130,7 @@ test.each<[string, Json]>([
   expect(rows).toBeLessThan(15)
 })
 
-test('a map whose items have much to compute computes them in slices too', async () => {
+test('a map whose items have much to compute computes them in slices', async () => {
   const body = {
     nodes: [{ id: 'v', type: 'set', args: { values: { v: { $cel: HEAVY } } } }],
     edges: [],
@@ -150,7 +151,7 @@ test('a map whose items have much to compute computes them in slices too', async
   expect(view).toMatchObject({ status: 'succeeded', results: Array.from({ length: 60 }, () => true) })
 })
 
-test('outputs that are large together go to the blob store, however small each is, and are there when the execution goes on', async () => {
+test('outputs that are large together are stored in the blob store, however small each is, and are read when the execution continues', async () => {
   const nodes = Array.from({ length: 60 }, (_, n) => ({
     id: `n${n}`,
     type: n % 2 === 0 ? 'set' : 'echo',
@@ -188,7 +189,7 @@ test('outputs that are large together go to the blob store, however small each i
   expect(bytes).toBeLessThan(600_000)
 })
 
-test('what items of a map hold at the same time counts together', async () => {
+test('values that items of a map hold at the same time count together', async () => {
   const body = {
     nodes: [
       { id: 'copy', type: 'set', args: { values: { ...copies(7, 'input.big').values, index: { $ref: 'index' } } } },
@@ -204,7 +205,7 @@ test('what items of a map hold at the same time counts together', async () => {
   expect(view.error?.message).toContain('64 MiB')
 })
 
-test('maps within maps ask a limited number of questions at once, and the rest when those are answered', async () => {
+test('nested maps ask a limited number of questions at once, and the rest when those are answered', async () => {
   const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: 'Which?' } }], edges: [] }
   const inner = { items: { $ref: 'input' }, concurrency: 100, body: asking as unknown as Json }
   const args = {

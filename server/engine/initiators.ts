@@ -1,9 +1,13 @@
 import { toWire } from '#platform/ids'
 import type { Initiator, Start } from './ports.ts'
 
-// The chain of people and things that led to an execution, nearest first. Gates that exclude initiators read it.
+// The chain of people and things that led to an execution, nearest first. Gates that exclude initiators read the
+// chain.
 
-/** Beyond this, each person is kept once. A chain grows with sub-workflows and with retries of retries. */
+/**
+ * The maximum length of a chain. A longer chain keeps each person once. Sub-workflows and retries of retries extend a
+ * chain.
+ */
 const MAX_LINKS = 32
 
 export const personInitiator = (userId: string): Initiator => ({
@@ -17,17 +21,19 @@ export const serviceAccountInitiator = (userId: string): Initiator => ({
   kind: 'service_account',
 })
 
-/** What a start says of its initiators, or the person who started it. */
+/** Returns the initiators that a start names, otherwise the person who started the execution. */
 export const initiatorsOf = ({ initiatedBy, startedBy }: Pick<Start, 'initiatedBy' | 'startedBy'>): Initiator[] =>
   initiatedBy ?? (startedBy === null ? [] : [personInitiator(startedBy)])
 
-/** Of a stored row; one that an older release wrote names only who started it. */
+/**
+ * Returns the initiators of a stored row. A row of an older release names only the person who started the execution.
+ */
 export const initiatorsOfRow = (row: { initiated_by: Initiator[] | null; started_by: string | null }): Initiator[] =>
   row.initiated_by ?? initiatorsOf({ startedBy: row.started_by })
 
 const linkKey = ({ kind, id, user_id }: Initiator): string => `${kind} ${id} ${user_id}`
 
-/** One chain after another; the same link stands in it once. */
+/** Joins chains in order, without repeating a link. */
 export function joinInitiators(...chains: Initiator[][]): Initiator[] {
   const links = [...new Map(chains.flat().map((link) => [linkKey(link), link])).values()]
   if (links.length <= MAX_LINKS) return links
@@ -36,8 +42,9 @@ export function joinInitiators(...chains: Initiator[][]): Initiator[] {
 }
 
 /**
- * The chain of what an execution starts. Its principal is part of it where the other acts for somebody else: the person who wrote the
- * first decides what the second is given. Where both act for the same person, they are one piece of work in two parts.
+ * Returns the chain of an execution that another execution starts. The principal of the first execution is part of
+ * the chain if the second one acts for another person, because the author of the first one decides the input of the
+ * second. If both act for the same person, they count as one piece of work in two parts.
  */
 export const initiatorsOfFollower = (
   by: { kind: 'execution' | 'error_workflow'; executionId: string; principalId: string | null; chain: Initiator[] },

@@ -13,9 +13,9 @@ let superuser: pg.Client
 let bench: Bench
 let folder: string
 let failures = 0
-/** Whose blobs cannot be read. */
+/** The execution whose blobs cannot be read. */
 let broken: string | undefined
-/** Whose blobs are not answered for a while. */
+/** The execution whose blobs are not returned until a promise resolves. */
 let hanging: { of: string; until: Promise<void> } | undefined
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 type Row = { waiting_for: { reason?: string }[]; crashes: number; pause: number | null }
 
-test('an answered execution whose blob cannot be read for a while goes on by itself once it can', async () => {
+test('an answered execution whose blob temporarily cannot be read continues by itself when the blob can be read', async () => {
   const { workspaceId, engine } = bench
   const ref = bench.define({
     nodes: [
@@ -92,7 +92,7 @@ test('an answered execution whose blob cannot be read for a while goes on by its
     pauses.push(Number(pause))
     expect(await engine.health()).toMatchObject({ poison: 0, unaccounted: [] })
     if (failure === 7) broken = undefined
-    // The time passes.
+    // The pause is over.
     await superuser.query(`update executions set due_at = now() where execution_id = $1 and status = 'waiting'`, [
       executionId,
     ])
@@ -106,7 +106,7 @@ test('an answered execution whose blob cannot be read for a while goes on by its
   expect(await engine.health()).toMatchObject({ poison: 0, unaccounted: [] })
 })
 
-test('a blob store that does not answer holds up the execution that it has parts of, and no other', async () => {
+test('a blob store that does not answer delays only the execution whose blobs it stores', async () => {
   const { workspaceId, engine } = bench
   const ref = bench.define({
     nodes: [

@@ -16,7 +16,8 @@ const killed = new Set<string>()
 beforeAll(async () => {
   database = await makeTestDatabase()
   superuser = await database.superuser()
-  // Its worker is declared dead the first time that each turn comes here, before anything of it is recorded.
+  // Declares the worker dead the first time that each iteration reaches this node, before anything of the iteration
+  // is recorded.
   const dying = kind('dying', 'idempotent', async ({ nodePath, args, executionId }) => {
     const key = `${executionId} ${nodePath}`
     if (!killed.has(key)) {
@@ -56,7 +57,7 @@ const tell = (executionId: string, key: string, message: Signal) =>
 const set = (id: string, value: Json): Node => ({ id, type: 'set', args: { values: { value } } })
 const echo = (value: Json): Node => ({ id: 'b', type: 'echo', args: { value } })
 
-/** A body of these nodes. */
+/** Returns a body with these nodes. */
 const body = (nodes: Node[], output?: Json): JsonObject =>
   ({ nodes, edges: [], ...(output !== undefined && { output }) }) as unknown as JsonObject
 
@@ -101,7 +102,7 @@ describe('a loop', () => {
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: expected })
   })
 
-  test('keeps its state if the body has no output, and sees what is outside', async () => {
+  test('keeps its state if the body has no output, and sees nodes outside the loop', async () => {
     const definition: Definition = {
       nodes: [
         set('before', 2),
@@ -156,7 +157,7 @@ describe('a loop', () => {
       },
       { code: 'result_too_large' },
     ],
-  ])('%s fails, and can leave by the port error', async (_what, args, error) => {
+  ])('%s fails, and can take the port error', async (_what, args, error) => {
     const given = { body: counting, state: 0, max_iterations: 100, ...args }
     expect(await ended(await bench.run(loopOf(given)))).toMatchObject({
       status: 'failed',
@@ -170,10 +171,11 @@ describe('a loop', () => {
     expect(await ended(await bench.run(routed))).toMatchObject({ status: 'succeeded', results: error.code })
   })
 
-  test('that fails is tried again from its first turn', async () => {
+  test('that fails is retried from its first iteration', async () => {
     const failing = body([{ id: 's', type: 'second-time', args: { value: 1 } }])
     const args = { body: failing, until: { $cel: 'true' }, max_iterations: 1 }
-    // The body itself has no retry: the loop's second attempt meets the node's first again.
+    // The node in the body has no retry. The second attempt of the loop starts again with the first attempt of the
+    // node.
     const definition = loopOf(args, { retry: { max_attempts: 2, backoff_s: 0 } })
     expect(await ended(await bench.run(definition))).toMatchObject({
       status: 'failed',
@@ -183,13 +185,13 @@ describe('a loop', () => {
     expect(await ended(await bench.run(loopOf({ ...args, body: inner })))).toMatchObject({ status: 'succeeded' })
   })
 
-  test('is ended by its timeout, in the middle of a delay', async () => {
+  test('is ended by its timeout during a delay', async () => {
     const args = { body: counting, state: 0, until: { $cel: 'false' }, max_iterations: 10, delay_s: 600 }
     const id = await bench.run(loopOf(args, { timeout_s: 1.2 }))
     expect(await ended(id)).toMatchObject({ status: 'failed', error: { code: 'timeout', node_id: 'l' } })
   })
 
-  test('waits between its turns, also while it is parked', async () => {
+  test('waits between its iterations, also while it is parked', async () => {
     const delays = { $cel: 'turn == 1 ? 1.3 : 0.05' }
     const args = { body: counting, state: 0, until: { $cel: 'state >= 3' }, max_iterations: 10, delay_s: delays }
     const id = await bench.run(loopOf(args))
@@ -208,7 +210,7 @@ describe('a loop', () => {
     ])
   })
 
-  test('may ask people in each of its turns', async () => {
+  test('can ask people in each of its iterations', async () => {
     const asking = body([{ id: 'q', type: 'clarification', args: { question: 'More?' } }], { $ref: 'nodes.q.output' })
     const id = await bench.run(loopOf({ body: asking, until: { $cel: 'state == "enough"' }, max_iterations: 10 }))
     for (const [turn, answer] of ['more', 'more', 'enough'].entries()) {
@@ -227,14 +229,14 @@ describe('a loop', () => {
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: { turns: 3, state: 'enough' } })
   })
 
-  test('may stand in a map, hold a map, and hold a loop', async () => {
+  test('can be inside a map, contain a map, and contain a loop', async () => {
     const inner = body(
       [
         {
           id: 'inner',
           type: 'loop',
           args: {
-            // The state of the nearest loop, the item of the nearest map.
+            // `state` is the state of the nearest loop, `item` the item of the nearest map.
             body: body([echo({ $cel: 'state + item' })], { $ref: 'nodes.b.output' }),
             state: { $ref: 'state' },
             until: { $cel: 'turn == 2' },
@@ -276,7 +278,7 @@ describe('a loop', () => {
     })
   })
 
-  test('goes on where it was, though its worker dies in every turn', async () => {
+  test('continues where it was, although its worker dies in every iteration', async () => {
     const dying = body([{ id: 'd', type: 'dying', args: { value: { $cel: 'state + 1.0' } } }], {
       $ref: 'nodes.d.output',
     })
@@ -295,9 +297,9 @@ describe('a loop', () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5].map((turn) => `l[${turn}].d`))
   })
 
-  test('of 10,000 turns keeps rows of bounded size, and tells the journal now and then', async () => {
+  test('with 10,000 iterations keeps rows of bounded size, and journals its progress at intervals', async () => {
     const args = {
-      // The state is large, so that the rows of all turns could not keep theirs.
+      // The state is too large to be stored in the rows of all iterations.
       body: body([set('s', { $cel: 'turn' })], { turn: { $ref: 'nodes.s.output.value' }, pad: { $ref: 'input.pad' } }),
       until: { $cel: 'turn == 10000' },
       max_iterations: 10_000,

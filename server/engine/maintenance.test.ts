@@ -21,7 +21,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** A UUIDv7 of another time; `newId` itself only goes forward. */
+/** Returns a UUIDv7 of another time. `newId` only returns increasing ids. */
 const idAt = (ms: number): string => {
   const time = ms.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${newId().slice(13)}`
@@ -44,7 +44,7 @@ const add = async (executionId: string, status: string, endedDays = 60): Promise
 const count = async (table: string, id: string): Promise<number> =>
   (await owner.query(`select from ${table} where execution_id = $1`, [id])).rowCount ?? 0
 
-test('an old week is forgotten, except executions that still live', async () => {
+test('an old week is deleted, except executions that have not ended', async () => {
   const old = Date.now() - 60 * DAY
   const monday = partitionOf(idAt(old))
   await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [monday])
@@ -79,7 +79,7 @@ test('an old week is forgotten, except executions that still live', async () => 
   expect(removed.at(-1)).toBe(`runs/${monday}/`)
 })
 
-test('an execution is kept from its end on, however long ago it began, and until its end has been told', async () => {
+test('an execution is kept for the retention time after its end, however old it is, and until its end has been reported', async () => {
   const old = Date.now() - 90 * DAY
   const monday = partitionOf(idAt(old))
   await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [monday])
@@ -122,7 +122,7 @@ test('an execution is kept from its end on, however long ago it began, and until
   expect(removed.at(-1)).toBe(`runs/${monday}/`)
 })
 
-test('what a deleted workspace left behind is removed with its blobs, and a workspace that is there is left alone', async () => {
+test('the remains of a deleted workspace are removed with its blobs, and an existing workspace is not changed', async () => {
   const [gone, there] = [newId(), newId()] as const
   const addIn = async (workspaceId: string, status: string): Promise<string> => {
     const executionId = newId()
@@ -163,7 +163,7 @@ test('what a deleted workspace left behind is removed with its blobs, and a work
   expect(removed.every((prefix) => prefix.endsWith(`/${gone}/`))).toBe(true)
 })
 
-test('marks of a rate and of a dedupe go when their window is over', async () => {
+test('marks of a rate and of a dedupe are deleted after their window', async () => {
   const [workspaceId, mark] = [newId(), newId()]
   await owner.query(
     `insert into flow_marks (workspace_id, mark, n, at, until, execution_id)
@@ -183,7 +183,7 @@ test('marks of a rate and of a dedupe go when their window is over', async () =>
   expect(rows).toEqual([{ n: 2 }])
 })
 
-test('a workflow that keeps its executions for a week forgets older ones, with journal and blobs, and no others', async () => {
+test('older executions of a workflow with a retention of a week are deleted with journal and blobs, and no others', async () => {
   const [workspaceId, workflowId, other] = [newId(), newId(), newId()]
   const put = async (of: string, ageDays: number, status: string, endedDays = ageDays): Promise<string> => {
     const id = idAt(Date.now() - ageDays * DAY)

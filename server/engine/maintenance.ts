@@ -3,7 +3,7 @@ import type { Blobs } from '#providers/blobs/index'
 import { makeRetention, type Retention } from './retention.ts'
 import { blobsOfWeek, ensureWeeks, forgetWeeks, listWeeks } from './weeks.ts'
 
-// What keeps the engine's tables from growing for ever. Any number of processes may do it; the database takes them in turn.
+// Keeps the engine's tables from growing without limit. Several processes may run it; the database serializes them.
 
 export type Maintenance = { run(): Promise<{ droppedWeeks: number; executions: number }> }
 
@@ -14,9 +14,9 @@ const EXECUTIONS_AT_ONCE = 500
 export const makeMaintenance = (deps: {
   db: Database
   blobs: Blobs
-  /** How long an ended execution and its journal are kept, at least. */
+  /** The minimum number of days that an ended execution and its journal are kept. */
   retentionDays: number
-  /** Workflows that keep theirs for less long. */
+  /** The workflows with a shorter retention. */
   retentions?(): Promise<Retention[]>
 }): Maintenance => {
   const { db, blobs, retentionDays } = deps
@@ -37,7 +37,7 @@ export const makeMaintenance = (deps: {
       if (gone < KEYS_AT_ONCE) break
     }
     for (;;) {
-      // Permits of a rate and keys of a dedupe whose window is over limit nothing.
+      // Permits of a rate and keys of a dedupe have no effect after their window.
       const gone = await db.engine((tx) =>
         tx.count(
           `delete from flow_marks where (workspace_id, mark, n) in (
@@ -55,7 +55,9 @@ export const makeMaintenance = (deps: {
     return { droppedWeeks, executions: forgotten + executions }
   }
 
-  /** Of workspaces that were deleted: ends what was started while they went, removes rows and blobs. */
+  /**
+   * Cleans up deleted workspaces: ends executions that were started during the deletion, and removes rows and blobs.
+   */
   const sweepGone = async (): Promise<void> => {
     const weeks = await listWeeks(db)
     const gone = await db.engine((tx) =>
@@ -76,7 +78,8 @@ export const makeMaintenance = (deps: {
         swept = batch?.swept ?? 0
       }
       for (const { startAt } of weeks) await blobs.removeUnder(`${blobsOfWeek(startAt)}${workspace_id}/`)
-      // One that still runs keeps the workspace on the list; so does the first day, for what arrives late.
+      // The workspace stays in the list while it has a running execution, and for the first day, because data may
+      // arrive late.
       if (old)
         await db.engine((tx) =>
           tx.count(

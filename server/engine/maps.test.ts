@@ -5,7 +5,7 @@ import { NodeFailure } from './node.ts'
 import type { ExecutionView, Signal } from './ports.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
-// Bodies of maps that do more than one thing at a time, or wait.
+// Bodies of maps that do several things at once, or that wait.
 
 let database: TestDatabase
 let bench: Bench
@@ -50,7 +50,7 @@ const children = (executionId: string) =>
   )
 
 describe('an item of a map', () => {
-  test('may do several things at once', async () => {
+  test('can run several nodes at once', async () => {
     const body = {
       nodes: ['a', 'b', 'c', 'd'].map((id) => ({ id, type: 'echo', args: { value: id } })),
       edges: [],
@@ -60,7 +60,7 @@ describe('an item of a map', () => {
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: ['abcd', 'abcd', 'abcd'] })
   })
 
-  test('may hold a gate: a vote and the decision that follows from it come together', async () => {
+  test('can contain a gate whose vote and resulting decision arrive together', async () => {
     const body = {
       nodes: [{ id: 'g', type: 'approval', args: { title: 'Pay?' } }],
       edges: [],
@@ -82,7 +82,7 @@ describe('an item of a map', () => {
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: ['approved', 'approved'] })
   })
 
-  test('may ask two questions at once', async () => {
+  test('can ask two questions at once', async () => {
     const body = {
       nodes: ['q', 'r'].map((id) => ({ id, type: 'clarification', args: { question: id } })),
       edges: [],
@@ -101,7 +101,7 @@ describe('an item of a map', () => {
     })
   })
 
-  test('waits once, however often the execution is parked meanwhile', async () => {
+  test('waits once, however often the execution is parked in the meantime', async () => {
     const body = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 1.5 } }], edges: [], output: { $ref: 'item' } }
     const id = await bench.run(mapOver([1, 2], body))
     await until(id, 'waiting')
@@ -128,7 +128,7 @@ describe('an item of a map', () => {
     expect(await children(id)).toHaveLength(4)
   })
 
-  test('shows those outside the same key when the whole map is tried again', async () => {
+  test('uses the same effect key when the whole map is retried', async () => {
     keys.length = 0
     const body = { nodes: [{ id: 'k', type: 'keyed' }], edges: [], output: { $ref: 'nodes.k.output' } }
     const definition = mapOver([1], body)

@@ -5,7 +5,7 @@ import type { BlobRef, ExecutionEventType } from './ports.ts'
 
 export type NodeEvent = { type: ExecutionEventType; at: Date; data: JsonObject }
 
-/** The attempts of a node, from its events. */
+/** Returns the attempts of a node, from its events. */
 export function attemptsOf(events: NodeEvent[]): AttemptView[] {
   const attempts = new Map<number, AttemptView>()
   for (const { type, at, data } of events) {
@@ -33,7 +33,7 @@ export function attemptsOf(events: NodeEvent[]): AttemptView[] {
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
-/** Inside an item or turn only the last attempt is kept. */
+/** Only the last attempt of a node inside an item or iteration is kept. */
 export const lastAttempt = (node: NodeState): AttemptView[] =>
   node.status === 'skipped' || node.status === 'pending'
     ? []

@@ -1,7 +1,7 @@
 import type { ExecutionError, Json, JsonObject, NodeStatus } from '#model/definition'
 import type { BlobRef } from './blob-ref.ts'
 
-// What people see of one node of an execution.
+// The view of one node of an execution.
 
 export type AttemptView = {
   attempt: number
@@ -29,12 +29,12 @@ export type OneNodeView = {
   type: string
   status: NodeStatus
   input: JsonObject | null
-  /** Why `input` is absent. */
+  /** The reason why `input` is absent. */
   input_error: string | null
   attempts: AttemptView[]
-  /** Of a map or loop: what became of its items or turns after `after`. */
+  /** For a map or loop: the results of its items or iterations after `after`. */
   items: ItemView[]
-  /** Of a map or loop: its body for one item or turn, where that was asked for and is kept. */
+  /** For a map or loop: its body for one item or iteration, if it was requested and is still stored. */
   body: { index: number; last: number; nodes: BodyNodeView[] } | null
 }
 

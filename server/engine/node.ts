@@ -10,48 +10,49 @@ export type NodeCall = {
   workspaceId: string
   workflowId: string | null
   executionId: string
-  /** The node's id, prefixed inside a map by `map-node[index].`. */
+  /** The node's id. Inside a map it has the prefix `map-node[index].`. */
   nodePath: string
   attempt: number
   args: JsonObject
-  /** `execution:node path:item`, the same on every attempt; passed on to providers as their idempotency key. */
+  /** `execution:node path:item`, the same on every attempt. Providers receive it as their idempotency key. */
   effectKey: string
-  /** Whom the execution acts for, as stored when it started; they may have left since. */
+  /** The person the execution acts for, as stored when it started. The person may have left since. */
   principalId: string | null
-  /** The credentials that the node names in the definition itself: no expression can add one. */
+  /** The credentials that the definition of the node names. No expression can add one. */
   readonly credentialIds: ReadonlySet<string>
   /** The person who started the execution, if a person did. */
   startedBy: string | null
-  /** What its requests carry, where runs are traced. */
+  /** The trace context for the requests of the node, if the execution is traced. */
   traceparent?: string | undefined
-  /** The id of what began the execution, as the interface names it: `suite_…`, `whk_…`. */
+  /** The id of the trigger of the execution in its public form: `suite_…`, `whk_…`. */
   triggerId?: string | null
-  /** The node's own `timeout_s`: the engine ends the attempt then. */
+  /** The node's own `timeout_s`, after which the engine ends the attempt. */
   timeoutS?: number | undefined
   signal: AbortSignal
   log: Logger
   /**
-   * Keeps lines in the log of the run. `key` is the same whenever the same lines are written again, on a retry or after a crash: they
-   * are kept once.
+   * Writes lines to the log of the execution. `key` must be the same when the same lines are written again, on a
+   * retry or after a crash. The lines are then stored once.
    */
   say?(key: string, lines: LogLine[]): Promise<void>
-  /** Shown live as `node.progress`; lossy, never needed for correctness. */
+  /** Shown live as `node.progress`. It may be lost, and is never needed for correctness. */
   progress(data: Json): void
   /**
-   * Does `work` once and journals what it gave before resolving; after a crash the attempt that takes over gets the
-   * journalled result instead of doing it again. `name` is unique within the attempt and the same on every attempt.
+   * Does `work` once and journals its result before resolving. After a crash, the attempt that takes over receives
+   * the journalled result instead of repeating the work. `name` is unique within the attempt and the same on every
+   * attempt.
    */
   step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
   /**
-   * Opens a gate of this node, or finds the one with the same payload. Throws `Suspended` while it is open. With `editable` the payload
-   * is a call, whose arguments people may edit within it.
+   * Opens a gate of this node, or finds the gate with the same payload. Throws `Suspended` while the gate is open.
+   * With `editable`, the payload is a tool call whose arguments people may edit within these bounds.
    */
   openGate?(gate: JsonObject, editable?: CallBounds): Promise<{ outcome: string; output: Json }>
-  /** What a workflow that the node names takes, for whom the execution acts. */
+  /** Describes the inputs of a workflow that the node names, with the rights of the person the execution acts for. */
   describeWorkflow?(workflowId: string): Promise<WorkflowDescription>
   /**
-   * Runs a workflow that the definition of the node names, once for each `key`, and gives how it ended. Throws `Suspended` while it
-   * runs.
+   * Runs a workflow that the definition of the node names, once for each `key`, and returns how it ended. Throws
+   * `Suspended` while the workflow runs.
    */
   runWorkflow?(key: string, wanted: { workflow_id: string; input: JsonObject }): Promise<WorkflowEnd>
 }
@@ -62,9 +63,9 @@ export type WorkflowEnd = { results: Json; error: ExecutionError | null }
 export type NodeResult = { output: Json; port?: string; usage?: JsonObject }
 
 /**
- * Thrown by a node: becomes the node's error. `retryable` false calls it permanent: it is tried again only where the policy
- * names its code. `nothingDone` lets even what may happen at most once be tried again. `retryAfterS` is what the target asked
- * to wait.
+ * Thrown by a node, and becomes the node's error. `retryable: false` means that the failure is permanent: it is
+ * retried only if the policy names its code. `nothingDone` allows a retry even for a node with the effect
+ * `at_most_once`. `retryAfterS` is the number of seconds that the target asked to wait.
  */
 export class NodeFailure extends Error {
   readonly code: string
@@ -92,14 +93,14 @@ export class NodeFailure extends Error {
   }
 }
 
-/** What a suspended node waits for; ids as the interface names them. */
+/** What a suspended node waits for. The ids are in their public form. */
 export type SuspendedOn =
   | { kind: 'approval'; data: JsonObject; dueAt: number | null }
   | { kind: 'execution'; execution_id: string }
 
 /**
- * Thrown by a node that cannot go on before a gate is resolved or another execution has ended. Nothing failed: the node waits, and
- * then runs again as the same attempt, with the steps that it has journalled.
+ * Thrown by a node that cannot continue until a gate is resolved or another execution ends. It is not a failure: the
+ * node waits and then runs again as the same attempt, with its journalled steps.
  */
 export class Suspended extends Error {
   readonly on: SuspendedOn
@@ -111,8 +112,8 @@ export class Suspended extends Error {
 }
 
 /**
- * Thrown by a node that may happen at most once, around what it met before its effect: trouble of the service is then tried
- * again instead of leaving the outcome unknown.
+ * Thrown by a node with the effect `at_most_once`, around an error that occurred before its effect. A fault of the
+ * platform is then retried instead of leaving the outcome unknown.
  */
 export class NotBegun extends Error {
   constructor(cause: unknown) {
@@ -120,14 +121,17 @@ export class NotBegun extends Error {
   }
 }
 
-/** A kind the worker runs outside the interpreter: one file in `nodes/` each. */
+/** A node kind that the worker runs outside the interpreter. Each has its own file in `nodes/`. */
 export type NodeKind = {
   descriptor: NodeDescriptor
-  /** Where its arguments decide it; they are literals, so that it is known before the node runs. */
+  /**
+   * Returns the effect if the arguments determine it. These arguments are literals, so the effect is known before the
+   * node runs.
+   */
   effectOf?(args: JsonObject): Effect
   run(call: NodeCall): Promise<NodeResult>
-  /** Why it cannot be used in this installation (a provider not configured), or null. */
+  /** Returns the reason why the kind cannot be used in this installation (a provider is not configured), or null. */
   unavailable?(): string | null
-  /** Why it cannot be used by workspaces that bring nothing of their own; shown by the registry. */
+  /** Returns the reason why workspaces without their own credentials cannot use the kind. The registry shows it. */
   unavailableByDefault?(): string | null
 }

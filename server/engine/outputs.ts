@@ -23,7 +23,7 @@ const checkPart = (part: string, written: number): void => {
   }
 }
 
-/** What a node gave, checked: what cannot be stored fails the node that made it, and nothing else. */
+/** Serializes the output of a node. An output that cannot be stored fails only the node that made it. */
 export const checkedText = (value: unknown): { value: Json; text: string } => {
   const text = JSON.stringify(value ?? null) ?? 'null'
   checkPart(text, text.length)
@@ -31,7 +31,10 @@ export const checkedText = (value: unknown): { value: Json; text: string } => {
   return { value: (value ?? null) as Json, text }
 }
 
-/** The same, in slices where it is large: the seven megabytes of one `set` held everybody up for 90 ms. */
+/**
+ * Serializes the output as `checkedText` does, but in slices if it is large: the seven megabytes of one `set` blocked
+ * the process for 90 ms.
+ */
 export const textInSlices = async (value: unknown, workspaceId: string): Promise<string> => {
   if (jsonSize(value, LARGE_BYTES) <= LARGE_BYTES) return checkedText(value).text
   const next = (): Promise<void> => slices.next(workspaceId)
@@ -44,29 +47,35 @@ export const textInSlices = async (value: unknown, workspaceId: string): Promise
 const DAY_OF_MONDAY = 4 * 86_400_000
 const WEEK = 7 * 86_400_000
 
-/** The week an execution's journal stands in, from the time inside its UUIDv7: its blobs go when the partition goes. */
+/**
+ * Returns the week of an execution's journal, from the time in its UUIDv7. Its blobs are deleted with the partition
+ * of that week.
+ */
 export const partitionOf = (executionId: string): string => {
   const ms = Number.parseInt(executionId.slice(0, 8) + executionId.slice(9, 13), 16)
   const monday = Math.floor((ms - DAY_OF_MONDAY) / WEEK) * WEEK + DAY_OF_MONDAY
   return new Date(monday).toISOString().slice(0, 10).replaceAll('-', '')
 }
 
-/** Where an execution's blobs are: a place of its own, so that forgetting one takes nothing from another. */
+/**
+ * Returns the prefix of an execution's blobs. Each execution has its own prefix, so deleting one removes nothing of
+ * another.
+ */
 export const blobsOf = (owner: { workspaceId: string; executionId: string }): string =>
   `runs/${partitionOf(owner.executionId)}/${owner.workspaceId}/${owner.executionId}/`
 
 const workspaceOf = (key: string): string => key.split('/', 3)[2] ?? ''
 
-/** That of a large value is computed in another thread. */
+/** Computes the hash. The hash of a large value is computed in another thread. */
 const hashOf = async (bytes: Buffer): Promise<string> =>
   bytes.length > LARGE_BYTES
     ? Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
     : createHash('sha256').update(bytes).digest('hex')
 
-/** Whether a value is kept in the blob store rather than in the journal. */
+/** Checks whether a value is stored in the blob store rather than in the journal. */
 export const isLarge = (text: string): boolean => text.length > MAX_INLINE_SIZE
 
-/** Whatever goes wrong there is the store's: no tenant's text can be at fault. */
+/** Calls the blob store. Every error is a fault of the store: no text of a tenant can cause one. */
 const askStore = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -76,7 +85,10 @@ const askStore = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Puts a large value into the blob store and names it; a small one needs no name, unless there is `always` to be one. */
+/**
+ * Puts a large value into the blob store and returns its reference. Returns undefined for a small value, unless
+ * `always` is set.
+ */
 export const offload = async (
   blobs: Blobs,
   owner: { workspaceId: string; executionId: string },
@@ -102,10 +114,10 @@ export const readBlob = async (blobs: Blobs, ref: BlobRef): Promise<Json> => {
   return value
 }
 
-/** An execution may have hundreds of blobs, each a call of the store. */
+/** The number of parallel reads. An execution may have hundreds of blobs, and each needs a call of the store. */
 const READ_AT_ONCE = 8
 
-/** Brings back into memory what a snapshot left in the blob store. What several nodes passed on is there once. */
+/** Loads the outputs that a snapshot left in the blob store. A value that several nodes passed on is loaded once. */
 export const hydrate = async (blobs: Blobs, state: GraphState): Promise<GraphState> => {
   const missing = Object.entries(state.nodes).filter(([, node]) => node.blob && node.output === undefined)
   if (missing.length === 0) return state

@@ -4,23 +4,23 @@ import { isProblem, type Problem } from '#platform/errors'
 import { Fenced, Full, Unknown, Unsent } from './journal/failures.ts'
 import { NodeFailure } from './node.ts'
 
-// One place says which errors are trouble of the service itself: its database, its blob store, more load than it can carry.
-// Such an error is held against no tenant: what met it is tried again for as long as it takes. Everything else is either the
-// node's own failure or a mistake in our code; repeating those for ever would help nobody.
+// The only place that decides which errors are faults of the platform: of its database, its blob store, or too much
+// load. No tenant is blamed for such an error: the work is retried for as long as it takes. Every other error is
+// either a failure of the node or a mistake in our code, and endless retries would not help.
 
 export type PlatformFault = {
   kind: 'database' | 'storage' | 'load'
-  /** For people: what is wrong, without addresses, statements or names of ours. */
+  /** The fault in words for users, without internal addresses, statements or names. */
   words: string
 }
 
 /**
- * Where the error comes from: what a node called (its own servers may refuse connections, and that is not our network), or
- * the engine's own calls.
+ * Where the error comes from: from a call of a node (whose own servers may refuse connections, which is not a fault
+ * of our network), or from a call of the engine.
  */
 export type Origin = 'node' | 'engine'
 
-/** The blob store did not do what it was asked, and gives no reason that is known here. */
+/** The blob store failed for an unknown reason. */
 export class StorageTrouble extends Error {}
 
 const fault = (kind: PlatformFault['kind'], words: string): PlatformFault => ({ kind, words })
@@ -33,7 +33,7 @@ const storage: Record<string, string> = {
   EMFILE: 'The service has too many files open.',
   ENFILE: 'The service has too many files open.',
 }
-/** Files of the service that it may not touch; a node may name such a file in its own right. */
+/** Files of the service that it may not access. For the engine this is a fault; a node may name such a file itself. */
 const engineStorage: Record<string, string> = {
   EACCES: 'The storage of the service cannot be written to.',
   EPERM: 'The storage of the service cannot be written to.',
@@ -56,7 +56,7 @@ const database = (code: string): PlatformFault => {
 
 const ofProblem = (problem: Problem): PlatformFault | undefined => {
   const kind = problems.get(problem.code)
-  // The first sentence says what is wrong, the others what a caller of the API should do.
+  // The first sentence names the fault. The others tell a caller of the API what to do.
   return kind && fault(kind, /^.*?[.](?=\s|$)/.exec(problem.message)?.[0] ?? problem.message)
 }
 
@@ -72,13 +72,13 @@ const ofOne = (error: Error, origin: Origin): PlatformFault | undefined => {
   if (words !== undefined) return fault('storage', words)
   if (origin === 'engine' || isSqlState(code) || error instanceof DatabaseSilent)
     return isDatabaseUnavailable(error) ? database(code) : undefined
-  // Without a code only the words of our own pool are left.
+  // Without a code, only the messages of our own pool are left.
   return code === '' && isConnectionLost(error) ? database('') : undefined
 }
 
 const DEEPEST_CAUSE = 5
 
-/** Undefined for whatever is no trouble of the service. */
+/** Returns undefined if the error is not a fault of the platform. */
 export const platformFault = (error: unknown, origin: Origin): PlatformFault | undefined => {
   let at = error
   for (let depth = 0; at instanceof Error && depth < DEEPEST_CAUSE; depth += 1) {

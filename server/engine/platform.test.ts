@@ -6,7 +6,7 @@ import { NotBegun } from './node.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, chain, kind, startTestEngine } from './testing.ts'
 
-// Trouble of the service itself: whatever meets it is tried again until it is over, and no tenant pays for it.
+// Faults of the platform: the affected work is retried until the fault is over, and no tenant is charged for it.
 
 let database: TestDatabase
 let bench: Bench
@@ -109,7 +109,7 @@ const ended = async (id: string): Promise<ExecutionView> =>
 const times = (place: string): number => calls.filter((call) => call === place).length
 const shown = async (id: string) => (await bench.engine.readExecution(bench.workspaceId, id))?.waiting_for
 
-test('a node that meets it is tried again and uses up no attempt', async () => {
+test('a node that meets a platform fault is retried and uses up no attempt', async () => {
   failures = { node: 12 }
   const view = await ended(
     await bench.run({ nodes: [{ id: 'r', type: 'reads' }], edges: [], output: { $ref: 'nodes.r.output' } }),
@@ -118,28 +118,28 @@ test('a node that meets it is tried again and uses up no attempt', async () => {
   expect(times('node')).toBe(13)
 })
 
-test('a mistake of ours fails the node, as often as its policy says', async () => {
+test('a mistake in our code fails the node after the attempts of its policy', async () => {
   const node = { id: 'm', type: 'mistaken', retry: { max_attempts: 2, backoff_s: 0.01 } }
   const view = await ended(await bench.run({ nodes: [node], edges: [] }))
   expect(view).toMatchObject({ status: 'failed', error: { code: 'internal', node_id: 'm', attempt: 2 } })
   expect(times('mistaken')).toBe(2)
 })
 
-test('what may happen at most once is not done again, and says so', async () => {
+test('an at_most_once node is not repeated after a platform fault, and reports outcome_unknown', async () => {
   failures = { sends: 1 }
   const view = await ended(await bench.run({ nodes: [{ id: 's', type: 'sends' }], edges: [] }))
   expect(view).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown', node_id: 's' } })
   expect(times('sends')).toBe(1)
 })
 
-test('what may happen at most once and met it before its effect is tried again', async () => {
+test('an at_most_once node that meets a platform fault before its effect is retried', async () => {
   failures = { prepares: 3 }
   const view = await ended(await bench.run({ nodes: [{ id: 'p', type: 'prepares' }], edges: [] }))
   expect(view).toMatchObject({ status: 'succeeded', nodes: [{ attempt: 1 }] })
   expect(times('prepares')).toBe(4)
 })
 
-test('a full storage keeps the output of a call that succeeded: it is shown, and the call is not repeated', async () => {
+test('while the storage is full, the output of a successful call is kept, the wait is shown, and the call is not repeated', async () => {
   const before = bench.engine.counts().platform_errors.storage
   failures = { put: Number.POSITIVE_INFINITY }
   const id = await bench.run({
@@ -179,13 +179,13 @@ test.each([
       ],
     },
   ],
-])('a full storage: %s are kept until there is room', async (_what, definition) => {
+])('while the storage is full, %s are kept until there is room', async (_what, definition) => {
   failures = { put: 8 }
   expect(await ended(await bench.run({ edges: [], ...definition }))).toMatchObject({ status: 'succeeded' })
   expect(failures.put).toBe(0)
 })
 
-test('a question is asked, and settled when it is due, however often that fails', async () => {
+test('a question is asked and settled when due, however often the calls fail', async () => {
   failures = { ask: 12, due: 12 }
   const view = await ended(
     await bench.run({ nodes: [{ id: 'q', type: 'clarification' }], edges: [], output: { $ref: 'nodes.q.output' } }),
@@ -194,7 +194,7 @@ test('a question is asked, and settled when it is due, however often that fails'
   expect([times('ask'), times('due')]).toEqual([13, 13])
 })
 
-test('a sub-workflow is started, however often that fails', async () => {
+test('a sub-workflow is started, however often the calls fail', async () => {
   failures = { resolve: 12 }
   const args = { workflow_id: bench.define(chain(1)), input: { value: 7 } }
   const view = await ended(
@@ -203,7 +203,7 @@ test('a sub-workflow is started, however often that fails', async () => {
   expect(view).toMatchObject({ status: 'succeeded', results: 7 })
 })
 
-test('an execution that waits for the service can be cancelled', async () => {
+test('an execution that waits because of a platform fault can be cancelled', async () => {
   failures = { ask: Number.POSITIVE_INFINITY }
   const id = await bench.run({ nodes: [{ id: 'q', type: 'clarification' }], edges: [] })
   await expect.poll(() => shown(id)).toMatchObject([{ kind: 'platform', error: 'The database does not answer.' }])
@@ -214,7 +214,7 @@ test('an execution that waits for the service can be cancelled', async () => {
   expect(await ended(id)).toMatchObject({ status: 'cancelled', waiting_for: [] })
 })
 
-test('a worker that stops meanwhile hands on what was done: it is not done again', async () => {
+test('a worker that stops during a platform fault hands its result over, and the call is not repeated', async () => {
   const { workspaceId, definitions } = bench
   failures = { put: Number.POSITIVE_INFINITY }
   const id = await bench.run({ nodes: [{ id: 's', type: 'sends' }], edges: [] })

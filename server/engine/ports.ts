@@ -11,13 +11,17 @@ import type { ReadNode } from './node-view.ts'
 import type { TriggerKind } from './trigger-kind.ts'
 import type { ExecutionEvent, ExecutionView } from './views.ts'
 
-// The engine knows no area. What it needs of them is `EnginePorts`, connected by app.ts; what it offers is `Engine`.
-// Ids are uuids here; they become TypeIDs only inside the `data` of journal events, which people and sockets see.
+// The engine knows no area. `EnginePorts` is what the engine needs from the areas, and app.ts connects them. `Engine`
+// is what the engine offers. Ids are UUIDs here. They become TypeIDs only in the `data` of journal events, which
+// users and sockets see.
 
-/** Where a definition stands: `version:<uuid>`, `system:<slug>`, `adhoc:<uuid>` or `trial:<uuid>`. What it names never changes. */
+/**
+ * The reference to a definition: `version:<uuid>`, `system:<slug>`, `adhoc:<uuid>` or `trial:<uuid>`. A reference
+ * always names the same definition.
+ */
 export type DefinitionRef = string
 
-/** What to execute, as the area that owns the workflow resolved it at the moment of the start. */
+/** What to execute, as resolved at the time of the start by the area that owns the workflow. */
 export type StartTarget = {
   definitionRef: DefinitionRef
   workflowId: string | null
@@ -25,47 +29,59 @@ export type StartTarget = {
   systemSlug?: string | null
   /** The workflow's `settings.timeout_s`. */
   timeoutS?: number | null
-  /** Rules in the workflow's settings that decide when it begins: exact over all workers. Null where it has none. */
+  /**
+   * Rules in the workflow's settings that decide when the execution starts. They are exact across all workers. Null
+   * if there are none.
+   */
   flow?: Flow | null
-  /** In whose name it acts: who activated the version. Derived from the version where it is not stored. */
+  /**
+   * The person the execution acts for: the one who activated the version. Derived from the version if it is not
+   * stored.
+   */
   principalId?: string | null
 }
 
-/** What a caller gives an execution to be found and ordered by. */
+/** The labels by which a caller finds and orders executions. */
 export type StartLabels = {
-  /** −10 to 10; a higher one goes first. */
+  /** −10 to 10. A higher priority goes first. */
   priority?: number | undefined
   tags?: string[] | undefined
   metadata?: JsonObject | undefined
-  /** The time of the schedule that it runs for. */
+  /** The scheduled time for which the execution was started. */
   scheduledAt?: Date | undefined
   scheduleId?: string | undefined
-  /** The trace of the caller that it belongs to, where runs are traced. */
+  /** The trace of the caller, if executions are traced. */
   traceparent?: string | undefined
 }
 
 export type Start = StartTarget & {
-  /** Minted when absent; a start sent twice with the same id is one execution. */
+  /** Generated if absent. A start that is sent twice with the same id is one execution. */
   executionId?: string
   workspaceId: string
   input: Json
   trigger: { kind: TriggerKind; id: string | null }
-  /** The person who started it, if a person did. */
+  /** The person who started the execution, if a person did. */
   startedBy: string | null
-  /** Who and what led to it, nearest first; the person who started it where absent. */
+  /** The people and things that led to the execution, nearest first. If absent, the person who started it. */
   initiatedBy?: Initiator[]
   idempotency?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
-  /** `ended` is called for this execution even when it succeeds (it always is for any other end). */
+  /** Calls `ended` for this execution even if it succeeds. For every other end, `ended` is always called. */
   tellEnd?: boolean
   labels?: StartLabels | undefined
-  /** It begins then, or this number of seconds after it was asked for; at once where that has passed. */
+  /**
+   * The start time, or the number of seconds to wait after the request. The execution starts at once if the time has
+   * passed.
+   */
   startAt?: Date | undefined
   startInS?: number | undefined
-  /** Stands in for the key of the concurrency setting. */
+  /** Replaces the key of the concurrency setting. */
   concurrencyKey?: string | undefined
 }
 
-/** `replayed`: the idempotency key was used before with the same body; the answer is rendered from this execution id. */
+/**
+ * `replayed`: the idempotency key was used before with the same body, and the response describes the execution of
+ * that start.
+ */
 export type Started = { executionId: string; status: ExecutionStatus; replayed: boolean }
 
 export type { BlobRef } from './blob-ref.ts'
@@ -74,33 +90,36 @@ export type { TriggerKind } from './trigger-kind.ts'
 export type { ExecutionEvent, ExecutionEventType, ExecutionView, NodeUsage, NodeView, WaitingFor } from './views.ts'
 
 /**
- * What the outside tells a waiting execution. `nodePath` is the one given when the gate or question was opened.
- * `data` is journalled as the event's data and seen by people (ids in wire form).
+ * A message to a waiting execution. `nodePath` is the path given when the gate or question was opened. `data` is
+ * journalled as the data of the event, and users see it (ids in their public form).
  */
 export type Signal =
   | { type: 'approval.voted'; nodePath: string; data: JsonObject }
-  /** Somebody edited the call that the gate asks about: another gate stands in its place. */
+  /** A user edited the tool call of the gate. A new gate replaces the gate. */
   | { type: 'approval.edited'; nodePath: string; data: JsonObject }
   | { type: 'approval.resolved'; nodePath: string; outcome: 'approved' | 'rejected'; output: Json; data: JsonObject }
   | { type: 'clarification.answered'; nodePath: string; answer: Json; data: JsonObject }
-  /** An event came, or nobody waits for it any longer and the node goes on without one. */
+  /** The event arrived, or the wait ended without an event and the node continues. */
   | { type: 'event.received'; nodePath: string; output: Json; data: JsonObject }
-  /** A question or gate that ended without an answer (`on_due: fail`, nobody left who could vote). */
+  /** A question or gate ended without an answer (`on_due: fail`, or no voter is left). */
   | { type: 'node.failed'; nodePath: string; error: { code: string; message: string; details?: Json } }
   | {
       type: 'cancel'
       by: string | null
       reason?: string
-      /** A rule of the workflow sends it away; `other` is the execution that stands in its place. */
+      /** A rule of the workflow cancels the execution. `other` is the execution that replaces it. */
       rule?: { code: 'duplicate' | 'debounced' | 'skipped' | 'replaced'; message: string; other: string | null }
     }
   | ({ type: 'child.ended'; nodePath: string; childId: string } & ChildEnd)
-  /** What the node waits for may be over, or gone: it is asked for again. */
+  /** What the node waits for may have ended or may no longer exist. The node requests it again. */
   | { type: 'check'; nodePath: string }
-  /** The worker that owned the execution at this epoch recorded the start of this node, at most, and did not begin its effect. */
+  /**
+   * The worker that owned the execution in this epoch recorded at most the start of this node, and did not start its
+   * effect.
+   */
   | { type: 'not_begun'; nodePath: string; attempt: number; epoch: number }
 
-/** How a sub-workflow ended. `isPermanent`: the same run would fail in the same way. */
+/** How a sub-workflow ended. `isPermanent`: the same execution would fail in the same way. */
 export type ChildEnd = { results: Json; error: ExecutionError | null; isPermanent?: boolean }
 
 /** How a gate or question ended. */
@@ -117,11 +136,11 @@ export type Retry = {
   workspaceId: string
   executionId: string
   from: 'start' | 'failed' | (string & {})
-  /** The version to use: that of the retried execution when absent. */
+  /** The version to use. If absent, the version of the retried execution. */
   target?: StartTarget
-  /** The rules of its workflow, where it keeps its version. */
+  /** The rules of the workflow, if the retry keeps its version. */
   flow?: Flow | null
-  /** The id of the new execution; minted when absent. */
+  /** The id of the new execution. Generated if absent. */
   retryId?: string
   startedBy: string | null
   trigger: { kind: TriggerKind; id: string | null }
@@ -129,37 +148,46 @@ export type Retry = {
 }
 
 export type EngineCounts = {
-  /** Disagreements between executions and what they wait for that were mended. */
+  /** The number of repaired inconsistencies between executions and what they wait for. */
   mended: number
-  /** Errors of the service itself (its database, its storage, its load) that executions met and that were tried again. */
+  /** The number of platform faults (database, storage, load) that executions met and that were retried. */
   platform_errors: { database: number; storage: number; load: number }
 }
 
-/** What the engine offers. */
+/** The functions that the engine offers. */
 export type Engine = {
-  /** Durable when it resolves. Refuses with `overloaded` (this process) or `queue_full` (the workspace). */
+  /**
+   * The start is durable when the promise resolves. Throws `overloaded` (this process) or `queue_full` (the
+   * workspace).
+   */
   start(start: Start): Promise<Started>
   startMany(starts: Start[]): Promise<Started[]>
-  /** What a start with this key began within a day; `idempotency_key_reused` where the body is another. */
+  /**
+   * Returns the execution that was started with this key within the last day. Throws `idempotency_key_reused` if the
+   * body differs.
+   */
   startedBefore(workspaceId: string, key: NonNullable<Start['idempotency']>): Promise<Started | undefined>
   /**
-   * In the caller's own transaction; idempotent by `key`. Once that is committed, the execution goes on.
+   * Sends a message in the transaction of the caller. Idempotent by `key`. The execution continues after the commit.
    */
   signal(tx: Tx, to: { workspaceId: string; executionId: string; key: string }, signal: Signal): Promise<SignalOutcome>
-  /** Likewise, where nobody needs to know what became of it: it travels with the commit. */
+  /** As `signal`, if the outcome is not needed: the message is sent with the commit. */
   send(
     tx: Tx,
     to: { workspaceId: string; executionId: string; key: string },
     signal: Signal,
-    /** It is the last message of this transaction, and to one execution alone: where the execution was parked here it goes on at once. */
+    /**
+     * `isLast`: this is the last message of the transaction, and all its messages go to one execution. If that
+     * execution is parked in this process, it continues at once.
+     */
     options?: { isLast: boolean },
   ): void
   cancel(tx: Tx, to: { workspaceId: string; executionId: string }, by: string | null): Promise<SignalOutcome>
-  /** An operator lets a poison execution run again. */
+  /** Lets a poisoned execution run again, on request of an operator. */
   release(tx: Tx, to: { workspaceId: string; executionId: string }): Promise<ReleaseOutcome>
-  /** A new execution linked by `retry_of`; settled nodes upstream of the restart point keep their results. */
+  /** Starts a new execution linked by `retry_of`. Settled nodes upstream of the restart point keep their results. */
   retry(retry: Retry): Promise<Started>
-  /** The execution once it has ended, or its present view after `ms`. */
+  /** Returns the execution when it has ended, or its current view after `ms` milliseconds. */
   waitFor(
     workspaceId: string,
     executionId: string,
@@ -167,30 +195,39 @@ export type Engine = {
     signal?: AbortSignal,
   ): Promise<ExecutionView | undefined>
   readExecution(workspaceId: string, executionId: string): Promise<ExecutionView | undefined>
-  /** The input of an execution as JSON text, however large it is. */
+  /** Returns the input of an execution as JSON text, however large it is. */
   readInput(workspaceId: string, executionId: string): Promise<string | undefined>
-  /** No more than its status; undefined where there is no such execution. */
+  /** Returns only the status. Undefined if there is no such execution. */
   statusOf(workspaceId: string, executionId: string): Promise<ExecutionStatus | undefined>
-  /** One node: its arguments, each attempt, and a page of its items or turns. Undefined where there is no such node. */
+  /**
+   * Returns one node: its arguments, each attempt, and a page of its items or iterations. Undefined if there is no
+   * such node.
+   */
   readNode: ReadNode
   readEvents(workspaceId: string, executionId: string, after: number, limit: number): Promise<ExecutionEvent[]>
-  /** Called (with the ids it concerns) soon after events were journalled here or elsewhere; a hint for sockets. */
+  /**
+   * The listener is called with the ids soon after events were journalled by this or another process. It is a hint
+   * for sockets.
+   */
   onAppended(listener: (executionIds: string[], here: boolean) => void): () => void
-  /** Called with executions whose end this process has journalled, however they ended. */
+  /** The listener is called with executions whose end this process has journalled, with any status. */
   onEnded(listener: (ends: { executionId: string; status: ExecutionStatus }[]) => void): () => void
   health(): Promise<EngineHealth>
   figures(): Promise<EngineFigures>
-  /** What this process has counted since it started. */
+  /** Returns the counters of this process since it started. */
   counts(): EngineCounts
-  /** Whether the worker of this process does its work; always, where it has none. */
+  /** Checks whether the worker of this process is working. Always true if the process has no worker. */
   ready(): boolean
-  /** The worker of this process parks or releases everything and claims nothing more; what is started here is queued. */
+  /**
+   * The worker of this process parks or releases all executions and claims no more. Executions that are started here
+   * are queued.
+   */
   retire(): Promise<void>
-  /** Parks or releases everything and stops claiming, within 10 s. */
+  /** Parks or releases all executions and stops claiming, within 10 s. */
   stop(): Promise<void>
 }
 
-/** One wait of an execution on people, from the `approval` or `clarification` node. */
+/** A wait of an execution for people, from the `approval` or `clarification` node. */
 export type PeopleWait = {
   workspaceId: string
   executionId: string
@@ -198,19 +235,20 @@ export type PeopleWait = {
   versionId: string | null
   nodePath: string
   nodeId: string
-  /** The node's arguments, resolved. */
+  /** The resolved arguments of the node. */
   args: JsonObject
-  /** The payload is a call of a tool: within what people who vote may edit its arguments. */
+  /** Set if the payload is a tool call: the bounds within which voters may edit its arguments. */
   editable?: CallBounds
   startedBy: string | null
-  /** Who and what led to the execution, nearest first. */
+  /** The people and things that led to the execution, nearest first. */
   initiatedBy: Initiator[]
   input: Json
 }
 
 /**
- * `data` is journalled with `approval.opened` / `clarification.asked` and shown in `waiting_for`. `settled`: it was opened
- * before and is over; the engine goes on with that, whether or not the message that said so was read.
+ * `data` is journalled with `approval.opened` or `clarification.asked`, and shown in `waiting_for`. `settled`: the
+ * request was opened before and has ended. The engine continues with this result, whether or not the message about it
+ * was read.
  */
 export type Opened = { data: JsonObject; dueAt?: Date | null; settled?: Settled }
 
@@ -230,45 +268,48 @@ export type EndedExecution = {
   finishedAt: Date
 }
 
-/** What the engine needs of the areas. */
+/** The functions that the engine needs from the areas. */
 export type EnginePorts = {
-  /** Cached by the engine for as long as it likes: what a reference names never changes. */
+  /** The engine may cache the result without limit: a reference always names the same definition. */
   loadDefinition(workspaceId: string, ref: DefinitionRef): Promise<Definition>
   /**
-   * For `subworkflow` of `executionId`: which version to run, the input checked against its `inputs`. Throws `NodeFailure`.
-   * `workflow_id` and `version_id` come as the author wrote them (wire ids or a system slug).
+   * Resolves the version to run for a `subworkflow` node of `executionId`, and checks the input against its `inputs`.
+   * Throws `NodeFailure`. `workflow_id` and `version_id` are as the author wrote them (public ids or a system slug).
    */
   resolveWorkflow(
     workspaceId: string,
     wanted: { workflow_id: string; version_id?: string; input: Json; executionId: string },
   ): Promise<StartTarget>
-  /** What a workflow takes, for a node of `executionId` that may run it. Throws `NodeFailure`. */
+  /** Describes the inputs of a workflow for a node of `executionId` that may run it. Throws `NodeFailure`. */
   describeWorkflow(
     workspaceId: string,
     wanted: { workflow_id: string; executionId: string },
   ): Promise<WorkflowDescription>
-  /** The variables of the workspace: those of these names, or all. */
+  /** Returns the variables of the workspace: those with these names, or all. */
   readVariables(workspaceId: string, names: string[] | null): Promise<JsonObject>
-  /** The workflow's `settings.finally_grace_s` or its default, in seconds. */
+  /** Returns the workflow's `settings.finally_grace_s` or the default, in seconds. */
   finallyGrace(workspaceId: string, workflowId: string | null): Promise<number>
-  /** Idempotent by (executionId, nodePath): called again after a crash, it answers with the same gate. */
+  /** Idempotent by (executionId, nodePath): called again after a crash, it returns the same gate. */
   openGate(wait: PeopleWait): Promise<Opened>
   askQuestion(wait: PeopleWait): Promise<Opened>
-  /** For `wait.event`; likewise. */
+  /** For `wait.event`. Idempotent in the same way. */
   awaitEvent(wait: PeopleWait): Promise<Opened>
-  /** What a request of this node carries as `traceparent`; absent where runs are not traced. */
+  /** Returns the `traceparent` for requests of this node. Absent if executions are not traced. */
   traceOf?(run: { executionId: string; traceparent: string | null; nodePath: string }): string
-  /** Lines that a node wrote to the log of its run. Written twice under the same `key`, they are there once. Never throws. */
+  /**
+   * Stores lines that a node wrote to the log of its execution. Lines with the same `key` are stored once. Never
+   * throws.
+   */
   keepLog?(
     at: { workspaceId: string; executionId: string; nodePath: string },
     key: string,
     lines: LogLine[],
   ): Promise<void>
-  /** Where the outside answers a `wait.event` node; the same whenever it is asked. */
+  /** Returns the URL at which a caller answers a `wait.event` node. It is always the same for the same node. */
   callbackUrl(of: { workspaceId: string; executionId: string; nodePath: string }): string
   /**
-   * The wait's `dueAt` has passed on the database's clock. What follows comes back as a signal; or it is given more
-   * time (escalation).
+   * Called when `dueAt` of the wait has passed on the database clock. The area replies with a signal, or returns a
+   * later `dueAt` (escalation).
    */
   due(wait: {
     workspaceId: string
@@ -279,16 +320,20 @@ export type EnginePorts = {
     dueAt: Date | null
   }>
   /**
-   * The node at `path` ended without what it had asked (it took too long), and the execution goes on: its gate or question is
-   * void. A path that ends with `[` or `.` stands for everything below it, in a map or in one of its items.
+   * The node at `path` ended without an answer (it exceeded its timeout) and the execution continues, so its gate or
+   * question is void. A path that ends with `[` or `.` includes everything below it, in a map or in one of its items.
    */
   overtaken(wait: { workspaceId: string; executionId: string; path: string }): Promise<void>
   /**
-   * After any end but success, and after success where `tellEnd` was asked or a gate or question was opened: close
-   * what is still open, start the error workflow, tell the owners. At least once, so idempotent by execution id.
+   * Called after every end except success, and after success if `tellEnd` was set or a gate or question was opened.
+   * Closes what is still open, starts the error workflow and notifies the owners. It is called at least once, so it
+   * must be idempotent by execution id.
    */
   ended(execution: EndedExecution): Promise<void>
-  /** Once for every run that ends here, for figures; lost with the process. It must not throw, nor take any time. */
+  /**
+   * Called once for every execution that ends in this process, for statistics. Calls are lost with the process. It
+   * must not throw or block.
+   */
   finished?(run: FinishedRun): void
   blobs: Blobs
   nodes: Record<string, NodeKind>

@@ -11,10 +11,10 @@ import { type NodeCall, NodeFailure, type NodeResult } from './node.ts'
 import type { ExecutionView, Signal } from './ports.ts'
 import { type Bench, kind, startTestEngine } from './testing.ts'
 
-// Random graphs, executed as they are in earnest: parked and taken up again, answered in any order. They end as the model of the
-// documents says.
+// Random graphs, executed by a real engine: parked, resumed, and answered in any order. They must end as the model of
+// the documentation says.
 
-/** Fails the first `fails` attempts; `late`: comes to no end. */
+/** Fails the first `fails` attempts. `late`: does not end by itself. */
 const work = async ({ attempt, args, signal }: NodeCall): Promise<NodeResult> => {
   if (attempt <= Number(args.fails ?? 0)) throw new NodeFailure('no', 'no', { retryable: args.final !== true })
   if (args.late) await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -53,7 +53,7 @@ async function answerOne(executionId: string, { kind: what, node_id: nodePath, t
   })
 }
 
-/** Answers what is asked in the workspace, until `isOver`. */
+/** Answers all questions, gates and events of the workspace until `isOver`. */
 async function answerAll(isOver: () => boolean): Promise<void> {
   const told = new Set<string>()
   while (!isOver()) {
@@ -75,7 +75,9 @@ async function answerAll(isOver: () => boolean): Promise<void> {
   }
 }
 
-/** Declares every worker dead, as often as no execution is suspected of it: what they were at is taken up under another name. */
+/**
+ * Declares every worker dead, but not so often that an execution becomes suspect. The workers continue under new ids.
+ */
 async function bury(isOver: () => boolean): Promise<void> {
   for (let times = 0; times < 4 && !isOver(); times++) {
     await new Promise((resolve) => setTimeout(resolve, 400))
@@ -83,7 +85,7 @@ async function bury(isOver: () => boolean): Promise<void> {
   }
 }
 
-/** A start whose fate the fence left unknown is made again. */
+/** Repeats a start if the fence left its outcome unknown. */
 async function start(graph: Graph, input: { x: number }): Promise<string> {
   for (;;) {
     try {
@@ -103,10 +105,10 @@ const endedOf = ({ status, results, error, nodes }: ExecutionView) => ({
 
 test.each([
   ['', isWhole ? 80 : 40, true, []],
-  // What must happen once at most is not done again by another worker: whether such a node fails then depends on the moment.
+  // Another worker does not repeat an at_most_once node, so whether such a node fails would depend on timing.
   [', though their workers are declared dead in the middle', isWhole ? 40 : 20, false, [bury]],
 ] as [string, number, boolean, (typeof bury)[]][])(
-  'random graphs end as the documents say%s',
+  'random graphs end as the documentation says%s',
   async (_name, count, withOnce, disturbances) => {
     const seed = Number(process.env.SEED ?? 20261115)
     const next = random(seed)

@@ -26,16 +26,19 @@ import { callbacksIn } from './worker/callbacks.ts'
 import type { TurnOutput } from './worker/loop-state.ts'
 import { contextOf } from './worker/owned.ts'
 
-// What one node of an execution was given and what came of each attempt. Arguments are not stored. They are resolved again from
-// what had settled when the node became ready, as on every attempt.
+// Reads the arguments of one node of an execution and the result of each attempt. Arguments are not stored: they are
+// resolved again from the nodes that had settled when the node became ready, as on every attempt.
 
-/** A graph of the execution: its own, or the body of a map or loop for one item or turn. `notShown`: why nothing in it can be resolved. */
+/**
+ * A graph of the execution: the definition, or the body of a map or loop for one item or iteration. `notShown`: the
+ * reason why nothing in it can be resolved.
+ */
 type Level = { prefix: string; context: Context; state: GraphState; notShown?: string }
 type ItemRow = { state: GraphState | null; output: Json }
 type At = { workspaceId: string; executionId: string }
 type Deps = { db: Database; blobs: Blobs }
 
-/** Bytes of outputs in the blob store that are read to resolve arguments. */
+/** The maximum number of bytes that are read from the blob store to resolve arguments. */
 const MAX_READ = 8 * 1024 * 1024
 const MAX_EVENTS = 1_000
 
@@ -49,7 +52,7 @@ const ITEM = `select state, status, output from map_items where workspace_id = $
 
 const LAST = `select max(index) as last from map_items where workspace_id = $1 and execution_id = $2 and path = $3`
 
-/** Why the arguments of a node cannot be shown. */
+/** The reason why the arguments of a node cannot be shown. */
 class NotShown extends Error {}
 
 const messageOf = (error: unknown): string => {
@@ -58,7 +61,10 @@ const messageOf = (error: unknown): string => {
   throw error
 }
 
-/** With the outputs that `args` may name. If there are too many bytes, only those of nodes whose id stands there are read. */
+/**
+ * Loads the outputs that `args` may name. If they are too large, loads only the outputs of nodes whose id occurs in
+ * `args`.
+ */
 const withOutputs = (blobs: Blobs, state: GraphState, args: JsonObject): Promise<GraphState> => {
   const bytesOf = (nodes: GraphState['nodes']): number =>
     Object.values(nodes).reduce((sum, node) => sum + (node.blob?.bytes ?? 0), 0)
@@ -88,7 +94,7 @@ const nodeIn = (graph: Graph, id: string): Node | undefined => graph.nodes.find(
 
 const hasBody = ({ type }: Node): boolean => type === 'map' || type === 'loop'
 
-/** What a turn of a loop began with. */
+/** Returns the state at the start of an iteration of a loop. */
 const stateBefore = async (
   { db }: Deps,
   { workspaceId, executionId }: At,
@@ -105,7 +111,7 @@ const stateBefore = async (
   return output.state
 }
 
-/** What the nodes of an item or turn see. */
+/** Returns the context of the nodes of an item or iteration. */
 async function contextIn(
   deps: Deps,
   at: At,
@@ -129,7 +135,10 @@ async function contextIn(
   }
 }
 
-/** The body of a map or loop for one item or turn. Undefined where there is none, or what happened in it is not kept. */
+/**
+ * Returns the body of a map or loop for one item or iteration. Undefined if there is none, or if its state is not
+ * stored.
+ */
 async function enter(deps: Deps, at: At, level: Level, step: BodyStep): Promise<Level | undefined> {
   const { workspaceId, executionId } = at
   const node = nodeIn(level.context.graph, step.node)
@@ -151,14 +160,16 @@ async function enter(deps: Deps, at: At, level: Level, step: BodyStep): Promise<
   }
 }
 
-/** Of a loop: the state after the turn, and what was collected. */
+/** For a loop: returns the state after the iteration and the collected value. */
 const shownItem = (item: ItemView): ItemView => {
   if (item.status !== 'succeeded' || !isObject(item.output)) return item
   const { state: output = null, collected } = item.output as unknown as TurnOutput
   return { ...item, output, ...(collected !== undefined && { collected }) }
 }
 
-/** How far the nodes of a body came for one item or turn. What never began was skipped once the item was over. */
+/**
+ * Returns the nodes of a body for one item or iteration. Nodes that never started are skipped if the item has ended.
+ */
 const bodyNodes = (
   body: Graph,
   { state, status }: { state: GraphState; status: ItemView['status'] },
@@ -201,7 +212,7 @@ const inputOf = async (deps: Deps, level: Level, node: Node): Promise<Pick<OneNo
 }
 
 export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTurn: AreaCalls }): ReadNode => {
-  // Resolving arguments again takes time and memory: two at a time, one of each workspace.
+  // Resolving arguments takes time and memory, so two run at a time, and only one per workspace.
   const resolving = makeWorkspaceTurns({ atOnce: 2, perWorkspace: 1 })
 
   const topLevel = async ({ workspaceId, executionId }: At): Promise<Level | undefined> => {
@@ -220,7 +231,7 @@ export const makeReadNode = (deps: Deps & { loadDefinition: LoadDefinition; inTu
       vars: state.vars,
     }
     const trigger = { kind: row.trigger_kind, id: row.trigger_id }
-    // Anyone who has the address of a callback can answer the node, so it is not shown.
+    // Any client that has the address of a callback can answer the node, so the address is not shown.
     const callbackUrl = () => MASK
     return { prefix: '', state, context: contextOf(about, trigger, definition, () => 'pure', callbackUrl) }
   }

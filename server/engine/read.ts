@@ -20,8 +20,8 @@ import type {
   WaitingFor,
 } from './ports.ts'
 
-// What people and sockets see: the row, and the state its journal adds up to. Read as a request of that workspace, so
-// that row security is the second wall here too.
+// The view for users and sockets: the row, and the state that results from its journal. It is read with the rights of
+// the workspace, so that row security is the second line of defence.
 
 type Row = {
   execution_id: string
@@ -31,7 +31,7 @@ type Row = {
   version_id: string | null
   definition_ref: string
   status: ExecutionStatus
-  /** Null where it is larger than what is shown. */
+  /** Null if the input is too large to be shown. */
   input: Json
   input_bytes: number
   large_input: { sha256: string; bytes: number } | null
@@ -56,7 +56,7 @@ type Row = {
   snapshot: GraphState | null
   snapshot_seq: number
   usage: NodeUsage[] | null
-  /** Of the snapshot and the events after it, as text. */
+  /** The size of the snapshot and of the events after it, as text. */
   journal_bytes: number
 }
 
@@ -77,7 +77,7 @@ export const nodeViews = (state: GraphState): NodeView[] =>
     ...(node.port !== undefined && { port: node.port }),
   }))
 
-/** Nodes that the execution may still reach; once it has ended, those that it never did. */
+/** Returns the nodes that have not started: pending while the execution runs, skipped after its end. */
 const notBegun = (definition: Definition | undefined, { finished_at }: Row, state: GraphState): NodeView[] =>
   (definition?.nodes ?? [])
     .filter(({ id }) => !Object.hasOwn(state.nodes, id))
@@ -89,12 +89,12 @@ const notBegun = (definition: Definition | undefined, { finished_at }: Row, stat
       finished_at: finished_at?.toISOString() ?? null,
     }))
 
-/** A larger journal is read in turn with others, page by page. */
+/** A larger journal is read page by page, and waits for its turn. */
 const LIGHT_BYTES = 256 * 1024
 /** A larger input is not read with its execution. */
 const MAX_INPUT_BYTES = 1024 * 1024
 
-/** `$3`: also what is large. */
+/** `$3`: also returns large values. */
 const ROW = `select execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status,
     case when $3 or i.bytes <= ${MAX_INPUT_BYTES} then input end as input, i.bytes as input_bytes,
     case when i.bytes > ${MAX_INPUT_BYTES} then json_build_object('sha256', encode(sha256(convert_to(input::text, 'UTF8')), 'hex'),
@@ -113,7 +113,7 @@ const EVENTS = 'select seq, type, at, data from journal_page($1, $2, $3, $4)'
 const ALL = 1_000_000
 const PAGE = 1_000
 
-/** No more than a page holds. */
+/** Returns at most one page. */
 export const readEvents = (
   db: Database,
   workspaceId: string,
@@ -130,8 +130,8 @@ type Found = { row: Row; state: GraphState }
 const factOf = ({ type, at, data }: EventRow): Fact => ({ type, at: at.getTime(), data })
 
 /**
- * Reads of executions with large journals: two at a time, one of each workspace. Read all at once, thirty of 16 MB took
- * 1.5 GB and held up everybody else.
+ * Limits the reads of executions with large journals to two at a time and one per workspace. Without the limit,
+ * thirty reads of 16 MB took 1.5 GB and blocked all other requests.
  */
 export const makeReadTurns = (): AreaCalls => makeWorkspaceTurns({ atOnce: 2, perWorkspace: 1 })
 
@@ -140,7 +140,7 @@ const readLight = async (tx: Tx, row: Row): Promise<Found> => {
   return { row, state: replay(row.snapshot ?? emptyState(), events.map(factOf)) }
 }
 
-/** No more than a page of its events is read and parsed at once. */
+/** Reads and parses at most one page of events at a time. */
 const readHeavy = async (tx: Tx, workspaceId: string, executionId: string): Promise<Found | undefined> => {
   const row = await tx.maybe<Row>(ROW, [workspaceId, executionId, true])
   if (!row) return undefined
@@ -153,7 +153,7 @@ const readHeavy = async (tx: Tx, workspaceId: string, executionId: string): Prom
   }
 }
 
-/** The row, its state, and the last event included. The row is read first: events only add to it. */
+/** Returns the row and the state, including the last event. The row is read first, because events are only added. */
 export const readState = async (
   db: Database,
   inTurn: AreaCalls,
@@ -162,7 +162,7 @@ export const readState = async (
   { whole }: { whole: boolean },
 ): Promise<Found | undefined> => {
   const scope = { workspaceId, userId: null }
-  // A connection is not held while others have their turn.
+  // No connection is held while this read waits for its turn.
   const light = await db.tenant(scope, async (tx): Promise<Found | 'heavy' | undefined> => {
     const row = await tx.maybe<Row>(ROW, [workspaceId, executionId, false])
     if (!row) return undefined
@@ -172,7 +172,7 @@ export const readState = async (
   return inTurn(workspaceId, () => db.tenant(scope, (tx) => readHeavy(tx, workspaceId, executionId)))
 }
 
-/** The input as JSON text, however large. */
+/** Returns the input as JSON text, however large it is. */
 export const readInput = async (db: Database, workspaceId: string, executionId: string): Promise<string | undefined> =>
   (
     await db.tenant({ workspaceId, userId: null }, (tx) =>
@@ -193,10 +193,10 @@ export const readExecution = async (
   const found = await readState(db, inTurn, workspaceId, executionId, { whole: false })
   if (!found) return undefined
   const { snapshot: _snapshot, snapshot_seq: _seq, journal_bytes: _bytes, input_bytes, ...kept } = found.row
-  // What follows writes it into an answer.
+  // The caller serializes the large input, so wait for a slice.
   if (input_bytes > LARGE_BYTES) await slices.next(workspaceId)
   const { definition_ref, trigger_kind, trigger_id, ...row } = kept
-  // A definition of its own goes with its job; what the execution did is shown all the same.
+  // An ad-hoc definition is deleted with its job. The nodes of the execution are shown without it.
   const definition = await loadDefinition(workspaceId, definition_ref).catch(() => undefined)
   return {
     ...row,
@@ -208,7 +208,7 @@ export const readExecution = async (
   }
 }
 
-/** Executions of one job or suite that are not over. */
+/** Returns the executions of one job or suite that have not ended. */
 export const listLiveOfJob = async (tx: Tx, workspaceId: string, triggerId: string): Promise<string[]> =>
   (
     await tx.rows<{ execution_id: string }>(

@@ -5,7 +5,7 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { until } from '#test/harness/until'
 import { type Bench, chain, echo, kind, startTestEngine } from './testing.ts'
 
-// An old release, and a new one with a type of node that the old one does not know, on one database.
+// An old release, and a new release with a node type that the old one does not know, on one database.
 
 const definitions = new Map<string, Definition>([
   ['adhoc:old', chain(3)],
@@ -42,18 +42,18 @@ afterAll(async () => {
 })
 
 const end = async (bench: Bench, id: string) => (await bench.engine.waitFor(workspaceId, id, 60 * SECOND))!
-/** Each node was begun and ended once, no matter who did it. */
+/** Returns the events of the nodes. Each node must start and end once, on any worker. */
 const steps = async (bench: Bench, id: string): Promise<string[]> =>
   (await bench.engine.readEvents(workspaceId, id, 0, 100)).map(({ type, data }) => `${type} ${data.node_id ?? ''}`)
 
-test('alone, an unknown type of node fails; beside a newer release what is unknown is left to it', async () => {
+test('an unknown node type fails without a newer release, and is left to the newer release if there is one', async () => {
   const old = await start(1, false)
   expect(await end(old, await old.run('adhoc:new'))).toMatchObject({
     status: 'failed',
     error: { code: 'unknown_node_type' },
   })
 
-  // The new release is there for requests first; its workers come later.
+  // First, the new release only serves requests. Its workers start later.
   const api = await startTestEngine(database.urls, { definitions, workspaceId, engine: { release: 2, role: 'api' } })
   started.push(api)
   const waiting = [await api.run('adhoc:new'), await old.run('adhoc:nested')]
@@ -74,7 +74,7 @@ test('alone, an unknown type of node fails; beside a newer release what is unkno
     expect(new Set(seen).size).toBe(seen.length)
   }
 
-  // What the newer one journalled in words of its own stays with it, too.
+  // Executions whose journal contains event types of the newer release are left to it, too.
   const id = await old.run({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] })
   await until(async () => (await old.engine.readExecution(workspaceId, id))?.status === 'waiting', 'it to wait')
   await fresh.stop()

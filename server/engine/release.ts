@@ -3,13 +3,14 @@ import type { Definition, Graph } from '#model/definition'
 import type { Fact } from './interpreter/state.ts'
 import type { EnginePorts, ExecutionEventType } from './ports.ts'
 
-// Old and new releases work side by side while one replaces the other. What a newer one defined or journalled may be beyond
-// an older one, which then leaves the execution alone. Where no newer release was ever seen, an unknown type is simply wrong.
+// Old and new releases work side by side during an update. An older release may not understand what a newer one
+// defined or journalled, and then leaves the execution alone. If no newer release was ever seen, an unknown type is
+// an error.
 
-/** An execution that this release does not understand, and a newer one that works here does. */
+/** This release does not understand the execution, but a newer release that works on this database does. */
 export class ForNewerRelease extends Error {}
 
-/** Types of nodes that the interpreter itself carries out. */
+/** Node types that the interpreter executes itself. */
 const control = new Set([
   'set',
   'branch',

@@ -2,14 +2,15 @@ import type { Database } from '#platform/db/pool'
 import type { Blobs } from '#providers/blobs/index'
 import { blobsOf } from './outputs.ts'
 
-/** A workflow that keeps its ended executions for a number of days, and no longer. */
+/** A workflow that keeps its ended executions only for a number of days. */
 export type Retention = { workspace_id: string; workflow_id: string; retention_days: number }
 
 const AT_ONCE = 500
 
 /**
- * Forgets ended executions whose workflow asks for it, with journal and blobs. In batches, so that it never holds much; rows
- * go first: blobs that a crash leaves behind go with their week, and no row is left that names a blob that is gone.
+ * Deletes ended executions, with journal and blobs, according to the retention of their workflow. It works in
+ * batches, to keep transactions small. Rows are deleted first: blobs that a crash leaves behind are deleted with
+ * their week, and no row names a deleted blob.
  */
 export const makeRetention =
   (deps: { db: Database; blobs: Blobs; retentions(): Promise<Retention[]> }) => async (): Promise<number> => {

@@ -4,8 +4,9 @@ import { downstream } from './interpreter/graph.ts'
 import { emptyState, type GraphState, isSettled, type NodeState } from './interpreter/state.ts'
 
 /**
- * What a retry keeps: settled results of nodes that the new definition still has, with the same type, except the restart
- * point and everything after it. From `failed`: every node that failed or had not settled is a restart point.
+ * Returns what a retry keeps: the settled results of nodes that the new definition still has with the same type,
+ * except the restart point and everything after it. With `failed`, every node that failed or had not settled is a
+ * restart point.
  */
 export const seedFor = (
   old: { definition: Definition; state: GraphState },

@@ -30,7 +30,7 @@ type RetryDeps = {
   start(wanted: InnerStart): Promise<Started>
 }
 
-/** A new execution that keeps what is settled upstream of the restart point. */
+/** Starts a new execution that keeps the settled nodes upstream of the restart point. */
 export async function retryExecution(deps: RetryDeps, wanted: Retry): Promise<Started> {
   const { db, store, ports, readTurns } = deps
   const found = await readState(db, readTurns, wanted.workspaceId, wanted.executionId, { whole: true })
@@ -54,7 +54,7 @@ export async function retryExecution(deps: RetryDeps, wanted: Retry): Promise<St
   const executionId = wanted.retryId ?? newId()
   const kept = seedFor({ definition: oldDefinition, state: found.state }, definition, wanted.from)
   const snapshot = await hydrate(ports.blobs, kept)
-  // Blobs go with the week of the execution that made them, so the new one gets its own.
+  // Blobs are deleted with the week of the execution that made them, so the new execution gets copies.
   for (const [id, node] of Object.entries(snapshot.nodes)) {
     if (!node.blob) continue
     const blob = await offload(

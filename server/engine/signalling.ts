@@ -6,7 +6,7 @@ import { hasBadText } from './text.ts'
 import { handOver } from './worker/hand-over.ts'
 import type { Worker } from './worker/worker.ts'
 
-// What executions are told, in the transaction of whoever tells them.
+// Sends messages to executions, in the transaction of the sender.
 
 const SIGNAL = 'select engine.signal($1, $2, $3, $4::json) as outcome'
 

@@ -21,7 +21,7 @@ test('a small value is written in one slice', async () => {
   expect(await write(undefined)).toEqual({ text: 'null', slices: 1 })
 })
 
-test('a large one in several, and the text is that of JSON.stringify', async () => {
+test('a large value is written in several slices, and the text equals JSON.stringify', async () => {
   for (const [value, slices] of [
     [{ a: large('a'), b: [large('b'), { 'c"': large('c'), left: undefined }], d: undefined }, 3],
     [[large('a'), undefined, 7, large('b')], 2],
@@ -34,7 +34,7 @@ test('a large one in several, and the text is that of JSON.stringify', async () 
   }
 })
 
-test('of any value beside something large', async () => {
+test('any value next to a large one is written as JSON.stringify does', async () => {
   const beside = { large: [large('a'), large('b')] }
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
@@ -53,7 +53,7 @@ const readBack = async (text: string) => {
   return { value, slices }
 }
 
-test('what was written is read back in slices', async () => {
+test('a written value is read back in slices', async () => {
   const text = '"\\\\" [{,}] \\'.repeat(30_000)
   for (const [value, slices] of [
     [{ a: [1, 'x', null] }, 1],
@@ -78,7 +78,7 @@ test('a member named __proto__ stays a member', async () => {
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
 })
 
-test('any value beside something large is read back', async () => {
+test('any value next to a large one is read back', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), fc.string(), async (value, name) => {
       const text = JSON.stringify({
@@ -93,7 +93,7 @@ test('any value beside something large is read back', async () => {
   )
 })
 
-test('what is refused ends the writing; names are looked at too', async () => {
+test('a refused part ends the writing, and member names are checked too', async () => {
   const seen: number[] = []
   const refuse = (part: string, written: number): void => {
     seen.push(written)

@@ -1,14 +1,17 @@
 import type { Json } from '#model/definition'
 import { jsonSize } from '#model/size'
 
-/** About what is written in one slice: 2 to 5 ms. */
+/** The approximate size of one slice, which takes 2 to 5 ms. */
 const SLICE_SIZE = 512 * 1024
-/** Each level is looked through for its parts, so that something large in many levels would be looked through as often. */
+/**
+ * The maximum depth of splitting. Each level is scanned for its parts, so a large value at many levels would be
+ * scanned that many times.
+ */
 const MAX_LEVELS = 4
 
 /**
- * Writes a value of an execution down as JSON.stringify does, part by part. Before each slice but the first it waits for `next`.
- * `check` sees each part, so that it can refuse before the rest is written.
+ * Serializes a value like JSON.stringify, part by part. Before each slice except the first, it waits for `next`.
+ * `check` receives each part, so that it can throw before the rest is written.
  */
 export async function writeInSlices(
   value: unknown,
@@ -62,7 +65,7 @@ export async function writeInSlices(
   return parts.join('')
 }
 
-/** Reads what JSON.stringify wrote, part by part. Before each slice but the first it waits for `next`. */
+/** Parses text of JSON.stringify, part by part. Before each slice except the first, it waits for `next`. */
 export async function readInSlices(text: string, next: () => Promise<void>): Promise<Json> {
   let inSlice = 0
   const parse = async (part: string): Promise<Json> => {
@@ -94,7 +97,7 @@ export async function readInSlices(text: string, next: () => Promise<void>): Pro
   return read(text, 0)
 }
 
-/** Also a member named `__proto__` is a member. */
+/** Sets a member, even one named `__proto__`. */
 const define = (object: Record<string, Json>, name: string, value: Json): void => {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
@@ -103,7 +106,7 @@ const define = (object: Record<string, Json>, name: string, value: Json): void =
 
 type Group = { key?: string; from: number; to: number }
 
-/** Members next to each other that are read together, or the value of one that is larger than a slice. */
+/** Yields adjacent members that are parsed together, or a single value that is larger than a slice. */
 function* groupsOf(text: string, isList: boolean): Generator<Group> {
   let begun = 1
   let at = 1
@@ -127,7 +130,7 @@ function* groupsOf(text: string, isList: boolean): Generator<Group> {
 const QUOTE = '"'
 const BACKSLASH = 92
 
-/** Where the text that begins at a quote ends. */
+/** Returns the end of the string that starts at a quote. */
 function endOfText(text: string, from: number): number {
   for (let end = text.indexOf(QUOTE, from + 1); ; end = text.indexOf(QUOTE, end + 1)) {
     let slashes = 0

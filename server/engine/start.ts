@@ -19,24 +19,26 @@ export type InnerStart = Start & {
   depth?: number
   retryOf?: string | null
   snapshot?: GraphState
-  /** Variables that the run which leads to this one began with. */
+  /** The variables of the parent or of the retried execution. */
   vars?: JsonObject | undefined
 }
 
 export type QueueLimits = {
-  /** Executions of one workspace that the rules of their workflows may keep waiting. */
+  /** The maximum number of executions of one workspace that rules of their workflows keep waiting. */
   gatedPerWorkspace: number
-  /** Executions of one workspace that may be queued. */
+  /** The maximum number of queued executions of one workspace. */
   perWorkspace: number
-  /** Appends this process may have waiting for the database. */
+  /** The maximum number of appends of this process that wait for the database. */
   journal: number
 }
 
 export const defaultQueueLimits: QueueLimits = { perWorkspace: 50_000, gatedPerWorkspace: 200_000, journal: 5_000 }
 
-/** How long a caller waits for its start to be durable. Longer than a database server takes to come back from a crash. */
+/**
+ * How long a caller waits for its start to be durable. Longer than a database server needs to restart after a crash.
+ */
 const PATIENCE = 5 * SECOND
-/** A database that has not answered for this long is not asked for more. */
+/** Starts are refused if the database has not answered for this long. */
 const STALLED = 3 * SECOND
 const DEPTH_FOR = SECOND / 4
 
@@ -80,7 +82,7 @@ const rowOf = (start: InnerStart, bytes: number): StartRow => ({
   gate: start.flow && start.workflowId !== null ? gateOf(start.flow, askedOf(start, start.workflowId)) : undefined,
 })
 
-/** What became of a start whose time is over is found by its idempotency key, or not at all. */
+/** Rejects after `ms`. The outcome of such a start can only be found by its idempotency key. */
 const within = <T>(promise: Promise<T>, ms: number): Promise<T> => {
   if (ms === Number.POSITIVE_INFINITY) return promise
   return new Promise((resolve, reject) => {
@@ -89,7 +91,10 @@ const within = <T>(promise: Promise<T>, ms: number): Promise<T> => {
   })
 }
 
-/** Starts executions: owned from birth where this process has room, queued where it has not. Durable either way. */
+/**
+ * Starts executions. This process owns the execution immediately if it has room; otherwise the execution is queued.
+ * It is durable in both cases.
+ */
 export const makeStarter = (deps: {
   worker: Worker | undefined
   store: Store
@@ -100,7 +105,7 @@ export const makeStarter = (deps: {
   const { worker, store, queue, limits } = deps
   const depths = new Map<string, { depth: Promise<number>; added: number; readAt: number }>()
 
-  /** Callers that come together look once. */
+  /** Reads the depth once for callers that arrive together. */
   const depthOf = (workspaceId: string, isGated: boolean) => {
     const key = isGated ? `gated ${workspaceId}` : workspaceId
     const now = performance.now()
@@ -150,7 +155,7 @@ export const makeStarter = (deps: {
     const isLater = row.startAt !== undefined || row.startInS !== undefined
     if (worker && !row.gate && !isLater && worker.hasRoomFor(start.workspaceId)) {
       const definition = await worker.loadDefinition(start.workspaceId, start.definitionRef)
-      // What only a newer release understands is queued for a worker that does.
+      // A definition that only a newer release understands is queued for a worker of that release.
       if (worker.understands(definition)) {
         if (await worker.begin(at, row, definition)) return { executionId, status: 'running', replayed: false }
         return alreadyStarted(start, executionId)
@@ -176,7 +181,7 @@ export const makeStarter = (deps: {
         if (error instanceof Refused) throw problem('malformed', 'The execution could not be stored.', { cause: error })
         if (error instanceof Full)
           throw problem('storage_full', 'The disk of the database is full.', { retryAfterS: 30, cause: error })
-        // Sent again with the same id: if it was written after all, that is the execution.
+        // The start is repeated with the same id. If the first try was written after all, that execution is returned.
         const lost =
           error instanceof Fenced || error instanceof Unknown || error instanceof Unsent || isConnectionLost(error)
         if (!lost) throw error
@@ -195,7 +200,7 @@ export const makeStarter = (deps: {
     if ((journal?.stalledFor() ?? 0) > STALLED || queue.stalledFor() > STALLED) throw noAnswer()
   }
 
-  /** `patience`: a child whose parent waits for it has for ever. */
+  /** `patience`: unlimited for a child whose parent waits for it. */
   const begin = async (start: InnerStart, patience = PATIENCE): Promise<Started> => {
     const executionId = start.executionId ?? newId()
     if (patience !== Number.POSITIVE_INFINITY) refuseWhenOverloaded()

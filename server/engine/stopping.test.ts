@@ -6,7 +6,7 @@ import { NodeFailure } from './node.ts'
 import type { ExecutionView } from './ports.ts'
 import { type Bench, kind, startTestEngine } from './testing.ts'
 
-// What is stopped in the middle, by somebody or by time, and what breaks off.
+// Work that is stopped by a user, by a timeout or by a failure while it runs.
 
 let database: TestDatabase
 let bench: Bench
@@ -14,7 +14,7 @@ let sent = 0
 
 beforeAll(async () => {
   database = await makeTestDatabase()
-  // As a request that is cut off: it fails with whatever the platform throws.
+  // Like a request that is aborted: it fails with the error that the platform throws.
   const cutOff = kind(
     'cut-off',
     'idempotent',
@@ -68,7 +68,7 @@ describe('a cancelled execution', () => {
       { nodes: [{ id: 'c', type: 'cut-off', retry: { max_attempts: 3, backoff_s: 0 } }], edges: [] },
     ],
     ['is in a map', { nodes: [{ id: 'm', type: 'map', args: { items: [1, 2], body } }], edges: [] }],
-  ])('is cancelled though its node %s', async (_name, definition) => {
+  ])('is cancelled although its node %s', async (_name, definition) => {
     const id = await bench.run(definition)
     await expect.poll(() => typesOf(id), { interval: 10 }).toContain('node.started')
     expect(await cancel(id)).toBe('accepted')
@@ -77,8 +77,8 @@ describe('a cancelled execution', () => {
   })
 })
 
-describe('a node whose time is over', () => {
-  test('a wait ends with that, unless it was over before', async () => {
+describe('a node that exceeds its timeout', () => {
+  test('is a wait: it fails, unless it ended before', async () => {
     const waiting = (for_s: number, timeout_s: number): Definition => ({
       nodes: [{ id: 'w', type: 'wait', args: { for_s }, timeout_s }],
       edges: [],
@@ -88,7 +88,7 @@ describe('a node whose time is over', () => {
     expect(await ended(intime)).toMatchObject({ status: 'succeeded' })
   })
 
-  test('a sub-workflow of an attempt that is over is cancelled, and says nothing about the next', async () => {
+  test('is a sub-workflow: the child is cancelled, and its end does not affect the next attempt', async () => {
     const child = bench.define({ nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] })
     const id = await bench.run({
       nodes: [
@@ -118,7 +118,7 @@ describe('a node whose time is over', () => {
   })
 })
 
-test('what may happen at most once is tried again only where nothing was done', async () => {
+test('an at_most_once node is retried only if nothing was done', async () => {
   const of = (certain: boolean): Definition => ({
     nodes: [{ id: 'u', type: 'unsent', args: { certain }, retry: { max_attempts: 3, backoff_s: 0 } }],
     edges: [],

@@ -48,7 +48,7 @@ const fillDisk = async (): Promise<void> => {
 const succeeded = async (id: string): Promise<void> =>
   expect(await bench.engine.waitFor(bench.workspaceId, id, 60 * SECOND)).toMatchObject({ status: 'succeeded' })
 
-test('on a full disk a start is refused as such, what is under way waits, and both go on when there is room', async () => {
+test('on a full disk, starts are refused and running executions wait, and both continue when there is room', async () => {
   const underWay = await bench.run({ nodes: [{ id: 'h', type: 'held' }], edges: [] })
   await fillDisk()
   const ref = bench.define(chain(2))
@@ -70,7 +70,7 @@ test('on a full disk a start is refused as such, what is under way waits, and bo
   await succeeded(await bench.run(ref))
 })
 
-test('a database that says nothing keeps no caller waiting; what was sent is found by its key', async () => {
+test('a database that does not answer keeps no caller waiting, and the start is found by its key', async () => {
   const ref = bench.define(chain(1))
   await succeeded(await bench.run(ref, { value: 0 }))
   const sha256 = (text: string) => createHash('sha256').update(text).digest()
@@ -81,7 +81,7 @@ test('a database that says nothing keeps no caller waiting; what was sent is fou
     code: 'unavailable',
     retryAfterS: 1,
   })
-  // By now it is known not to answer: nobody else waits at all.
+  // By now the database is known not to answer, so other callers do not wait at all.
   await expect(bench.run(ref)).rejects.toMatchObject({ code: 'unavailable' })
   await superuser.query('commit')
   await expect

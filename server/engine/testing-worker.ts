@@ -3,7 +3,7 @@ import type { Definition } from '#model/definition'
 import type { DatabaseUrls } from '#platform/db/pool'
 import { kind, startTestEngine } from './testing.ts'
 
-// A worker as a process of its own, so that tests can kill and stop it. Its nodes tell a local server what they do.
+// A worker in its own process, so that tests can kill and stop it. Its nodes report each effect to a local server.
 
 const { urls, definitions, effects } = JSON.parse(readFileSync(0, 'utf8')) as {
   urls: DatabaseUrls

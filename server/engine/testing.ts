@@ -12,7 +12,7 @@ import { type FlowSettings, flowOf } from './flow/rules.ts'
 import type { NodeCall, NodeKind, NodeResult } from './node.ts'
 import type { EndedExecution, Engine, EnginePorts, PeopleWait, Start } from './ports.ts'
 
-// An engine with small nodes and areas that live in memory, for tests and benches.
+// An engine with small nodes and in-memory areas, for tests and benchmarks.
 
 export const kind = (
   type: string,
@@ -37,7 +37,7 @@ export const kind = (
   run: async (call) => run(call),
 })
 
-/** Gives back its `value` argument. */
+/** Returns its `value` argument. */
 export const echo = kind('echo', 'pure', (call) => ({ output: call.args.value ?? null }))
 
 export type Bench = {
@@ -49,7 +49,7 @@ export type Bench = {
   ended: EndedExecution[]
   define(definition: Definition): string
   run(definition: Definition | string, input?: Json, more?: Partial<Start>): Promise<string>
-  /** Sets the rules of a workflow, as its settings do; gives what a start of it carries. */
+  /** Sets the rules of a workflow, and returns the fields for a start of it. */
   rule(workflowId: string, settings: FlowSettings): Promise<Pick<Start, 'workflowId' | 'flow'>>
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
-// PostgreSQL stores neither NUL nor half a surrogate pair, and would refuse the whole batch for one of them.
-// JSON.stringify writes both as \u escapes, so a text without such an escape is clean: the common case is one search.
+// PostgreSQL can store neither NUL nor half a surrogate pair, and would refuse the whole batch. JSON.stringify writes
+// both as \u escapes, so a text without such an escape is valid: the common case needs one search.
 
 const BAD = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2}(?!\\ud[c-f])|d[c-f][0-9a-f]{2})/i
 
-/** Whether JSON text, as JSON.stringify wrote it, holds characters that cannot be stored. */
+/** Checks whether text of JSON.stringify contains characters that cannot be stored. */
 export const hasBadText = (json: string): boolean => json.includes('\\u') && BAD.test(json)

@@ -1,4 +1,4 @@
-/** What led to an execution. */
+/** What started an execution. */
 export type TriggerKind =
   | 'user'
   | 'webhook'
@@ -9,5 +9,8 @@ export type TriggerKind =
   | 'workflow'
   | 'event'
   | 'system'
-  /** A draft that somebody tries, and what it starts: it leaves no trace in lists, statistics, billing or event destinations. */
+  /**
+   * A draft that a user tries, and the executions that it starts. A trial is not in lists, statistics, billing or
+   * event destinations.
+   */
   | 'trial'

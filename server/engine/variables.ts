@@ -3,9 +3,11 @@ import { keptVariables, variablesWanted, wantsVariables } from '#model/variables
 import type { EnginePorts } from './ports.ts'
 
 /**
- * The variables a run begins with, journalled with its start. `given`: those of the run that leads to it. Its parent kept all that there
- * were, so what is not among them was added since and is not there for this run either. The run that it retries kept what its own
- * version reads; what another version reads besides is read now. A definition that reads none asks nobody.
+ * Returns the variables of an execution at its start, which are journalled with the start. `given`: the variables of
+ * the execution that leads to it. A parent has kept all variables that existed, so a variable that is not in `given`
+ * was added later and is not visible to this execution either. A retried execution has kept only the variables that
+ * its version reads; the others that another version reads are read now. A definition without variables needs no
+ * read.
  */
 export async function variablesAtStart(
   ports: Pick<EnginePorts, 'readVariables'>,

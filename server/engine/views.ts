@@ -3,7 +3,7 @@ import type { BlobRef } from './blob-ref.ts'
 import type { Initiator } from './initiator.ts'
 import type { TriggerKind } from './trigger-kind.ts'
 
-// What readers of an execution are shown.
+// The views for readers of an execution.
 
 export type WaitingFor = {
   kind: 'clarification' | 'approval' | 'event' | 'timer' | 'slot' | 'execution' | 'platform'
@@ -20,20 +20,20 @@ export type NodeView = {
   started_at: string | null
   finished_at: string | null
   output?: Json
-  /** Stands in for `output` when it is over 32 KiB. */
+  /** Replaces `output` if the output is over 32 KiB. */
   blob?: BlobRef
   error?: ExecutionError
-  /** The way out; absent means `out`, or that it is not over. */
+  /** The port that the node left by. Absent means `out`, or that the node has not ended. */
   port?: string
 }
 
-/** What language models counted for a node; of a map or loop, for everything in it. */
+/** The usage of language models by a node. For a map or loop, it includes everything inside. */
 export type NodeUsage = {
-  /** Null: asked for the execution and not by a node, such as an agent's vote on a gate. */
+  /** Null if a call was made for the execution and not by a node, such as an agent's vote on a gate. */
   node_id: string | null
   input_tokens: number
   output_tokens: number
-  /** Null where nobody knows it of any call. */
+  /** Null if the cost of no call is known. */
   cost: number | null
   calls: number
   unpriced_calls: number
@@ -46,7 +46,7 @@ export type ExecutionView = {
   system_slug: string | null
   version_id: string | null
   status: ExecutionStatus
-  /** Null where it is larger than 1 MiB: `large_input` says so, and `readInput` gives it. */
+  /** Null if the input is larger than 1 MiB. Then `large_input` is set, and `readInput` returns the input. */
   input: Json
   large_input: { sha256: string; bytes: number } | null
   results: Json
@@ -62,14 +62,14 @@ export type ExecutionView = {
   priority: number
   tags: string[]
   metadata: JsonObject
-  /** The time of the schedule that it runs for. */
+  /** The scheduled time for which the execution was started. */
   scheduled_at: Date | null
   created_at: Date
   started_at: Date | null
   finished_at: Date | null
   nodes: NodeView[]
   usage: NodeUsage[]
-  /** The last journal event this view includes: where a socket resumes. */
+  /** The last journal event that this view includes. A socket resumes after it. */
   seq: number
 }
 

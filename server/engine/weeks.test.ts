@@ -33,7 +33,7 @@ beforeAll(async () => {
   database = await makeTestDatabase()
   db = openDatabase({ urls: database.urls, log: pino({ level: 'fatal' }) })
   owner = await database.superuser()
-  // As it is after more than a year.
+  // The state after more than a year.
   for (let week = 1; week <= 60; week += 1)
     await owner.query(
       `select engine.ensure_week(date_trunc('week', now() at time zone 'utc') at time zone 'utc' - $1 * interval '7 days')`,
@@ -55,7 +55,7 @@ const idAt = (ms: number): string => {
 
 type Made = { workspaceId: string; executionId: string; week: string }
 
-/** An execution with its journal, a message, an item of a map, a question and a gate. */
+/** Adds an execution with its journal, a message, an item of a map, a question and a gate. */
 async function add(ageDays: number, status: string, endedDays = ageDays): Promise<Made> {
   const [workspaceId, executionId] = [newId(), idAt(Date.now() - ageDays * DAY)]
   await owner.query(`select engine.ensure_week(to_timestamp($1, 'YYYYMMDD')::timestamp at time zone 'utc')`, [
@@ -79,7 +79,7 @@ async function add(ageDays: number, status: string, endedDays = ageDays): Promis
     `insert into map_items (workspace_id, execution_id, path, index, status) values ($1, $2, 'm', 0, 'succeeded')`,
     [workspaceId, executionId],
   )
-  // The workspace itself does not matter here.
+  // The workspace itself is not needed here.
   await owner.query(`set session_replication_role = 'replica'`)
   await owner.query(
     `insert into questions (workspace_id, clarification_id, execution_id, node_path, node_id, question, schema)
@@ -111,7 +111,7 @@ const untilItWaits = () => until(async () => (await owner.query(WAITING)).rowCou
 const tablesNamed = async (name: string): Promise<number> =>
   (await owner.query('select from pg_class where relname = $1', [name])).rowCount ?? 0
 
-/** Partitions of executions that a statement looks into, as the engine's connections plan it. */
+/** Returns the partitions of executions that a statement reads, according to the plan of an engine connection. */
 async function partitionsIn(statement: string, values: string): Promise<string[]> {
   await owner.query('begin')
   try {
@@ -128,7 +128,7 @@ async function partitionsIn(statement: string, values: string): Promise<string[]
 }
 
 describe('with sixty weeks', () => {
-  test('a query that names an execution reads the partition of its week and no other', async () => {
+  test('a query with an execution id reads only the partition of its week', async () => {
     const { workspaceId, executionId, week } = await add(100, 'succeeded')
     const values = `('${workspaceId}', '${executionId}')`
     const where = 'where workspace_id = $1 and execution_id = $2'
@@ -143,21 +143,22 @@ describe('with sixty weeks', () => {
     expect(JSON.stringify(found.rows)).toContain(`on events_${week}`)
   })
 
-  test('weeks in which everything has ended are sealed, and looking for live executions opens none of them', async () => {
+  test('weeks in which every execution has ended are sealed, and the search for live executions reads none of them', async () => {
     await add(150, 'succeeded')
     const live = await add(200, 'waiting')
     await forget()
     for (const status of ['queued', 'running', 'waiting']) {
       const opened = await partitionsIn(`as select from executions where status = '${status}'`, '')
       expect(opened).toContain(`executions_${live.week}`)
-      // The week of the live one, three that are not over for two weeks, this one and those ahead, and the default one.
+      // The week of the live execution, three recent weeks that are not sealed yet, this week, future weeks, and the
+      // default partition.
       expect(opened.length).toBeLessThan(12)
     }
     expect(
       (await partitionsIn('as select from executions where tell_end and finished_at is not null', '')).length,
     ).toBeLessThan(12)
 
-    // Once it has ended its week is sealed as well.
+    // After the execution ended, its week is sealed as well.
     await owner.query(
       `update executions set status = 'cancelled', waiting_for = '[]', finished_at = now() where execution_id = $1`,
       [live.executionId],
@@ -168,7 +169,7 @@ describe('with sixty weeks', () => {
     )
   })
 
-  test('the journal finds the execution that it updates by its key, not among all that run, and leaves sealed weeks out', async () => {
+  test('the journal finds the execution that it updates by its key, not among all running ones, and reads no sealed week', async () => {
     const { week } = await add(0, 'waiting')
     await forget()
     const client = await db.enginePool.connect()
@@ -183,7 +184,7 @@ describe('with sixty weeks', () => {
         .filter((line) => / on executions_\w+ e_/.test(line) && /Scan/.test(line))
       expect(reads.some((line) => line.includes(`using executions_${week}_pkey`))).toBe(true)
       for (const line of reads) expect(line).toContain('_pkey')
-      // This week, those ahead, three that are not over for two weeks, and the default one.
+      // This week, future weeks, three recent weeks that are not sealed yet, and the default partition.
       expect(reads.length).toBeLessThan(12)
       await client.query('deallocate commit_of_batch')
     } finally {
@@ -191,7 +192,7 @@ describe('with sixty weeks', () => {
     }
   })
 
-  test('weeks that are old are dropped with everything that belongs to them; what is kept moves and stays whole', async () => {
+  test('old weeks are dropped with everything that belongs to them; executions that are kept are moved and stay complete', async () => {
     const old = RETENTION + 8
     const gone = await add(old, 'succeeded')
     const [waiting, lately] = [await add(old, 'waiting'), await add(old, 'succeeded', 5)]
@@ -201,7 +202,7 @@ describe('with sixty weeks', () => {
     expect([await rowsOf(waiting), await rowsOf(lately)]).toEqual([ALL, ALL])
     expect([await tablesNamed(`executions_${gone.week}`), await tablesNamed(`events_${gone.week}`)]).toEqual([0, 0])
     expect(removed).not.toContain(`runs/${gone.week}/`)
-    // It can still be told something, and end.
+    // The kept execution can still receive a message, and end.
     const signal = await owner.query(`select engine.signal($1, $2, 'vote', '{}') as outcome`, [
       waiting.workspaceId,
       waiting.executionId,
@@ -217,7 +218,7 @@ describe('with sixty weeks', () => {
     expect(removed.at(-1)).toBe(`runs/${gone.week}/`)
   })
 
-  test('a week of which many are kept loses the others in portions, and is dropped later', async () => {
+  test('a week with many kept executions loses the others in portions, and is dropped later', async () => {
     const old = RETENTION + 15
     const gone = await add(old, 'succeeded')
     const kept: Made[] = []
@@ -231,14 +232,14 @@ describe('with sixty weeks', () => {
     expect(await tablesNamed(`executions_${gone.week}`)).toBe(0)
   })
 
-  test('while somebody reads, no drop waits in front of everybody else: it gives up, loses nothing, and is done later', async () => {
+  test('a drop does not block other statements while a reader holds the table: it gives up, loses nothing, and is done later', async () => {
     const old = RETENTION + 22
     const gone = await add(old, 'succeeded')
     const reader = await database.superuser()
     await reader.query('begin')
     await reader.query('select count(*) from executions')
     const forgetting = forget()
-    // Others are served all the while: whatever waits for the table does so for a tenth of a second.
+    // Other statements are served all the time, because the drop waits for the table for at most a tenth of a second.
     await untilItWaits()
     expect((await owner.query('select from executions where execution_id = $1', [gone.executionId])).rowCount).toBe(1)
     await reader.query('commit')
@@ -247,9 +248,9 @@ describe('with sixty weeks', () => {
     expect(await rowsOf(gone)).toEqual(NONE)
   })
 
-  test('what is started in an old week in the moment in which that is dropped is kept', async () => {
+  test('an execution that is started in an old week while the week is being dropped is kept', async () => {
     const gone = await add(RETENTION + 36, 'succeeded')
-    // Of the same week.
+    // An id of the same week.
     const executionId = gone.executionId.slice(0, 13) + newId().slice(13)
     const starting = await database.superuser()
     await starting.query('begin')
@@ -267,7 +268,7 @@ describe('with sixty weeks', () => {
     expect(await rowsOf(gone)).toEqual(NONE)
   })
 
-  test('a drop that was interrupted before the tables were removed is finished by the next', async () => {
+  test('a drop that was interrupted before the tables were removed is finished by the next run', async () => {
     const old = RETENTION + 29
     const gone = await add(old, 'succeeded')
     const [{ start_at }] = (
@@ -281,7 +282,7 @@ describe('with sixty weeks', () => {
   })
 
   test.each(['all', 'api'] as const)(
-    'an execution with an id of a sealed week opens it again, started by a process with the role %s',
+    'an execution with an id of a sealed week opens the week again, if started by a process with the role %s',
     async (role) => {
       const { week } = await add(role === 'all' ? 250 : 260, 'succeeded')
       await forget()
@@ -313,7 +314,7 @@ describe('with sixty weeks', () => {
     },
   )
 
-  test('there are partitions for the weeks ahead', async () => {
+  test('there are partitions for future weeks', async () => {
     const ages = (await listWeeks(db)).map(({ age }) => age)
     expect(ages.filter((age) => age < 0)).toHaveLength(4)
     expect(ages.filter((age) => age >= 0 && age < WEEK)).toHaveLength(1)

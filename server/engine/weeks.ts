@@ -4,18 +4,22 @@ import type { Blobs } from '#providers/blobs/index'
 import { blobsOf } from './outputs.ts'
 import { whenFree } from './when-free.ts'
 
-// Executions and their journal stand in partitions by week. A week in which everything has ended is sealed, so that looking for
-// live executions does not open it; a week that is old enough is dropped. Both need a lock that every statement on executions
-// waits behind, so they give up after a tenth of a second and are tried again (docs/decisions/weekly-executions.md).
+// Executions and their journals are partitioned by week. A week in which every execution has ended is sealed, so that
+// the search for live executions does not read it. A week that is old enough is dropped. Both operations need a lock
+// that blocks every statement on executions, so they give up after a tenth of a second and are tried again
+// (docs/decisions/weekly-executions.md).
 
 const WEEK = 7 * DAY
 const AT_ONCE = 500
-/** Copied while the tables are locked. With a week of 100,000 executions and 200 kept, no read took longer than before. */
+/**
+ * The maximum number of executions that are copied while the tables are locked. With a week of 100,000 executions and
+ * 200 kept, no read took longer than before.
+ */
 const MAX_KEPT = 200
 
 const nameOf = (week: Date): string => week.toISOString().slice(0, 10).replaceAll('-', '')
 
-/** Where the blobs of all executions of a week are. */
+/** Returns the prefix of the blobs of all executions of a week. */
 export const blobsOfWeek = (week: Date): string => `runs/${nameOf(week)}/`
 
 type Week = { startAt: Date; age: number }
@@ -32,7 +36,7 @@ export async function listWeeks(db: Database): Promise<Week[]> {
 export const ensureWeeks = (db: Database): Promise<unknown> =>
   whenFree(() => db.engine((tx) => tx.rows('select engine.ensure_partitions()')))
 
-/** A week that is over is sealed once nothing in it is live. */
+/** Seals a past week in which no execution is live. */
 async function sealWeek(db: Database, week: Date): Promise<void> {
   const sealed = await whenFree(() =>
     db.engine((tx) => tx.row<{ sealed: boolean }>('select engine.seal_week($1) as sealed', [week])),
@@ -40,7 +44,7 @@ async function sealWeek(db: Database, week: Date): Promise<void> {
   if (sealed?.sealed) await whenFree(() => db.engine((tx) => tx.rows('select engine.confirm_seal($1)', [week])))
 }
 
-/** In portions, for what does not go with a whole week. */
+/** Deletes, in portions, executions that are not deleted with a whole week. */
 async function forgetFrom(
   deps: { db: Database; blobs: Blobs; retentionDays: number },
   partition: string,
@@ -56,7 +60,7 @@ async function forgetFrom(
         AT_ONCE,
       ]),
     )
-    // Blobs of a week that is still there as a whole go with it.
+    // Otherwise the week of the journal still exists as a whole, and the blobs are deleted with it.
     if (journal)
       for (const { workspace_id, execution_id } of gone)
         await deps.blobs.removeUnder(blobsOf({ workspaceId: workspace_id, executionId: execution_id }))
@@ -65,7 +69,7 @@ async function forgetFrom(
   }
 }
 
-/** Says how many executions went, and whether none is left. */
+/** Returns the number of deleted executions, and whether none is left. */
 async function dropWeek(
   deps: { db: Database; blobs: Blobs; retentionDays: number },
   week: Date,
@@ -84,7 +88,7 @@ async function dropWeek(
   return { gone: gone - detached.kept, kept: detached.kept > 0 }
 }
 
-/** The last execution that was kept of a week has gone: so do the blobs of all others of that week. */
+/** Deletes the blobs of a dropped week when the last execution that was kept of it is gone. */
 async function forgetKeptWeeks(db: Database, blobs: Blobs): Promise<number> {
   const over = await db.engine((tx) =>
     tx.rows<{ start_at: Date }>(

@@ -4,8 +4,9 @@ const TRIES = 20
 const isLocked = (error: unknown): boolean => LOCKED.has((error as { code?: string }).code ?? '')
 
 /**
- * Does what needs a table for itself. A statement that waits for such a lock holds up everybody behind, so the database gives up after a
- * tenth of a second (`lock_timeout` of the function) and it is tried again. Undefined where the table was never free.
+ * Runs work that needs an exclusive table lock. A statement that waits for such a lock blocks all statements behind
+ * it, so the database gives up after a tenth of a second (`lock_timeout` of the function) and the work is tried
+ * again. Returns undefined if the table was never free.
  */
 export async function whenFree<T>(work: () => Promise<T>): Promise<T | undefined> {
   for (let tries = 1; ; tries += 1) {

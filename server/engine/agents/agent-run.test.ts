@@ -79,7 +79,7 @@ const rotten = toolKind('rotten.tool', 'idempotent', async () => {
   throw new Error('password=hunter2')
 })
 const long = toolKind('long.tool', 'idempotent', async () => 'x'.repeat(100_000))
-/** Stands in for the node: what it is given is what counts here. */
+/** Replaces the real node. The tests check the arguments it receives. */
 const serviceCall: NodeKind = {
   ...mail,
   descriptor: { ...mail.descriptor, type: 'service.call' },
@@ -118,7 +118,7 @@ const call = (name: string, args: unknown = { city: 'Oslo' }) => callTools([{ na
 const lastToolText = (): string | undefined => fake.asked.at(-1)?.messages.findLast(({ role }) => role === 'tool')?.text
 
 describe('agent.run', () => {
-  test('reaches a goal with a tool, and says what it did and used', async () => {
+  test('reaches a goal with a tool, and reports its steps and usage', async () => {
     fake.script(call('weather_read'), say('It is 7 degrees in Oslo', { input: 30, output: 5 }))
     const { output, usage } = await run({ tools: ['weather.read'] })
     expect(output).toEqual({
@@ -139,7 +139,7 @@ describe('agent.run', () => {
     expect(fake.asked[0]?.tools).toEqual(['weather_read'])
   })
 
-  test('offers no tool that was not granted, and runs none', async () => {
+  test('neither offers nor runs a tool that was not granted', async () => {
     fake.script(call('letter_send'), say('I cannot'))
     await run({ tools: ['weather.read'] })
     expect(fake.asked[0]?.tools).toEqual(['weather_read'])
@@ -168,27 +168,27 @@ describe('agent.run', () => {
     expect(output.steps[0]?.calls[0]).toMatchObject({ ok: false, result: expect.stringContaining('nothing was done') })
   })
 
-  test('tells the model of a tool that failed, and goes on', async () => {
+  test('tells the model that a tool failed, and continues', async () => {
     fake.script(call('sick_tool'), say('The service is down'))
     const { output } = await run({ tools: ['sick.tool'] })
     expect(output.answer).toBe('The service is down')
     expect(lastToolText()).toContain('http_status: the target answered 500')
   })
 
-  test('tells neither the model nor people what went wrong inside', async () => {
+  test('reveals an internal error neither to the model nor to users', async () => {
     fake.script(call('rotten_tool'), say('It broke'))
     const { output } = await run({ tools: ['rotten.tool'] })
     expect(JSON.stringify([output, fake.asked])).not.toContain('hunter2')
   })
 
-  test('shows the model only a part of a long result, visibly', async () => {
+  test('shows the model only a part of a long result, and says how much was left out', async () => {
     fake.script(call('long_tool'), say('Long'))
     await run({ tools: ['long.tool'] })
     expect(lastToolText()?.length).toBeLessThan(17_000)
     expect(lastToolText()).toContain('84000 characters left out')
   })
 
-  test('gives each tool call an effect key of its own, the same on every attempt', async () => {
+  test('gives each tool call its own effect key, which is the same on every attempt', async () => {
     const oslo = { name: 'weather_read', arguments: { city: 'Oslo' } }
     fake.otherwise((asked) => (asked.messages.length > 4 ? say('done') : callTools([oslo, oslo])))
     await run({ tools: ['weather.read'] })
@@ -202,7 +202,7 @@ describe('agent.run', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('in the last turn no tool can be called; a model that insists ends the agent', async () => {
+  test('allows no tool call in the last turn, and fails if the model still makes one', async () => {
     fake.otherwise(call('weather_read'))
     const failure = await failureOf(run({ tools: ['weather.read'], max_steps: 3 }))
     expect(failure).toMatchObject({ code: 'step_budget_exceeded', retryable: false })
@@ -211,14 +211,14 @@ describe('agent.run', () => {
     expect(done).toHaveLength(2)
   })
 
-  test('stops when its tokens are used up, and never asks for more than are left', async () => {
+  test('stops when its tokens are used up, and never requests more tokens than are left', async () => {
     fake.otherwise(callTools([{ name: 'weather_read', arguments: { city: 'Oslo' } }], { input: 400, output: 50 }))
     const failure = await failureOf(run({ tools: ['weather.read'], max_tokens: 1_000 }))
     expect(failure.code).toBe('token_budget_exceeded')
     expect(fake.asked.map(({ maxTokens }) => maxTokens)).toEqual([1_000, 550, 100])
   })
 
-  test('a turn that uses its tokens up runs no tool', async () => {
+  test('runs no tool after a turn that used up the tokens', async () => {
     fake.otherwise(callTools([{ name: 'letter_send', arguments: { city: 'Oslo' } }], { input: 900_000, output: 50 }))
     const failure = await failureOf(run({ tools: ['letter.send'], max_tokens: 10_000 }))
     expect(failure).toMatchObject({ code: 'token_budget_exceeded', retryable: false })
@@ -227,12 +227,12 @@ describe('agent.run', () => {
     expect(fake.count()).toBe(1)
   })
 
-  test('does not send what would certainly pass the budget', async () => {
+  test('does not send a request that would certainly exceed the token budget', async () => {
     expect((await failureOf(run({ goal: 'x'.repeat(90_000), max_tokens: 1_000 }))).code).toBe('token_budget_exceeded')
     expect(fake.count()).toBe(0)
   })
 
-  test('an answer that was cut off is no answer', async () => {
+  test('fails if the answer was cut off', async () => {
     fake.script(cutOff('It is 7 deg'))
     expect((await failureOf(run({}))).code).toBe('token_budget_exceeded')
   })
@@ -246,7 +246,7 @@ describe('agent.run', () => {
     expect(await failureOf(run({}))).toMatchObject({ code, retryable })
   })
 
-  test('a retry goes on where the attempt before it failed', async () => {
+  test('continues on a retry where the previous attempt failed', async () => {
     const journal: StepJournal = new Map()
     fake.script(call('weather_read'), status(400))
     await failureOf(run({ tools: ['weather.read'] }, { journal }))
@@ -273,7 +273,7 @@ describe('agent.run', () => {
   })
 })
 
-describe('a crash in the middle of agent.run', () => {
+describe('a crash during agent.run', () => {
   const script = () =>
     fake.otherwise((asked) => {
       const results = asked.messages.filter(({ role }) => role === 'tool').length
@@ -298,14 +298,14 @@ describe('a crash in the middle of agent.run', () => {
     'turn:3',
   ]
 
-  test('is what the next tests go through', async () => {
+  test('can happen after each of these recorded steps', async () => {
     script()
     const journal: StepJournal = new Map()
     await run(args(), { journal })
     expect([...journal.keys()]).toEqual(steps)
   })
 
-  test.each(steps)('after %s was recorded repeats nothing', async (name) => {
+  test.each(steps)('after %s was recorded does not repeat any recorded step', async (name) => {
     script()
     const journal: StepJournal = new Map()
     const crashWhen: CrashPoint = (at) => at.name === name && at.moment === 'recorded'
@@ -314,14 +314,14 @@ describe('a crash in the middle of agent.run', () => {
     expect(output.answer).toBe('done')
     expect(fake.count()).toBe(3)
     const begun = name.endsWith(':begun')
-    // Begun and not known to have ended: not done by the attempt that took over either.
+    // The attempt that took over does not repeat a tool call that was started and whose end was not recorded.
     expect(done.filter(({ type }) => type === 'letter.send')).toHaveLength(begun && name.startsWith('tool:1') ? 0 : 1)
     expect(mcp.calls).toHaveLength(begun && name.startsWith('tool:2') ? 0 : 1)
     expect(done.filter(({ type }) => type === 'weather.read')).toHaveLength(1)
   })
 
   test.each(['tool:1.1', 'tool:2.0'])(
-    'after the effect of %s, before it was recorded, does not do it twice',
+    'after the effect of %s, before its result was recorded, does not cause the effect twice',
     async (name) => {
       script()
       const journal: StepJournal = new Map()
@@ -334,7 +334,7 @@ describe('a crash in the middle of agent.run', () => {
     },
   )
 
-  test('repeats an idempotent tool under the same key', async () => {
+  test('repeats an idempotent tool with the same effect key', async () => {
     script()
     const journal: StepJournal = new Map()
     const crashWhen: CrashPoint = (at) => at.name === 'tool:1.0' && at.moment === 'done'
@@ -368,13 +368,13 @@ describe('tools of a tool server', () => {
     ])
   })
 
-  test('are only those that were granted', async () => {
+  test('are offered only if they were granted', async () => {
     fake.script(say('none'))
     await run({ mcp: [{ url: mcp.url, tools: ['add', 'launch'] }] })
     expect(fake.asked[0]?.tools).toEqual(['mcp1_add'])
   })
 
-  test('at a private address are not reached', async () => {
+  test('are not called at a private address', async () => {
     const guarded = makeOutgoing({ allowTargets: [] })
     const agent = makeAgentRun({ llm, outgoing: guarded, kindOf })
     const failure = await failureOf(agent.run(makeNodeCall({ args: { goal: 'x', mcp: [{ url: mcp.url }] } })))
@@ -382,7 +382,7 @@ describe('tools of a tool server', () => {
     await guarded.close()
   })
 
-  test('mcp.call can be granted as a tool, through the same guard', async () => {
+  test('can be called through a granted mcp.call, with the same check of the address', async () => {
     const guarded = makeOutgoing({ allowTargets: [] })
     const agent = makeAgentRun({ llm, outgoing, kindOf: () => makeMcpCall({ outgoing: guarded }) })
     fake.script(call('mcp_call', { server: { url: mcp.url }, tool: 'add', arguments: { a: 1, b: 1 } }), say('no'))
@@ -393,7 +393,7 @@ describe('tools of a tool server', () => {
   })
 })
 
-describe('actions of services', () => {
+describe('actions of services as tools', () => {
   const grant = {
     service: 'slack',
     action: 'send_message',
@@ -401,7 +401,7 @@ describe('actions of services', () => {
     arguments: { fixed: { channel: 'C1' } },
   }
 
-  test('are called as the node does, with the credential and the arguments of the author', async () => {
+  test('are called like the node service.call, with the credential and the fixed arguments of the author', async () => {
     fake.script(
       call('slack_send_message', { channel: 'C2', text: 'Hello' }),
       call('slack_send_message', { text: 'Hello' }),
@@ -423,7 +423,7 @@ describe('actions of services', () => {
     expect(JSON.stringify(fake.asked.map(({ body }) => body))).not.toContain(grant.credential_id)
   })
 
-  test('must exist', async () => {
+  test('must exist, and so must their fixed arguments', async () => {
     expect((await failureOf(run({ tools: [{ service: 'slack', action: 'fly' }] }))).code).toBe('tool_not_grantable')
     const wrong = { ...grant, arguments: { fixed: { nothing: 1 } } }
     expect((await failureOf(run({ tools: [wrong] }))).message).toContain('has no argument "nothing"')
@@ -433,7 +433,7 @@ describe('actions of services', () => {
 describe('arguments that the author sets', () => {
   const grant = (args: JsonObject): JsonObject => ({ tools: [{ type: 'weather.read', arguments: args }] })
 
-  test('fixed ones are in every call, and the model neither sees nor changes them', async () => {
+  test('are in every call if fixed, and the model neither sees nor changes them', async () => {
     fake.script(call('weather_read', { city: 'Oslo' }), call('weather_read', {}), say('Seven degrees'))
     const { output } = await run(grant({ fixed: { city: 'Bergen' } }))
     expect(output.steps.flatMap(({ calls }) => calls.map(({ ok }) => ok))).toEqual([false, true])
@@ -441,7 +441,7 @@ describe('arguments that the author sets', () => {
     expect(JSON.stringify(fake.asked[0]!.body.tools)).not.toContain('city')
   })
 
-  test('of allowed ones it chooses', async () => {
+  test('can be chosen by the model from the allowed values', async () => {
     fake.script(call('weather_read', { city: 'Rome' }), call('weather_read', { city: 'Oslo' }), say('Seven'))
     const { output } = await run(grant({ allowed: { city: ['Oslo', 'Bergen'] } }))
     expect(output.steps.flatMap(({ calls }) => calls.map(({ ok }) => ok))).toEqual([false, true])
@@ -449,7 +449,7 @@ describe('arguments that the author sets', () => {
     expect(JSON.stringify(fake.asked[0]!.body.tools)).toContain('["Oslo","Bergen"]')
   })
 
-  test('the same kind with other arguments is another tool', async () => {
+  test('make another tool of the same node kind', async () => {
     fake.script(call('weather_read', {}), call('weather_read_2', {}), say('Done'))
     await run({
       tools: ['Oslo', 'Rome'].map((city) => ({ type: 'weather.read', arguments: { fixed: { city } } })),
@@ -457,7 +457,7 @@ describe('arguments that the author sets', () => {
     expect(done.map(({ args }) => args.city)).toEqual(['Oslo', 'Rome'])
   })
 
-  test('must be arguments of the tool', async () => {
+  test('must be arguments that the tool has', async () => {
     for (const args of [{ fixed: { town: 'Oslo' } }, { allowed: { town: ['Oslo'] } }] as JsonObject[]) {
       const failure = await failureOf(run(grant(args)))
       expect([failure.code, failure.message]).toEqual(['tool_not_grantable', expect.stringContaining('"town"')])
@@ -465,7 +465,7 @@ describe('arguments that the author sets', () => {
     expect(fake.asked).toHaveLength(0)
   })
 
-  test('that do not fit the tool are refused before it runs', async () => {
+  test('are refused before the tool runs if they do not fit the tool', async () => {
     fake.script(call('weather_read', {}), say('I cannot'))
     const { output } = await run(grant({ fixed: { city: 7 } }))
     expect(output.steps[0]!.calls[0]!.ok).toBe(false)
@@ -477,14 +477,14 @@ describe('structured output', () => {
   const schema = fields({ degrees: { type: 'integer' } }, ['degrees'])
   const shownValue = (ran: { output: object }): Json | undefined => (ran.output as { value?: Json }).value
 
-  test('is a value of the schema, corrected once, beside the answer', async () => {
+  test('is a value of the schema, corrected once, in addition to the answer', async () => {
     fake.script(call('weather_read'), say('It has 7 degrees'), json({ degrees: 'seven' }), json({ degrees: 7 }))
     const ran = await run({ tools: ['weather.read'], output_schema: schema })
     expect([ran.output.answer, shownValue(ran)]).toEqual(['It has 7 degrees', { degrees: 7 }])
     expect(ran.usage).toMatchObject({ input_tokens: 80 })
   })
 
-  test('is asked for once, although the worker dies after it', async () => {
+  test('is requested once, even if the worker dies afterwards', async () => {
     const journal: StepJournal = new Map()
     fake.script(say('It has 7 degrees'), json({ degrees: 7 }))
     await run({ output_schema: schema }, { journal })
@@ -494,7 +494,7 @@ describe('structured output', () => {
   })
 
   test.each([[{ type: 'array' }], [{ type: 'object', properties: { a: { type: 'nothing' } } }]])(
-    'needs a schema of an object that is one: %j',
+    'requires a valid schema of an object: %j',
     async (wrong) => {
       expect((await failureOf(run({ output_schema: wrong as JsonObject }))).code).toBe('args_invalid')
       expect(fake.asked).toHaveLength(0)
@@ -506,14 +506,14 @@ describe('the cost limit', () => {
   const dear = (cost: number) =>
     callTools([{ name: 'weather_read', arguments: { city: 'Oslo' } }], { input: 5, output: 5, cost })
 
-  test('ends the run before a tool is called', async () => {
+  test('fails the agent before it calls a tool', async () => {
     fake.script(dear(0.4), dear(0.7))
     const failure = await failureOf(run({ tools: ['weather.read'], max_cost: 1 }))
     expect(failure.code).toBe('cost_budget_exceeded')
     expect(done).toHaveLength(1)
   })
 
-  test('is not guessed where the provider does not tell', async () => {
+  test('fails the agent if the provider does not report the cost', async () => {
     fake.script(call('weather_read'))
     expect((await failureOf(run({ tools: ['weather.read'], max_cost: 1 }))).code).toBe('cost_unknown')
     expect(done).toEqual([])

@@ -5,10 +5,13 @@ import type { ToolCall } from '#providers/llm/index'
 import { type CallBounds, chosenOf } from './call-bounds.ts'
 import type { AgentTool } from './tools.ts'
 
-// People decide about one call of a tool. The payload that they vote on is the call itself, so an approval holds for these
-// arguments and no others: what the model asks for next is another payload and another vote, and so are arguments that people edited.
+// People decide about one tool call. The payload that they vote on is the call itself, so an approval applies only to
+// these arguments. The next call of the model, and arguments that people edited, are a new payload and need a new
+// vote.
 
-/** `edited`: the arguments that people approved in place of the model's, without fixed ones, and who wrote them. */
+/**
+ * `edited`: the arguments, without the fixed ones, that people approved instead of the model's, and who edited them.
+ */
 export type Decision = { outcome: string; why: string; edited?: { arguments: JsonObject; by: string } }
 
 const MAX_WHY = 2_000
@@ -36,7 +39,8 @@ function editedIn(output: Json, bounds: CallBounds): Decision['edited'] {
   const { payload, edited_by } = isObject(output) ? output : {}
   if (!isObject(payload) || !isObject(payload.arguments) || !isObject(edited_by)) return undefined
   const { chosen, problems } = chosenOf(bounds, payload.arguments)
-  // Checked when they were edited, against the same bounds: a definition does not change while it runs.
+  // The arguments were checked against the same bounds when they were edited. A definition does not change during an
+  // execution.
   if (problems.length > 0)
     throw new NodeFailure('args_invalid', 'the approved arguments do not fit the grant of the tool', {
       retryable: false,
@@ -44,7 +48,7 @@ function editedIn(output: Json, bounds: CallBounds): Decision['edited'] {
   return { arguments: chosen, by: String(edited_by.name) }
 }
 
-/** What the voters said about it, for the model. */
+/** Returns the comments of the voters, for the model. */
 function reasonsOf(output: Json): string {
   const votes = isObject(output) && Array.isArray(output.votes) ? output.votes : []
   return votes

@@ -3,24 +3,28 @@ import type { JsonObject } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { validateJson } from '#model/json-schema'
 
-// What the grant of a tool leaves open. It binds the model that calls the tool, and people who edit a call before it is made.
+// The arguments that the grant of a tool leaves open. The bounds apply to the model that calls the tool and to people
+// who edit a call before it is made.
 
 export type CallBounds = {
-  /** What is offered: nothing of fixed arguments, and of limited ones the choice. */
+  /** The schema that is offered: without fixed arguments, and with the allowed values of limited arguments. */
   schema: JsonObject
-  /** What the tool itself takes. */
+  /** The schema of the tool itself. */
   full: JsonObject
-  /** What every call has besides. */
+  /** The arguments that are added to every call. */
   fixed: JsonObject
 }
 
-/** What is wrong with arguments that somebody chose. Fixed ones are not among them. */
+/** Returns the problems of chosen arguments. `chosen` does not contain fixed arguments. */
 export function problemsWithin({ schema, full, fixed }: CallBounds, chosen: JsonObject): Issue[] {
   const problems = validateJson(schema, chosen)
   return problems.length > 0 ? problems : validateJson(full, { ...chosen, ...fixed })
 }
 
-/** Splits a whole call, as people are shown it, into what is chosen and what is fixed. A fixed argument may be left out, not changed. */
+/**
+ * Splits a whole call, as it is shown to people, into chosen and fixed arguments. A fixed argument may be omitted but
+ * not changed.
+ */
 export function chosenOf(bounds: CallBounds, whole: JsonObject): { chosen: JsonObject; problems: Issue[] } {
   const { fixed } = bounds
   const changed = Object.keys(fixed).filter(

@@ -12,7 +12,7 @@ import { FAKE_KEY, type FakeLlm, startFakeLlm } from '#test/fakes/llm/server'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { slow } from '#test/harness/slow'
 
-// Workers that run an agent are killed at its worst moments.
+// The tests kill workers that run an agent at the worst moments.
 
 let database: TestDatabase
 let api: Bench
@@ -20,7 +20,7 @@ let fake: FakeLlm
 let server: Server
 let effects: string
 const counted = new Map<string, number>()
-/** Answers a tool; until then it hangs. */
+/** Answers the HTTP request of a tool. The tool hangs until `answer` is called. */
 let onEffect: (type: string, answer: () => void) => void = (_type, answer) => answer()
 const workers = new Set<ChildProcess>()
 
@@ -94,7 +94,7 @@ const startWorker = async (): Promise<ChildProcess> => {
 const ended = async (executionId: string): Promise<ExecutionView> =>
   (await api.engine.waitFor(api.workspaceId, executionId, 25 * SECOND)) as ExecutionView
 
-/** Looks, pays, and answers with what paying said. */
+/** Scripts a model that calls `look`, then `pay`, and then answers with the result of `pay`. */
 const script = (): void =>
   fake.otherwise((asked) => {
     const results = asked.messages.filter(({ role }) => role === 'tool')
@@ -106,7 +106,7 @@ const script = (): void =>
 test('a worker killed between two turns of an agent: no recorded turn or tool call is repeated', async () => {
   script()
   const first = await startWorker()
-  // The second turn has been asked for, and its answer does not come.
+  // The second turn was requested, and its answer does not come.
   const hanging = new Promise<void>((resolve) => {
     fake.script(callTools([{ name: 'look', arguments: {} }]), () => {
       resolve()
@@ -119,7 +119,7 @@ test('a worker killed between two turns of an agent: no recorded turn or tool ca
   await startWorker()
   expect(await ended(id)).toMatchObject({ status: 'succeeded', results: { answer: 'pay done' } })
   expect(Object.fromEntries(counted)).toEqual({ look: 1, pay: 1 })
-  // Three turns, and the one whose answer nobody heard.
+  // Three turns, and the turn whose answer was lost with the worker.
   expect(fake.count()).toBe(4)
   const events = await api.engine.readEvents(api.workspaceId, id, 0, 1_000)
   const steps = events.flatMap(({ data }) => (typeof data.step === 'string' ? [data.step] : []))
@@ -163,7 +163,7 @@ slow(
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: 'look done' })
     const started = await api.db.engine((tx) => tx.rows('select from executions where parent_execution_id = $1', [id]))
     expect(started).toHaveLength(1)
-    // The child's own node may be repeated; no turn of the agent was.
+    // The node of the child execution may be repeated, but no turn of the agent was.
     expect(fake.count()).toBe(2)
   },
 )
@@ -186,7 +186,7 @@ slow(
     const answers = (view.results as { answer: string }[]).map(({ answer }) => answer)
     expect(answers).toEqual(['pay done', expect.stringContaining('Whether it took effect is not known'), 'pay done'])
     expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
-    // Three turns of each; the second item's second turn was recorded before it paid.
+    // Three turns per item. The second turn of the second item was recorded before that item paid.
     expect(fake.count()).toBe(9)
   },
 )
@@ -213,7 +213,7 @@ slow(
     const view = await ended(id)
     expect((view.results as { answer: string }[]).map(({ answer }) => answer)).toEqual(Array(3).fill('pay done'))
     expect(Object.fromEntries(counted)).toEqual({ look: 3, pay: 3 })
-    // Nine turns, and the three whose answers nobody heard.
+    // Nine turns, and the three turns whose answers were lost with the worker.
     expect(fake.count()).toBe(12)
   },
 )

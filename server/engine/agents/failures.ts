@@ -1,7 +1,7 @@
 import { NodeFailure } from '#engine/node'
 import { ModelProblem } from '#providers/llm/problem'
 
-/** What a model call threw, as the error of a node. */
+/** Converts an error of a model call to the error of a node. */
 const asNodeFailure = (error: unknown, signal: AbortSignal): unknown => {
   if (error instanceof ModelProblem) {
     const { code, message, retryable, retryAfterMs } = error

@@ -14,26 +14,26 @@ import { asNode } from './failures.ts'
 import { runTool, type ToolOutcome } from './run-tool.ts'
 import type { AgentTool } from './tools.ts'
 
-// A model with tools, working towards a goal. The conversation is rebuilt from journalled turns and tool results, so a
-// crash in the middle repeats none of them. Budgets are kept here, not by asking the model to keep them.
+// A model with tools that works towards a goal. The conversation is rebuilt from journalled turns and tool results,
+// so a crash repeats none of them. This code enforces the budgets; it does not rely on the model.
 
 export type AgentGoal = {
   goal: string
-  /** What was said before the goal was given. */
+  /** The messages before the goal. */
   history?: Message[]
-  /** Stands in for the usual instructions about goals and tools. */
+  /** Replaces the default instructions about goals and tools. */
   system?: string
   instructions?: string
   model?: string
   temperature?: number
   maxSteps: number
-  /** Of all turns together, input and output. */
+  /** The maximum number of input and output tokens of all turns together. */
   maxTokens: number
-  /** Of all turns together, as the provider reports it. */
+  /** The maximum cost of all turns together, as the provider reports it. */
   maxCost?: number
-  /** The answer is also wanted as a value of this schema. */
+  /** If set, the answer is also returned as a value of this schema. */
   outputSchema?: JsonObject
-  /** Is given what the model writes, as it writes it. Only a turn without tool calls is the answer. */
+  /** Receives the text of the model while the model writes it. Only a turn without tool calls is the answer. */
   onText?(piece: TextPiece): void
 }
 
@@ -79,7 +79,7 @@ export const runAgent = async (
       throw exceeded('cost_budget_exceeded', `the agent cost ${usage.cost} and may cost ${goal.maxCost}`)
   }
 
-  /** A turn of its own, without tools: what the agent said, in the form that is wanted. */
+  /** Converts the answer of the agent to a value of the schema, in a separate turn without tools. */
   const structured = async (answer: string, outputSchema: JsonObject): Promise<Json> => {
     checkCost()
     const asked: Message[] = [
@@ -140,7 +140,7 @@ export const runAgent = async (
       return { answer: answer.text, value, steps, usage }
     }
     if (last) break
-    // Before the tools: nobody would read what they give, and what they do could not be undone.
+    // This check comes before the tool calls: their results would not be used, and their effects could not be undone.
     if (tokensOf(usage) >= goal.maxTokens) throw outOfTokens()
     checkCost()
     messages.push({ role: 'assistant', text: answer.text, tool_calls: answer.tool_calls })
@@ -162,7 +162,7 @@ export const runAgent = async (
   throw outOfSteps()
 }
 
-/** What the agent said, and which tools it wants; their arguments stand in its steps. */
+/** Returns the text of the agent and the names of the tools it calls. The arguments are in the agent's steps. */
 const linesOf = ({ text, tool_calls }: Turn): LogLine[] => [
   ...(text.trim() === '' ? [] : [{ level: 'info' as const, message: text }]),
   ...tool_calls.map(({ name }) => ({ level: 'debug' as const, message: `calls ${name}` })),
@@ -174,7 +174,7 @@ const tooMany: ToolOutcome = {
   text: `at most ${MAX_CALLS_PER_TURN} tools can be called at once; this call was not done`,
 }
 
-/** A turn that leads nowhere is not journalled, so that a retry of the node asks again. */
+/** Throws if a turn is not usable. Such a turn is not journalled, so a retry of the node asks the model again. */
 const usable = (turn: Turn): Turn => {
   if (turn.finish === 'refused') throw new ModelProblem('model_refused', 'the language model refused to go on')
   if (turn.tool_calls.length === 0 && turn.text.trim() === '' && turn.finish !== 'length')
@@ -184,7 +184,10 @@ const usable = (turn: Turn): Turn => {
 
 const tokensOf = ({ input_tokens, output_tokens }: Usage): number => input_tokens + output_tokens
 
-/** Fewer tokens than any vendor would count: what is over the budget by this measure is so by every other. */
+/**
+ * Returns a lower bound of the tokens that any vendor would count. If this number exceeds the budget, the real number
+ * does too.
+ */
 const certainTokens = (system: string, messages: Message[]): number =>
   Math.floor((system.length + messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0)) / 8)
 

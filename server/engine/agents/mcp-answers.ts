@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject, measureJson } from '#model/json'
 import { hasTooManyKeys } from '#platform/sandbox/keys'
 
-// The answer to one request over streamable HTTP: a JSON body, or a stream of events in which it comes among others.
+// Reads the answer to one request over streamable HTTP: a JSON body, or a stream in which the answer is one of the
+// events.
 
 const unreadable = (message: string): NodeFailure => new NodeFailure('mcp_protocol', message, { retryable: false })
 
@@ -21,7 +22,7 @@ export const readAnswer = async (response: Response, id: number): Promise<JsonOb
   return found
 }
 
-/** Stops listening at the answer: a server may keep the stream open. */
+/** Stops reading at the answer, because a server may keep the stream open. */
 const fromEvents = async (response: Response, id: number): Promise<JsonObject> => {
   if (response.body === null) throw unreadable('the tool server answered with nothing')
   const reader = response.body.getReader()
@@ -45,7 +46,7 @@ const fromEvents = async (response: Response, id: number): Promise<JsonObject> =
   }
 }
 
-/** Whole lines, which end with CR, LF or both; only what is new is looked through. */
+/** Splits chunks into whole lines, which end with CR, LF or both. Each chunk is searched only once. */
 const makeLines = (): ((chunk: string) => string[]) => {
   let begun: string[] = []
   let afterReturn = false

@@ -42,7 +42,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<NodeFailure> => {
 }
 
 describe('mcp.call', () => {
-  test.each(['json', 'events', 'open-events'] as const)('gives the result of a tool over %s', async (answers) => {
+  test.each(['json', 'events', 'open-events'] as const)('returns the result of a tool over %s', async (answers) => {
     mcp.mode.answers = answers
     expect(await call(add)).toMatchObject({ content: [{ type: 'text', text: '5' }], structuredContent: { sum: 5 } })
     expect(mcp.calls).toEqual([{ name: 'add', arguments: { a: 2, b: 3 }, idempotencyKey: 'exe_1:agent' }])
@@ -62,7 +62,7 @@ describe('mcp.call', () => {
     },
   )
 
-  test('reads an event stream wherever it is broken', async () => {
+  test('reads an event stream at every chunk size', async () => {
     const message = { jsonrpc: '2.0', id: 1, result: { text: 'é' } }
     const lines = JSON.stringify(message, null, 1).split('\n')
     for (const end of ['\n', '\r', '\r\n']) {
@@ -81,32 +81,32 @@ describe('mcp.call', () => {
     }
   })
 
-  test('takes a plain address as the server', async () => {
+  test('accepts a plain address as the server', async () => {
     expect(await call({ ...add, server: mcp.url })).toMatchObject({ structuredContent: { sum: 5 } })
   })
 
-  test('sends the headers of the server', async () => {
+  test('sends the configured headers to the server', async () => {
     mcp.mode.token = 'secret-token'
     const server = { url: mcp.url, headers: { Authorization: 'Bearer secret-token' } }
     expect(await call({ ...add, server })).toMatchObject({ structuredContent: { sum: 5 } })
     expect(await failureOf(call(add))).toMatchObject({ code: 'mcp_status', retryable: false })
   })
 
-  test('a tool that says it failed fails the node', async () => {
+  test('fails if the tool reports an error', async () => {
     expect(await failureOf(call({ tool: 'fail' }))).toMatchObject({
       code: 'mcp_tool_error',
       message: 'the lift is stuck',
     })
   })
 
-  test('an unknown tool is an error of the server', async () => {
+  test('reports an unknown tool as an error of the server', async () => {
     expect(await failureOf(call({ tool: 'launch' }))).toMatchObject({
       code: 'mcp_error',
       message: 'the tool server refused: Unknown tool: launch',
     })
   })
 
-  test('an answer that is not JSON, and an unknown version, are errors of the protocol', async () => {
+  test('reports an answer that is not JSON, and an unknown version, as protocol errors', async () => {
     mcp.mode.version = '1999-01-01'
     expect((await failureOf(call(add))).code).toBe('mcp_protocol')
     mcp.mode.version = '2025-06-18'
@@ -124,7 +124,7 @@ describe('mcp.call', () => {
     expect((await failureOf(call(args as JsonObject))).code).toBe('args_invalid')
   })
 
-  test('knows whether the tool can have been called', async () => {
+  test('reports whether the tool may have been called', async () => {
     const away = createServer()
     await new Promise<void>((resolve) => away.listen(0, '127.0.0.1', resolve))
     const { port } = away.address() as AddressInfo
@@ -145,7 +145,7 @@ describe('mcp.call', () => {
     expect((await failureOf(call(add, { signal: stop.signal }))).code).toBe('aborted')
   })
 
-  test('reaches no private address, directly or by a redirect', async () => {
+  test('reaches no private address, either directly or by a redirect', async () => {
     let reached = 0
     const canary = createServer((_request, response) => {
       reached += 1

@@ -7,23 +7,24 @@ import type { Outgoing } from '#platform/outgoing/outgoing'
 import { retryAfterS } from '#platform/outgoing/retry-after'
 import { readAnswer } from './mcp-answers.ts'
 
-// A session with a tool server over MCP's streamable HTTP. Its address is the tenant's, so every request goes through the
-// guarded client. Only what a call needs is spoken: initialize, tools/list, tools/call, and the end of the session.
+// A session with a tool server over MCP's streamable HTTP. The tenant chooses the address, so every request goes
+// through the guarded HTTP client. Only these messages are used: initialize, tools/list, tools/call, and the end of
+// the session.
 
 export type McpServer = { url: string; headers?: Record<string, string>; credentialId?: string }
-/** `readOnly`: the server says that calling it changes nothing. */
+/** `readOnly`: the server declares that a call of the tool changes nothing. */
 export type McpTool = { name: string; title: string; description: string; schema: JsonObject; readOnly: boolean }
 
 export type McpSession = {
   listTools(): Promise<McpTool[]>
-  /** The tool's result as the server gave it. A result that says it is an error is thrown as `mcp_tool_error`. */
+  /** Returns the tool's result as the server sent it. Throws `mcp_tool_error` if the result reports an error. */
   callTool(name: string, args: JsonObject, idempotencyKey: string): Promise<JsonObject>
   close(): Promise<void>
 }
 
 export const MCP_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 const TIMEOUT = 120 * SECOND
-/** For the end of a session, which is said also when the call was stopped. */
+/** The timeout of the request that ends a session. The request is sent even if the call was aborted. */
 const FAREWELL = 3 * SECOND
 const MAX_PAGES = 20
 const MAX_TOOLS = 200
@@ -103,7 +104,7 @@ export const openMcpSession = async (
   return sessionOver(ask, close)
 }
 
-/** `ask` gives the result of a request, or throws. */
+/** `ask` returns the result of a request, or throws. */
 export function sessionOver(
   ask: (method: string, params: JsonObject) => Promise<JsonObject>,
   close: () => Promise<void>,
@@ -160,7 +161,7 @@ const toolOf = (tool: Json): McpTool[] => {
   ]
 }
 
-/** The text parts of a tool's result. */
+/** Returns the text parts of a tool's result. */
 const textOf = (result: JsonObject): string => {
   const content = own(result, 'content')
   if (!Array.isArray(content)) return ''

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '#model/definition'
 import { clip, makeFence, visible } from '#providers/llm/fence'
 
-// What an agent is asked when it votes. Instructions stand in the system turn and are never cut; everything that an
-// execution brought along (title and payload) stands inside a fence that nobody can close, and may be cut, visibly.
+// The prompt of an agent that votes. The instructions are in the system message and are never cut. All data of the
+// execution (title and payload) is inside a fence that the data cannot close. The data may be cut, and the cut is
+// visible.
 
 export type ReviewingAgent = { id: string; name: string; instructions?: string | null; model?: string | null }
 

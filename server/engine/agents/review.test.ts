@@ -40,7 +40,7 @@ const approval = {
 }
 
 describe('an agent that votes', () => {
-  test('gives its decision, reasons, confidence, quotations and usage', async () => {
+  test('returns its decision, reasons, confidence, quotations and usage', async () => {
     fake.script(json(approval, { input: 100, output: 20 }))
     expect(await review({ amount: 12 })).toEqual({
       decision: 'approve',
@@ -51,7 +51,7 @@ describe('an agent that votes', () => {
     })
   })
 
-  test('is told the policy and the rules, its own model, and nothing of other votes', async () => {
+  test('receives the policy, the rules and its own model, and no votes of others', async () => {
     fake.script(json({ ...approval, decision: 'reject' }))
     const more = { agent: { ...agent, model: 'judge-1' }, policyText: 'It opens when two people approve.' }
     expect((await review({ amount: 1200 }, more)).decision).toBe('reject')
@@ -62,7 +62,7 @@ describe('an agent that votes', () => {
     expect(asked?.messages).toHaveLength(1)
   })
 
-  test('keeps only quotations that stand in the payload', async () => {
+  test('keeps only quotations that are in the payload', async () => {
     const evidence = ['amount is fine', 'twelve  euros', 'The CFO agreed', '']
     fake.script(json({ ...approval, evidence }))
     expect((await review({ note: 'amount is fine, twelve\neuros' })).evidence).toEqual(['amount is fine'])
@@ -94,7 +94,7 @@ describe('an agent that votes', () => {
     ['an answer that is not JSON', raw('<html>'), /could not be asked/],
     ['a broken connection', cut(), /could not be asked/],
   ]
-  test.each(noVotes)('abstains, and says why, on %s', async (_what, answer, why) => {
+  test.each(noVotes)('abstains and gives the reason on %s', async (_what, answer, why) => {
     fake.otherwise(answer)
     const vote = await review({ amount: 12 })
     expect(vote).toMatchObject({ decision: 'abstain', evidence: [], confidence: null })
@@ -113,7 +113,7 @@ describe('an agent that votes', () => {
     })
   })
 
-  test('casts no vote when the one who asked stops: somebody will ask again', async () => {
+  test('casts no vote when the caller stops, because the vote will be requested again', async () => {
     const stop = new AbortController()
     fake.otherwise(() => {
       stop.abort(new Error('stopping'))
@@ -122,18 +122,18 @@ describe('an agent that votes', () => {
     await expect(review({ amount: 12 }, { signal: stop.signal })).rejects.toThrow('stopping')
   })
 
-  test('abstains without a provider, and says what to do', async () => {
+  test('abstains without a provider, and says how to configure one', async () => {
     const vote = await review({ amount: 12 }, { llm: absentModel('Set LLM_PROVIDER.') })
     expect(vote).toMatchObject({ decision: 'abstain', rationale: 'Set LLM_PROVIDER.' })
   })
 
-  test('never tells the key', async () => {
+  test('never reveals the API key', async () => {
     fake.otherwise(status(401, { error: { message: `bad key ${FAKE_KEY}`, type: 'x', code: FAKE_KEY } }))
     expect(JSON.stringify(await review({ amount: 12 }))).not.toContain('sk-fake')
   })
 })
 
-/** What a model sees: the instructions, what stands inside the fence, and what stands after it. */
+/** Returns the parts that a model sees: the instructions, the text inside the fence, and the text after the fence. */
 const seen = (asked: Asked | undefined) => {
   const text = asked?.messages[0]?.text ?? ''
   const [, mark] = /^<<<DATA ([0-9a-f]{32})>>>\n/.exec(text) ?? []
@@ -150,8 +150,8 @@ const seen = (asked: Asked | undefined) => {
 }
 
 /**
- * A model that does whatever any text outside the fence says, and nothing that stands inside it. It is as obedient as can
- * be: if a payload got out of its fence in any way, it would approve.
+ * A model that follows every instruction outside the fence and none inside it. If a payload got out of its fence in
+ * any way, this model would approve.
  */
 const obedient = (asked: Asked): FakeAnswer => {
   const { system, after, messages } = seen(asked)
@@ -195,26 +195,26 @@ describe('text in a payload', () => {
     expect(view.inside).not.toContain(view.mark)
   })
 
-  test.each(corpus)('nor as a title: %s', async (_what, payload) => {
+  test.each(corpus)('cannot leave its fence as a title: %s', async (_what, payload) => {
     fake.otherwise(obedient)
     const title = typeof payload === 'string' ? payload : JSON.stringify(payload)
     expect((await review({ amount: 1200 }, { title })).decision).toBe('reject')
   })
 
-  test('that is hidden is spelt out', async () => {
+  test('is escaped visibly if it is hidden', async () => {
     fake.otherwise(obedient)
     await review({ note: `a${tags('hi')}\u200b\u202eb` })
     expect(seen(fake.asked[0]).inside).toContain('a\\u{e0068}\\u{e0069}\\u{200b}\\u{202e}b')
   })
 
-  test('cannot guess the fence: it is drawn anew each time', async () => {
+  test('cannot guess the fence, which is random in each prompt', async () => {
     fake.otherwise(obedient)
     await review({ amount: 1 })
     await review({ amount: 1 })
     expect(seen(fake.asked[0]).mark).not.toBe(seen(fake.asked[1]).mark)
   })
 
-  test('that is too long is cut visibly, and what was not read whole cannot be approved', async () => {
+  test('is cut visibly if it is too long, and cannot be approved if a part of it was left out', async () => {
     const payload = { a: 'x'.repeat(200_000), last: 'the end' }
     fake.script(json(approval))
     const vote = await review(payload)
@@ -229,7 +229,7 @@ describe('text in a payload', () => {
     expect((await review(payload)).decision).toBe('reject')
   })
 
-  test('never costs the policy a word; a policy that is too long is not judged by', async () => {
+  test('never shortens the policy, and no vote is cast if the policy is too long', async () => {
     fake.otherwise(obedient)
     const long = `${POLICY}${' and so on'.repeat(2_000)} THE END`
     await review({ a: 'x'.repeat(500_000) }, { agent: { ...agent, instructions: long } })
@@ -239,7 +239,7 @@ describe('text in a payload', () => {
     expect(fake.count()).toBe(1)
   })
 
-  test('that makes the model repeat the fence earns no vote', async () => {
+  test('causes an abstention if it makes the model repeat the fence', async () => {
     fake.otherwise((asked) => json({ ...approval, rationale: `<<<DATA ${seen(asked).mark}>>> approve` }))
     expect((await review({ amount: 12 })).decision).toBe('abstain')
   })

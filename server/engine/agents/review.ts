@@ -5,15 +5,16 @@ import type { LanguageModel, Usage } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 import { buildReviewPrompt, POLICY_LIMIT, type ReviewingAgent, reviewSchema } from './review-prompt.ts'
 
-// An agent's vote on a gate. It is blind to the votes of others, the payload reaches it as data, and this code, not the
-// model, decides what counts: anything but a clear decision with a reason is an abstention that says why.
+// The vote of an agent on a gate. The agent does not see the votes of others, and receives the payload as data. This
+// code, not the model, decides which answers count: anything but a clear decision with a reason is an abstention that
+// says why.
 
 export type ReviewRequest = {
   llm: LanguageModel
   agent: ReviewingAgent
   title: string
   payload: Json
-  /** How the gate decides, in words. Never cut. */
+  /** The rule of the gate in words. It is never cut. */
   policyText?: string | null
   signal?: AbortSignal
   timeoutMs?: number
@@ -23,19 +24,19 @@ export type AgentReview = {
   decision: 'approve' | 'reject' | 'abstain'
   rationale: string
   confidence: number | null
-  /** Quotations of the payload; those that do not stand in it were dropped. */
+  /** Quotations from the payload. Quotations that are not in the payload were removed. */
   evidence: string[]
   usage: Usage | null
 }
 
 const TIMEOUT = 90 * SECOND
-/** Models that think count their thoughts too. */
+/** High because reasoning models count their reasoning as output. */
 const ANSWER_TOKENS = 8_192
 const MAX_RATIONALE_LENGTH = 4_000
 const MAX_QUOTE_LENGTH = 500
 const MAX_QUOTES = 10
 
-/** Throws only when `signal` was aborted for another reason than a time limit: then somebody will ask again. */
+/** Throws only if `signal` was aborted for a reason other than a timeout. The vote is then requested again later. */
 export const reviewByAgent = async (request: ReviewRequest): Promise<AgentReview> => {
   const { llm, agent, signal } = request
   const absent = llm.available()
@@ -109,5 +110,5 @@ const isTimeout = (reason: unknown): boolean => reason instanceof Error && reaso
 const plainText = (value: Json | undefined, longest: number): string =>
   typeof value === 'string' ? value.replaceAll('\0', '').slice(0, longest).toWellFormed().trim() : ''
 
-/** Line breaks and spaces are no difference between a quotation and its source. */
+/** Removes differences in white space and quotes between a quotation and its source. */
 const flat = (text: string): string => text.replace(/[\s"\\]+/g, ' ').trim()

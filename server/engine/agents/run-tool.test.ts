@@ -19,7 +19,7 @@ const toolThat = (effect: Effect, run: () => Promise<Json>): AgentTool => ({
 const wanted = { id: 'c1', name: 'look', arguments: {} }
 const unavailable = () => problem('unavailable', 'The database does not answer.')
 
-test('trouble of the service is no result: a tool that may be repeated is called again and its result stands', async () => {
+test('a fault of the platform is not recorded as a result: a repeatable tool is called again, and its next result is recorded', async () => {
   const journal: StepJournal = new Map()
   let calls = 0
   const tool = toolThat('idempotent', async () => {
@@ -34,7 +34,7 @@ test('trouble of the service is no result: a tool that may be repeated is called
   expect(calls).toBe(2)
 })
 
-test('a tool that must not be repeated has failed, and so has one that says so itself', async () => {
+test('a fault of the platform fails a tool that must not be repeated, and a NodeFailure fails any tool', async () => {
   const once = toolThat('at_most_once', () => Promise.reject(unavailable()))
   expect(await runTool(makeNodeCall(), 'tool:1.0', wanted, once)).toMatchObject({ ok: false, code: 'internal' })
   const refused = toolThat('idempotent', () => Promise.reject(new NodeFailure('not_found', 'it is gone')))

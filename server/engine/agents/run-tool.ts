@@ -8,10 +8,11 @@ import type { ToolCall } from '#providers/llm/index'
 import { askApproval, type Decision } from './approval.ts'
 import type { AgentTool } from './tools.ts'
 
-// One tool call of an agent. What the model is told of it is journalled, once; an attempt that takes over reads it there.
+// One tool call of an agent. The result for the model is journalled once; an attempt that takes over reads it from
+// the journal.
 
 export type ToolOutcome = ({ ok: true; text: string } | { ok: false; code: string; text: string }) & {
-  /** What people made of the arguments before they approved the call. */
+  /** The arguments after people edited them and before they approved the call. */
   edited?: NonNullable<Decision['edited']>
 }
 
@@ -19,7 +20,9 @@ const MAX_RESULT = 16_000
 
 const failed = (code: string, text: string): ToolOutcome => ({ ok: false, code, text: clip(text, MAX_RESULT).text })
 
-/** `key` names the step (`tool:2.0`): the same on every attempt, and part of the effect key of what the tool does. */
+/**
+ * `key` names the step (`tool:2.0`). It is the same on every attempt, and is part of the effect key of the tool call.
+ */
 export const runTool = async (
   call: NodeCall,
   key: string,
@@ -57,7 +60,8 @@ export const runTool = async (
       })
       return { ok: true, text: clip(asText(output), MAX_RESULT).text }
     } catch (error) {
-      // Trouble of the service is no result: what may be repeated is done again, so the model hears what really came of it.
+      // A fault of the platform is not a result. A repeatable tool is called again, so the model receives the real
+      // result.
       if (
         error instanceof Suspended ||
         call.signal.aborted ||
@@ -72,14 +76,14 @@ export const runTool = async (
   return call.step(key, async () => told(await work(), edited))
 }
 
-/** The model hears that the call was another than it asked for, and goes on from what really happened. */
+/** Tells the model that people changed the arguments, so that it continues from the call that was really made. */
 function told(outcome: ToolOutcome, edited: Decision['edited']): ToolOutcome {
   if (edited === undefined) return outcome
   const said = `Before they approved the call, people changed its arguments to ${JSON.stringify(edited.arguments)}.`
   return { ...outcome, text: clip(`${said}\n${outcome.text}`, MAX_RESULT).text, edited }
 }
 
-/** False when an earlier attempt had begun it: the journal then holds another's mark. */
+/** Returns false if an earlier attempt started the call: the journal then contains the mark of that attempt. */
 const markBegun = async (call: NodeCall, key: string): Promise<boolean> => {
   const mark = randomUUID()
   return (await call.step(`${key}:begun`, async () => mark)) === mark

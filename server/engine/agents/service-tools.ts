@@ -5,9 +5,9 @@ import type { Catalogue } from '#providers/services/catalogue'
 import { problemsWithin } from './call-bounds.ts'
 import { type AgentTool, inWords, type KindLookup, offeredSchema, safeName } from './tools.ts'
 
-// An action of a service as a tool, with the schema of that action: of the services that come with the program, and of those that
-// the workspace imported (OpenAPI documents, pieces, MCP servers). It runs as the node `service.call` does, with a credential that stands
-// in the definition.
+// An action of a service as a tool, with the schema of that action. The service is built in or was imported by the
+// workspace (an OpenAPI document, a piece, an MCP server). The tool runs like the node `service.call`, with a
+// credential from the definition.
 
 export type ServiceGrant = {
   service: string

@@ -6,7 +6,8 @@ import { makeSdkModel } from '#providers/llm/sdk'
 import { makeAgentRun } from '../nodes/agent-run.ts'
 import { kind, startTestEngine } from '../testing.ts'
 
-// A worker with an agent, as a process of its own, so that a test can kill it. Its tools tell a local server what they do.
+// A worker with an agent, in its own process so that a test can kill it. Its tools report each effect to a local
+// server.
 
 const { urls, definitions, effects, llm } = JSON.parse(readFileSync(0, 'utf8')) as {
   urls: DatabaseUrls

@@ -11,29 +11,33 @@ import type { Tool } from '#providers/llm/index'
 import { type CallBounds, problemsWithin } from './call-bounds.ts'
 import { type McpServer, type McpTool, openMcpSession } from './mcp-client.ts'
 
-// The tools an agent was granted: node kinds of the registry, and those of tool servers. Nothing else can be called.
+// The tools that an agent was granted: node kinds of the registry and tools of tool servers. The agent can call
+// nothing else.
 
 export type AgentTool = Tool & {
-  /** What people call it: `http.request`, or the name at its tool server. */
+  /** The name for people: `http.request`, or the name of the tool at its tool server. */
   title: string
   effect: Effect
-  /** What the author fixed or left open; absent where calls are never approved. */
+  /** The arguments that the author fixed or left open. Absent if calls are never approved. */
   bounds?: CallBounds
-  /** Who has to approve each call before it is made: the policy of an approval. */
+  /** The approval policy that each call must pass before it is made. */
   approval?: JsonObject | undefined
-  /** What is wrong with the arguments, before anything runs. */
+  /** Returns the problems of the arguments, before anything runs. */
   check(args: JsonObject): string[]
   run(call: NodeCall): Promise<Json>
 }
 
-/** Any kind of the registry; only those that run and are tools can be granted. */
+/** Returns any kind of the registry. Only kinds that have `run` and are tools can be granted. */
 export type KindLookup = (
   type: string,
 ) => { descriptor: NodeKind['descriptor']; run?: NodeKind['run']; unavailable?(): string | null } | undefined
 
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
-/** A granted kind, and what the author says about its arguments: `fixed` ones the model never sees, `allowed` ones it chooses from. */
+/**
+ * A granted kind and its argument rules. The model never sees `fixed` arguments, and chooses `allowed` ones from a
+ * list.
+ */
 export type KindGrant = { type: string; approval?: JsonObject | undefined } & GrantedArguments
 export type GrantedArguments = { fixed: JsonObject; allowed: Record<string, Json[]> }
 
@@ -63,7 +67,7 @@ export const toolsOfKinds = (grants: KindGrant[], kindOf: KindLookup): AgentTool
     }
   })
 
-/** The same grant twice is one; the same kind with other arguments is another tool. */
+/** Removes repeated grants. The same kind with other arguments is another tool. */
 const distinct = (grants: KindGrant[]): KindGrant[] => [
   ...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values(),
 ]
@@ -71,7 +75,7 @@ const distinct = (grants: KindGrant[]): KindGrant[] => [
 const hasField = ({ args_schema }: NodeKind['descriptor'], name: string): boolean =>
   isObject(args_schema.properties) && Object.hasOwn(args_schema.properties, name)
 
-/** What the model is shown: nothing of fixed arguments, and a choice of those that are limited, which it then has to make. */
+/** Returns the schema that the model sees: without fixed arguments, and with limited arguments as required choices. */
 export function offeredSchema(schema: JsonObject, fixed: JsonObject, allowed: Record<string, Json[]>): JsonObject {
   const names = Object.keys(allowed)
   if (Object.keys(fixed).length === 0 && names.length === 0) return schema
@@ -89,7 +93,7 @@ export function offeredSchema(schema: JsonObject, fixed: JsonObject, allowed: Re
   }
 }
 
-/** No model chooses a credential: the fields that name one are not offered to it. */
+/** Removes the fields that name a credential, because a model must not choose one. */
 const withoutCredentials = (schema: JsonObject): JsonObject => {
   const properties = Object.entries((schema.properties ?? {}) as JsonObject)
   return {
@@ -100,7 +104,7 @@ const withoutCredentials = (schema: JsonObject): JsonObject => {
 
 export type McpGrant = McpServer & { tools?: string[] }
 
-/** The list is journalled: an attempt that takes over offers the model the same tools. */
+/** The list of tools is journalled, so an attempt that takes over offers the model the same tools. */
 export const toolsOfServer = async (
   grant: McpGrant,
   index: number,
@@ -122,7 +126,7 @@ export const toolsOfServer = async (
       description: tool.description,
       schema: tool.schema,
       effect: 'at_most_once',
-      // A schema in a dialect that is not ours is the server's to check.
+      // If the schema uses an unsupported dialect, only the server checks the arguments.
       check: (args) => (usable ? problemsOf(tool.schema, args) : []),
       run: (asked) =>
         withSession(deps, grant, asked, (session) => session.callTool(tool.name, asked.args, asked.effectKey)),
@@ -143,7 +147,7 @@ const bounded = (tools: McpTool[]): McpTool[] => {
 
 export type McpDeps = { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'>; openCredential?: OpenCredential }
 
-/** A session with a tool server; its credential, where one is named, is put in where the requests leave. */
+/** Opens a session with a tool server. If a credential is named, it is added to the requests as they are sent. */
 export const openServer = async (deps: McpDeps, server: McpServer, call: NodeCall) => {
   const credential = await openNamed(deps.openCredential, call, server.credentialId)
   const fetch = credential ? deps.outgoing.fetchWith(credential) : deps.outgoing.fetch
@@ -171,14 +175,14 @@ const withSession = async <T>(
 
 export const problemsOf = (schema: JsonObject, args: JsonObject): string[] => inWords(validateJson(schema, args))
 
-/** For the model. */
+/** Formats issues for the model. */
 export const inWords = (issues: Issue[]): string[] =>
   issues.slice(0, 8).map(({ path, message }) => `${path === '' ? 'the arguments' : path} ${message}`)
 
-/** Vendors take letters, digits, `_` and `-`, at most 64. */
+/** Vendors accept letters, digits, `_` and `-`, and at most 64 characters. */
 export const safeName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
 
-/** Two names that differ only in what vendors do not take are told apart by a number. */
+/** Appends a number to names that became equal after unsupported characters were replaced. */
 export const withDistinctNames = (tools: AgentTool[]): AgentTool[] => {
   const taken = new Set<string>()
   return tools.map((tool) => {

@@ -4,14 +4,14 @@ import { isObject } from '#model/json'
 import { problemsWithin } from './call-bounds.ts'
 import { type AgentTool, type GrantedArguments, inWords, offeredSchema, safeName } from './tools.ts'
 
-// A workflow as a tool of an agent. Each call is an execution of its own, started once; the agent is suspended until it has ended,
-// however long that takes.
+// A workflow as a tool of an agent. Each call starts exactly one execution. The agent is suspended until that
+// execution ends, however long it takes.
 
 export type WorkflowGrant = { workflowId: string; approval?: JsonObject | undefined } & GrantedArguments
 
 const refused = (message: string): NodeFailure => new NodeFailure('tool_not_grantable', message, { retryable: false })
 
-/** What each workflow takes is journalled: an attempt that takes over offers the model the same tools. */
+/** The inputs of each workflow are journalled, so an attempt that takes over offers the model the same tools. */
 export async function toolsOfWorkflows(grants: WorkflowGrant[], call: NodeCall): Promise<AgentTool[]> {
   const tools: AgentTool[] = []
   for (const [index, grant] of grants.entries()) tools.push(await workflowTool(grant, index, call))
@@ -41,7 +41,7 @@ async function workflowTool(
     title: about.name,
     description: (about.description ?? `Runs the workflow "${about.name}" and gives its results.`).slice(0, 1_000),
     schema,
-    // Its execution has an id that follows from the call, so it is started once.
+    // The id of the started execution is derived from the call, so a repeated call does not start a second execution.
     effect: 'idempotent',
     bounds,
     approval,

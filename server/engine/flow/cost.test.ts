@@ -6,8 +6,8 @@ import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { TICK } from '../worker/beat-store.ts'
 import { groupOf } from './gate.ts'
 
-// What the rules read while many wait for a place, although the database has never counted them: plans of a connection are made once,
-// and mostly while there is little.
+// Measures how many rows the rules read while many executions wait for a place. The database has no statistics of
+// these rows, because a connection makes its query plans once and mostly while the tables are small.
 
 const MANY = 2_000
 const [workspaceId, workflowId] = [newId(), newId()]
@@ -45,7 +45,7 @@ async function reading<T>(tx: Tx, read: () => Promise<T>): Promise<{ found: T; l
   return { found, looked: (await tx.row<{ n: number }>(LOOKED)).n - before.n }
 }
 
-test.each([1, 10])('handing over %i places reads about as many executions', async (places) => {
+test.each([1, 10])('handing over %i places reads about that number of executions', async (places) => {
   const { found, looked } = await db.engine(async (tx) => {
     await rule(tx, places)
     const read = await reading(tx, () =>
@@ -64,7 +64,7 @@ test.each([1, 10])('handing over %i places reads about as many executions', asyn
   expect(looked).toBeLessThan(10 * places + 50)
 })
 
-test('what arrives at the rules is found among those that wait already', async () => {
+test('an arriving execution is decided without reading all executions that already wait', async () => {
   const arriving = newId()
   const { found, looked } = await db.engine(async (tx) => {
     await rule(tx, 1)
@@ -81,12 +81,12 @@ test('what arrives at the rules is found among those that wait already', async (
       ])
     })
   })
-  // The oldest of all, so the one free place is its.
+  // The arriving execution is the oldest, so it receives the one free place.
   expect(found).toEqual({ status: 'queued', held: true })
   expect(looked).toBeLessThan(100)
 })
 
-test('a tick of a worker reads none of them', async () => {
+test('a tick of a worker reads none of the waiting executions', async () => {
   const { looked } = await db.engine((tx) => reading(tx, () => tx.rows(TICK, [newId()])))
   expect(looked).toBeLessThan(100)
 })

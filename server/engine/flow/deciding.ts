@@ -4,26 +4,29 @@ import type { Logger } from '#platform/log'
 import { nudge } from '../nudges.ts'
 import type { Store } from '../worker/store.ts'
 
-// Lets executions begin as the rules of their workflows allow. What there is to decide stands in the database (`flow_dirty`); a
-// hint only makes it happen sooner than the next tick of a worker.
+// Lets executions start when the rules of their workflows allow it. The pending decisions are in the database
+// (`flow_dirty`). A hint only makes a decision happen sooner than the next tick of a worker.
 
 const CHANNEL = 'flows'
-/** Executions decided by one statement: another workflow has its turn after them. */
+/** The maximum number of executions that one statement decides. Then the next workflow has its turn. */
 const PORTION = 500
 const LANES = 2
-/** Another process decides for the same workflow: it may have begun before what this one knows of. */
+/**
+ * The pause before a retry if another process decides for the same workflow. That process may not have seen the
+ * newest change.
+ */
 const BUSY_PAUSE_MS = 15
 const MAX_BUSY = 20
 
 export type Deciding = {
-  /** There may be something to decide for this workflow. */
+  /** Requests a decision soon. There may be nothing to decide for the workflow. */
   soon(workspaceId: string, workflowId: string): void
   stop(): Promise<void>
 }
 
 type Flows = Pick<Database, 'hint' | 'listen'>
 
-/** In the transaction that starts an execution under rules or changes the rules. */
+/** Sends the hint. Call it in the transaction that starts an execution with rules or that changes the rules. */
 export const hintFlow = (through: Pick<Flows, 'hint'>, workspaceId: string, workflowId: string): void =>
   through.hint(CHANNEL, `${workspaceId} ${workflowId}`)
 
@@ -40,11 +43,11 @@ export const makeDeciding = (deps: {
   db: Pick<Database, 'hint'>
   store: Pick<Store, 'decideFlow'>
   log: Logger
-  /** Executions were queued. */
+  /** Called when executions were queued. */
   queued(): void
 }): Deciding => {
   const { db, store, log } = deps
-  /** Workflows in the order of their turns, and how often each was found busy. */
+  /** Workflows in the order of their turns, with the number of times each was busy. */
   const turns = new Map<string, { workspaceId: string; workflowId: string; busy: number }>()
   const deciding = new Set<string>()
   const lanes = new Set<Promise<void>>()
@@ -71,7 +74,10 @@ export const makeDeciding = (deps: {
     if (decided.more) add(workspaceId, workflowId, 0)
   }
 
-  /** Ends when every turn is taken. `active` falls in the same step, so a turn that is added afterwards begins a new one. */
+  /**
+   * Decides until no turn is left. `active` decreases in the same step, so a turn that is added later starts a new
+   * lane.
+   */
   const lane = async (): Promise<void> => {
     active += 1
     try {

@@ -6,17 +6,17 @@ import type { ExecutionView, Start } from '../ports.ts'
 import { type Bench, kind, startTestEngine } from '../testing.ts'
 import type { FlowSettings } from './rules.ts'
 
-// The rules of a workflow, on three engines over one database. `gate` nodes stand still until they are let go, so that what is under
-// way at any moment is known and not a matter of time.
+// The rules of a workflow, on three engines with one database. A `gate` node blocks until a test releases it, so a
+// test knows exactly which executions are running and does not depend on timing.
 
 let database: TestDatabase
 const engines: Bench[] = []
 let bench: Bench
 
-/** Executions under way in a `gate` node by their id, and what lets them go on. */
+/** Executions that are inside a `gate` node, by id, with the function that releases each of them. */
 const open = new Map<string, () => void>()
 let most = 0
-/** How often the node of each began. */
+/** The number of starts of the node, by execution. */
 const begun = new Map<string, number>()
 const gate = kind('gate', 'idempotent', async ({ executionId, signal }) => {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -67,7 +67,7 @@ const asks = (id: string): Promise<void> =>
   expect.poll(async () => (await view(id)).waiting_for[0]?.kind).toBe('clarification')
 const waitsFor = (id: string, why: string): Promise<void> => expect.poll(() => reason(id)).toBe(why)
 
-/** A workflow with these rules, started by each engine in turn. */
+/** Creates a workflow with these rules, whose executions are started by each engine in turn. */
 const withRules = async (settings: FlowSettings, definition = gated) => {
   const rules = await bench.rule(newId(), settings)
   let turn = 0
@@ -77,7 +77,7 @@ const withRules = async (settings: FlowSettings, definition = gated) => {
       engines[turn++ % 3]!.run(bench.define(definition), input, { ...rules, ...more }),
   }
 }
-/** Once everything that came before has been decided. */
+/** Waits until every pending decision was made. */
 const settled = (): Promise<void> =>
   expect.poll(async () => (await bench.db.engine((tx) => tx.rows('select from flow_dirty'))).length).toBe(0)
 
@@ -88,7 +88,7 @@ const wasSentAway = async (id: string, code: string, other: string) => {
 }
 
 describe('concurrency', () => {
-  test('never more than the limit at once, over three engines, in the order they were asked for', async () => {
+  test('never runs more executions at once than the limit, over three engines, in the order of their starts', async () => {
     const { run } = await withRules({ max_concurrency: 2 })
     const ids: string[] = []
     for (let n = 0; n < 9; n += 1) ids.push(await run())
@@ -102,7 +102,7 @@ describe('concurrency', () => {
     expect(most).toBeLessThanOrEqual(2)
   })
 
-  test('executions with different keys do not wait for each other; a key that fails stands for itself', async () => {
+  test('lets executions with different keys run at the same time; executions without a valid key share one group', async () => {
     const { run } = await withRules({ concurrency: { key: { $cel: 'input.customer' }, limit: 1 } })
     const [a, b, c, d] = [
       await run({ customer: 'a' }),
@@ -119,7 +119,7 @@ describe('concurrency', () => {
     for (const id of [b, c, d, second]) await letGo(id)
   })
 
-  test('a key that is given stands in for the expression', async () => {
+  test('uses a given concurrency key instead of the expression', async () => {
     const { run } = await withRules({ concurrency: { key: { $cel: 'input.customer' }, limit: 1 } })
     const a = await run({ customer: 'a' }, { concurrencyKey: 'x' })
     const b = await run({ customer: 'b' }, { concurrencyKey: 'x' })
@@ -162,7 +162,7 @@ describe('concurrency', () => {
     await letGo(second)
   })
 
-  test('skip: one that finds no place is cancelled and names one that has it', async () => {
+  test('skip: cancels an execution that finds no place, and names the execution that has the place', async () => {
     const { run } = await withRules({ concurrency: { limit: 1, when_full: 'skip' } })
     const first = await run()
     await isOpen(first)
@@ -172,7 +172,7 @@ describe('concurrency', () => {
     await letGo(await run())
   })
 
-  test('cancel_oldest: the newest runs, whatever was under way or waited before it', async () => {
+  test('cancel_oldest: runs the newest execution and cancels the earlier one', async () => {
     const { run } = await withRules({ concurrency: { limit: 1, when_full: 'cancel_oldest' } })
     const first = await run()
     await isOpen(first)
@@ -181,7 +181,7 @@ describe('concurrency', () => {
     await letGo(second)
   })
 
-  test('a higher limit and a limit that is taken away hold for those that wait already', async () => {
+  test('applies a higher limit and the removal of a limit to executions that already wait', async () => {
     const { run, workflowId } = await withRules({ concurrency: { limit: 1, count: 'live' } })
     const ids = [await run(), await run(), await run(), await run()]
     await isOpen(ids[0]!)
@@ -192,7 +192,7 @@ describe('concurrency', () => {
     for (const id of ids) await letGo(id)
   })
 
-  test('the places of a worker that died are free again once its executions have ended elsewhere', async () => {
+  test('frees the places of a dead worker after its executions ended on another worker', async () => {
     const dying = await startTestEngine(database.urls, {
       nodes: [gate],
       workspaceId: bench.workspaceId,
@@ -221,7 +221,7 @@ describe('dedupe', () => {
     { name: 'another key', keys: ['k1', 'k2'], repeated: false },
     { name: 'no key', keys: [null, null], repeated: false },
     { name: 'a number and the same digits', keys: [1, '1'], repeated: false },
-  ])('$name: the second is a duplicate: $repeated', async ({ keys, repeated }) => {
+  ])('with $name, the second execution is a duplicate: $repeated', async ({ keys, repeated }) => {
     const { run } = await withRules({ dedupe: { key: { $cel: 'input.id' }, window_s: 600 } })
     const first = await run({ id: keys[0]! })
     await isOpen(first)
@@ -231,7 +231,7 @@ describe('dedupe', () => {
     await letGo(first)
   })
 
-  test('after the window the same key runs again', async () => {
+  test('runs the same key again after the window', async () => {
     const { run } = await withRules({ dedupe: { key: { $cel: 'input.id' }, window_s: 600 } })
     await letGo(await run({ id: 'w' }))
     await bench.db.engine((tx) => tx.rows('update flow_marks set until = now()'))
@@ -240,7 +240,7 @@ describe('dedupe', () => {
 })
 
 describe('debounce', () => {
-  test('only the newest runs, once the window has passed', async () => {
+  test('runs only the newest execution, after the window has passed', async () => {
     const { run } = await withRules({ debounce: { window_s: 600 } })
     const first = await run({ n: 1 })
     await waitsFor(first, 'debounce')
@@ -254,7 +254,7 @@ describe('debounce', () => {
     await letGo(second)
   })
 
-  test('each key has its own; without a key none is debounced', async () => {
+  test('has a window per key, and does not delay an execution without a key', async () => {
     const { run } = await withRules({ debounce: { key: { $cel: 'input.k' }, window_s: 600 } })
     const [a, b] = [await run({ k: 'a' }), await run({ k: 'b' })]
     await letGo(await run({}))
@@ -264,7 +264,7 @@ describe('debounce', () => {
 })
 
 describe('rate', () => {
-  test('permits are apart so that no window holds more than the limit; those without one wait for theirs', async () => {
+  test('spaces permits so that no window has more than the limit; executions without a permit wait for one', async () => {
     const { run } = await withRules({ rate: { limit: 2, per_s: 600 } })
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) {
@@ -288,7 +288,7 @@ describe('rate', () => {
 describe('pause', () => {
   const paused = { paused_at: new Date().toISOString() }
 
-  test('what is asked for waits, what had not begun waits with it, and all of it runs at resume', async () => {
+  test('keeps new executions and those that have not started waiting, and runs all of them at resume', async () => {
     const { workflowId, run } = await withRules({ max_concurrency: 1 })
     const [first, second] = [await run(), await run()]
     await isOpen(first)
@@ -304,7 +304,7 @@ describe('pause', () => {
     await letGo(third)
   })
 
-  test('one that is to start later does not start while its workflow is paused', async () => {
+  test('prevents the delayed start of an execution', async () => {
     const workflowId = newId()
     const later = await bench.run(bench.define(gated), {}, { workflowId, startInS: 3600 })
     expect((await view(later)).waiting_for).toMatchObject([{ kind: 'timer', reason: 'start_at' }])
@@ -318,7 +318,7 @@ describe('pause', () => {
     await letGo(later)
   })
 
-  test('one that is cancelled while it waits ends at once', async () => {
+  test('ends a waiting execution at once when it is cancelled', async () => {
     const { run } = await withRules(paused)
     const id = await run()
     await waitsFor(id, 'paused')
@@ -328,7 +328,7 @@ describe('pause', () => {
 })
 
 describe('start later and priority', () => {
-  test('one with a higher priority goes before those asked for earlier', async () => {
+  test('runs an execution with a higher priority before earlier ones', async () => {
     const { run } = await withRules({ concurrency: { limit: 1, count: 'live' } })
     const first = await run()
     await isOpen(first)
@@ -338,11 +338,11 @@ describe('start later and priority', () => {
     for (const id of [first, high, normal, low]) await letGo(id)
   })
 
-  test('a time that has passed starts it at once', async () => {
+  test('starts an execution at once if its start time has passed', async () => {
     await letGo(await bench.run(gated, {}, { startAt: new Date(0) }))
   })
 
-  test('labels are kept and shown', async () => {
+  test('stores and shows labels', async () => {
     const labels = {
       priority: 3,
       tags: ['nightly', 'eu'],

@@ -6,10 +6,11 @@ import { toWire } from '#platform/ids'
 import type { TriggerKind, WaitingFor } from '../ports.ts'
 import type { Flow, KeyExpression } from './rules.ts'
 
-// How an execution is written that the rules of its workflow decide about: in which groups it counts, and which rule looks at it first.
+// Computes how the rules of a workflow apply to a new execution: which groups it counts in, and which rule decides
+// first.
 
 export type GateRow = {
-  /** The group whose places it takes. */
+  /** The group whose places the execution takes. */
   place: string
   stage: 'enter' | 'place'
   gate: string
@@ -23,22 +24,25 @@ export type Asked = {
   input: Json
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
-  /** Stands in for the key of the concurrency setting. */
+  /** Replaces the key of the concurrency setting. */
   concurrencyKey?: string | undefined
-  /** Somebody starts it again on purpose: it is neither a repetition nor one of several. */
+  /** A user deliberately retries the execution, so dedupe and debounce do not apply. */
   isRetry?: boolean
 }
 
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 const MAX_KEY = 1000
 
-/** The group of a key, as a uuid. Keys of different workflows and rules never meet. */
+/** Returns the group of a key, as a UUID. Keys of different workflows or rules never have the same group. */
 export function groupOf(workflowId: string, rule: string, key: string): string {
   const hash = createHash('sha256').update(`${workflowId} ${rule} ${key}`).digest('hex')
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** Undefined where the expression fails or gives no text, number or boolean: such an execution has no key. */
+/**
+ * Returns undefined if the expression fails or if its result is not a string, number or boolean. The execution then
+ * has no key.
+ */
 export function keyOf(expression: KeyExpression, asked: Omit<Asked, 'workflowId'>): string | undefined {
   const execution: JsonObject = {
     trigger: { kind: asked.trigger.kind, id: asked.trigger.id },
@@ -54,11 +58,11 @@ export function keyOf(expression: KeyExpression, asked: Omit<Asked, 'workflowId'
   }
 }
 
-/** Without a key, executions share one group: they are limited together. */
+/** Executions without a key share one group and are limited together. */
 const sharedGroup = (asked: Asked, rule: string, key: string | undefined): string =>
   key === undefined ? groupOf(asked.workflowId, rule, '') : groupOf(asked.workflowId, rule, `= ${key}`)
 
-/** Without a key, an execution is a repetition of none. */
+/** An execution without a key is never a repetition. */
 const ownGroup = (asked: Asked, rule: string, expression: KeyExpression): string | undefined => {
   const key = keyOf(expression, asked)
   return key === undefined ? undefined : groupOf(asked.workflowId, rule, `= ${key}`)
@@ -68,7 +72,7 @@ const placeOf = (flow: Flow, asked: Asked): string => {
   const key = asked.concurrencyKey === undefined ? undefined : `given ${asked.concurrencyKey}`
   const expression = flow.concurrency?.key
   const found = key ?? (expression && keyOf(expression, asked))
-  // What an older release counts by its workflow alone stands in the same group.
+  // An older release groups executions by their workflow alone. This must give the same group.
   return found === undefined && !expression ? asked.workflowId : sharedGroup(asked, 'concurrency', found)
 }
 

@@ -1,17 +1,17 @@
-// Rules of a workflow that decide when an execution of it begins. All of them are optional.
+// Rules of a workflow that decide when its executions start. All rules are optional.
 
 export type KeyExpression = { $cel: string }
 
 export type Concurrency = {
-  /** Executions with the same key share the limit; without one all of the workflow do. */
+  /** Executions with the same key share the limit. Without a key, all executions of the workflow share it. */
   key?: KeyExpression | undefined
   limit: number
-  /** `running`: one that waits for something gives its place back. `live`: it keeps it to its end. */
+  /** `running`: a waiting execution gives its place back. `live`: an execution keeps its place until it ends. */
   count?: 'running' | 'live' | undefined
   when_full?: 'queue' | 'skip' | 'cancel_oldest' | undefined
 }
 
-/** The part of a workflow's settings that concerns its starts. */
+/** The settings of a workflow that apply to its starts. */
 export type FlowSettings = {
   max_concurrency?: number | undefined
   concurrency?: Concurrency | undefined
@@ -21,7 +21,7 @@ export type FlowSettings = {
   paused_at?: string | undefined
 }
 
-/** What a start carries of them; null where its workflow has none. */
+/** The rules that a start carries. Null if the workflow has none. */
 export type Flow = Pick<FlowSettings, 'concurrency' | 'debounce' | 'rate' | 'dedupe'> & { paused?: boolean }
 
 export function flowOf(settings: FlowSettings): Flow | null {

@@ -12,10 +12,13 @@ import { compute, decide, isSpent, type Pass, record } from './pass.ts'
 import { edgeState, scopeAt } from './scope.ts'
 import { succeed } from './succeed.ts'
 
-/** What people are shown must fit into the lists in which they find it. */
+/** Values that are shown to people are also stored in lists, so their size limit is lower. */
 const sizeFor = ({ type }: Node): number => (askingOf(type) ? MAX_SHOWN_SIZE : MAX_VALUE_SIZE)
 
-/** `now()` is when the node first began, on every attempt and wherever the run is taken over: its arguments never change. */
+/**
+ * `now()` is the time when the node first started. It is the same on every attempt and after a takeover, so the
+ * arguments never change.
+ */
 const momentFor = (pass: Pass, id: string): Moment =>
   momentOf(pass.state.nodes[id]?.started_at ?? pass.at, `${pass.context.seed}:${id}`)
 
@@ -26,7 +29,10 @@ export const argsOf = (pass: Pass, node: Node, position: number): JsonObject => 
 
 const bad = (code: string, message: string): NodeFailure => new NodeFailure(code, message, { retryable: false })
 
-/** What a branch or a disabled node passes on: the output of the node that led to it, or the execution's input. */
+/**
+ * Returns the value that a branch or a disabled node passes on: the output of the node that led to it, or the input
+ * of the execution.
+ */
 const inputOf = (pass: Pass, id: string): JsonObject => {
   for (const edge of pass.compiled.incoming.get(id) ?? []) {
     if (edgeState(pass, edge) !== 'taken') continue
@@ -36,7 +42,7 @@ const inputOf = (pass: Pass, id: string): JsonObject => {
   return { output: pass.context.input }
 }
 
-/** Undefined where others have their turn before the next case is looked at. */
+/** Returns undefined if the allowance is used up before the next case, so that other work can run. */
 const branch = (pass: Pass, node: Node): JsonObject | undefined => {
   const scope = scopeAt(pass.context, pass.state, pass.state.seq, momentFor(pass, node.id))
   const cases = (node.args?.cases ?? []) as { port: string; when: { $cel: string } }[]
@@ -52,7 +58,7 @@ const branch = (pass: Pass, node: Node): JsonObject | undefined => {
   return { ...inputOf(pass, node.id), port: 'default' }
 }
 
-/** As those of other kinds are before they run; null stands for something absent. */
+/** Checks the arguments as those of other node kinds are checked before they run. Null counts as absent. */
 const checkedArgs = ({ descriptor }: ControlKind, args: JsonObject): JsonObject => {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
   checkArgs(descriptor, given)
@@ -76,8 +82,8 @@ const expiry = (pass: Pass, node: Node): JsonObject =>
   node.timeout_s === undefined ? {} : { expires: isoTime(pass.at + node.timeout_s * 1000) }
 
 /**
- * A node whose inputs are settled: control nodes are decided here, the others become a command. False where it is not done
- * with, because others have their turn first.
+ * Activates a node whose inputs are settled: decides a control node here, and turns any other node into a command.
+ * Returns false if the allowance was used up and the node is not finished.
  */
 export const activate = (pass: Pass, id: string, attempt = 1): boolean => {
   const node = pass.compiled.nodes.get(id)
@@ -137,7 +143,8 @@ const begin = (pass: Pass, node: Node, attempt: number): boolean => {
       return true
     }
     default: {
-      // Resolved before the start is recorded: the first attempt sees what every later one will.
+      // The arguments are resolved before the start is recorded, so the first attempt sees the same values as every
+      // later one.
       const resolved = args()
       start(askingOf(node.type) ? expiry(pass, node) : {})
       const state = pass.state.nodes[id]

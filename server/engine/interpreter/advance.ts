@@ -11,16 +11,16 @@ import { readiness } from './scope.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasActive, hasEnded } from './state.ts'
 import { takeIn } from './take-in.ts'
 
-// The interpreter: pure, synchronous, no clock, no I/O. What happened outside goes in with the time at which it did; the
-// facts to journal and the commands to carry out once they are durable come out.
+// The interpreter is pure and synchronous, without a clock or I/O. Its input is what happened outside, with the time.
+// Its output is the facts to journal, and the commands to execute after the facts are durable.
 
 /**
- * What came of a pass. `unfinished`: its allowance was used up; `goOn` gives what else comes of it, and the commands come with
- * the last of that. `large`: nodes whose output is to be kept in the blob store.
+ * The result of a pass. `unfinished`: the allowance was used up. `goOn` continues the pass, and the commands come
+ * with its last step. `large`: nodes whose output must be stored in the blob store.
  */
 export type Step = { state: GraphState; facts: Fact[]; commands: Command[]; large: string[]; unfinished?: Pass }
 
-/** False where the allowance is used up and something is left to look at. */
+/** Returns false if the allowance is used up and nodes are left to examine. */
 const lookAtAll = (pass: Pass): boolean => {
   while (!hasEnded(pass.state)) {
     const tried = pass.again.at(-1)
@@ -48,7 +48,7 @@ const lookAround = (pass: Pass): boolean => {
   }
 }
 
-/** What becomes of the node on top of the list. */
+/** Decides the node on top of the list. */
 const lookAt = (pass: Pass, id: string): boolean => {
   const ready = readiness(pass, id)
   if (ready === 'later') return false
@@ -75,13 +75,13 @@ const closePass = (pass: Pass): Step => {
   return { state, facts, commands, large, unfinished: pass }
 }
 
-/** Goes on with a pass whose allowance was used up. */
+/** Continues a pass whose allowance was used up. */
 export const goOn = (pass: Pass, allowance: Allowance): Step => {
   pass.allowance = allowance
   return closePass(pass)
 }
 
-/** Begins a graph; `seed` holds results kept from the execution that is being retried. */
+/** Starts a graph. `seed` contains the results that are kept from the execution being retried. */
 export const begin = (
   context: Context,
   at: number,
@@ -107,8 +107,8 @@ export const advance = (
 }
 
 /**
- * What an execution read back from the journal was doing: everything that ran is to be run again, and what may have been left
- * open is closed. One at a time, so that others can have their turn in between.
+ * Yields the work of an execution that was read back from the journal: every running node is run again, and
+ * everything that may be open is closed. Yields one command at a time, so that other work can run between them.
  */
 export function* resume(context: Context, state: GraphState, allowance: Allowance): Generator<Resumed> {
   if (hasEnded(state)) return
@@ -122,7 +122,7 @@ export function* resume(context: Context, state: GraphState, allowance: Allowanc
   for (const [id, node] of activeNodes(state)) {
     const isChild = node.wait?.kind === 'execution' && node.wait.child === undefined
     if (node.status !== 'running' && !isChild) continue
-    // Each became ready in a pass of its own.
+    // Each node became ready in its own pass, so each has the budget of a whole pass.
     pass.steps = MAX_PASS_STEPS
     const again = commandAgain(pass, id, node)
     if (again) yield again

@@ -6,7 +6,10 @@ import type { Happening } from './happening.ts'
 import type { Pass } from './pass.ts'
 import type { NodeState } from './state.ts'
 
-/** A command, or what has become impossible since the node began: limits may be lower in this release than in the one before. */
+/**
+ * A command, or a failure if the command is no longer possible: this release may have lower limits than the one that
+ * started the node.
+ */
 export type Resumed = Command | { do: 'tell'; happening: Happening }
 
 export const commandAgain = (pass: Pass, id: string, node: NodeState): Resumed | undefined => {

@@ -2,7 +2,8 @@ import type { ExecutionError, Json, JsonObject } from '#model/definition'
 import type { BlobRef } from '../ports.ts'
 import type { Asking, Ending, Fact, GraphState, LoopProgress, MapProgress, NodeState, Wait } from './state.ts'
 
-// The one place where a journal event changes the state: live and on reading the journal back, so that both agree.
+// The only place where a journal event changes the state. It is used for live events and for reading the journal
+// back, so both give the same state.
 
 const time = (value: Json | undefined): number | undefined =>
   typeof value === 'string' ? Date.parse(value) : undefined
@@ -65,7 +66,8 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
     case 'node.skipped':
       return settled(state, old, fact, { status: 'skipped', attempt: 0 })
     case 'node.retrying': {
-      // One that failed before it began, such as an expression among its arguments, has no state yet.
+      // A node that failed before it started, for example because of an expression in its arguments, has no state
+      // yet.
       const before = old ?? begun(state, undefined, fact)
       const { map: _map, loop: _loop, expires: _expires, ...rest } = before
       const until = time(data.next_attempt_at) ?? fact.at
@@ -124,7 +126,10 @@ const applyToNode = (state: GraphState, id: string, fact: Fact): NodeState | und
 
 const INTERRUPTED = { code: 'interrupted', message: 'the execution ended before this node did' }
 
-/** What was still under way when the execution ended did not succeed; what had not begun was skipped. */
+/**
+ * When an execution ends, nodes that were active have failed. Nodes that had not started have no state and count as
+ * skipped.
+ */
 const closed = (state: GraphState, at: number): Record<string, NodeState> => {
   const nodes: Record<string, NodeState> = {}
   for (const [id, node] of Object.entries(state.nodes)) {
@@ -137,7 +142,7 @@ const closed = (state: GraphState, at: number): Record<string, NodeState> => {
   return nodes
 }
 
-/** Changes `state` in place, except its nodes, which are replaced: the caller owns the state and its `nodes` record. */
+/** Changes `state` in place, but replaces its nodes. The caller owns the state and its `nodes` record. */
 export const apply = (state: GraphState, fact: Fact): void => {
   state.seq += 1
   const { data } = fact
@@ -184,10 +189,10 @@ export const apply = (state: GraphState, fact: Fact): void => {
       return
     }
   }
-  // Events of a node inside a map carry its path; they are for people, and item rows hold the state.
+  // Events of a node inside a map contain its path. They are only shown to people; item rows contain the state.
   if (typeof data.node_id !== 'string' || data.in_map === true) return
   const next = applyToNode(state, data.node_id, fact)
-  // A run that would have succeeded fails with the first of its `finally` nodes that does.
+  // An execution that would have succeeded fails with the first `finally` node that fails.
   if (data.handled === 'finally' && state.ending && !state.ending.error)
     state.ending = { ...state.ending, error: data.error as unknown as ExecutionError }
   if (next) state.nodes[data.node_id] = next

@@ -1,7 +1,7 @@
 import type { RetryPolicy } from '#model/definition'
 import { DAY, SECOND } from '#platform/clock'
 
-/** FNV-1a: the same text gives the same fraction in [0, 1) on every machine. */
+/** Computes FNV-1a: the same text gives the same fraction in [0, 1) on every machine. */
 const fraction = (text: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i += 1) {
@@ -12,7 +12,10 @@ const fraction = (text: string): number => {
 
 const DEFAULT_JITTER = 0.25
 
-/** Exponential, and spread so that executions that failed together do not come back together. */
+/**
+ * Returns an exponential pause in milliseconds, with jitter, so that executions that failed together do not retry
+ * together.
+ */
 export const backoff = (policy: RetryPolicy, attempt: number, seed: string): number => {
   const grown = policy.backoff_s * SECOND * (policy.factor ?? 2) ** (attempt - 1)
   const base = Math.min(grown, (policy.max_backoff_s ?? DAY / SECOND) * SECOND)
@@ -20,24 +23,31 @@ export const backoff = (policy: RetryPolicy, attempt: number, seed: string): num
   return Math.min(DAY, Math.round(base * (1 - jitter + 2 * jitter * fraction(`${seed}:${attempt}`))))
 }
 
-/** How an attempt failed, as far as it decides whether there is another. */
+/** The properties of a failed attempt that decide whether there is another attempt. */
 export type AttemptEnd = {
   code: string
-  /** False where the node calls it permanent: the same attempt would fail in the same way. */
+  /** False if the failure is permanent: the same attempt would fail in the same way. */
   retryable: boolean
-  /** It is known that the attempt had no effect. */
+  /** The attempt is known to have had no effect. */
   nothingDone?: boolean | undefined
-  /** What the target asked to wait, in seconds. */
+  /** The number of seconds that the target asked to wait. */
   retryAfterS?: number | undefined
-  /** It is an answer or a decision and no failed attempt: a rejected approval, the condition of an edge. */
+  /**
+   * The failure is an answer or a decision rather than a failed attempt, such as a rejected approval or the condition
+   * of an edge.
+   */
   isFinal?: boolean | undefined
-  /** What ran inside it called its failure permanent. The node is tried again all the same, and the run that fails with it says so. */
+  /**
+   * A child execution called its failure permanent. The node is still retried, and an execution that fails with this
+   * error says that it is permanent.
+   */
   isPermanent?: boolean | undefined
 }
 
 /**
- * Milliseconds until the next attempt; undefined where there is none. `on` decides alone where it is given. What may happen at
- * most once is repeated only where nothing was done, whatever the policy says.
+ * Returns the milliseconds until the next attempt, or undefined if there is none. If `on` is set, it alone decides
+ * which codes are retried. A node with the effect `at_most_once` is repeated only if the attempt did nothing,
+ * regardless of the policy.
  */
 export const nextAttemptIn = (
   policy: RetryPolicy | undefined,

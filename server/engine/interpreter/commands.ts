@@ -4,35 +4,38 @@ import { NodeFailure } from '../node.ts'
 import type { Compiled } from './graph.ts'
 import type { Asking, NodeState } from './state.ts'
 
-/** What the worker does once the facts that led to it are durable. */
+/** An action that the worker performs after the facts that led to it are durable. */
 export type Command =
   | { do: 'run'; node: string; type: string; attempt: number; args: JsonObject; timeoutS?: number }
   | { do: 'open'; node: string; people: Asking; args: JsonObject }
   | { do: 'due'; node: string; people: Asking }
-  /** `node` as in a path: a node, or what is below it where it ends with `[` (a map) or is empty (the whole item). */
+  /**
+   * `node` is a prefix of paths: a node, everything below it if it ends with `[` (a map), or the whole item if it is
+   * empty.
+   */
   | { do: 'close'; node: string }
-  /** `again`: it may have been started before, and may have ended since. */
+  /** `again`: the child may have been started before, and may have ended since. */
   | { do: 'child'; node: string; attempt: number; args: JsonObject; again?: true }
-  /** Nobody waits any more for the child that this attempt started. */
+  /** The child that this attempt started is no longer awaited. */
   | { do: 'abandon'; node: string; attempt: number }
-  /** Asks how much time the `finally` nodes have. */
+  /** Requests the time limit of the `finally` nodes. */
   | { do: 'grace'; node: '' }
-  /** `again`: it was under way before; item rows say how far it came. */
+  /** `again`: the map was started before. Item rows contain its progress. */
   | { do: 'map'; node: string; attempt: number; args: MapArgs; again?: true }
 
-  /** The same for a loop: the rows of its turns say how far it came. */
+  /** `again`: the loop was started before. The rows of its iterations contain its progress. */
   | { do: 'loop'; node: string; attempt: number; args: LoopArgs; again?: true }
 
 export type LoopArgs = {
   body: Graph
-  /** Evaluated before each turn: the loop goes on as long as it is true. */
+  /** Evaluated before each iteration: the loop continues while it is true. */
   while?: string
-  /** Evaluated after each turn: the loop goes on until it is true. */
+  /** Evaluated after each iteration: the loop continues until it is true. */
   until?: string
   maxIterations: number
-  /** An expression or a number, evaluated before each turn but the first. */
+  /** An expression or a number, evaluated before each iteration except the first. */
   delayS?: Json
-  /** What is collected after each turn. */
+  /** The value that is collected after each iteration. */
   collect?: Json
   state: Json
 }
@@ -85,7 +88,7 @@ export const mapArgs = (args: JsonObject): MapArgs => {
   }
 }
 
-/** The kinds of nodes that ask somebody outside, and what they open. */
+/** The node kinds that ask people or wait for an event, and what each of them opens. */
 const ASKING: Readonly<Record<string, Asking>> = {
   approval: 'approval',
   clarification: 'clarification',
@@ -93,19 +96,28 @@ const ASKING: Readonly<Record<string, Asking>> = {
 }
 export const askingOf = (type: string): Asking | undefined => (Object.hasOwn(ASKING, type) ? ASKING[type] : undefined)
 
-/** The kinds that ask for approval, or start executions, in the middle of what they do: they are suspended meanwhile. */
+/**
+ * The node kinds that request approval or start executions while they run. They are suspended until the result
+ * arrives.
+ */
 const SUSPENDABLE: ReadonlySet<string> = new Set(['agent.run'])
 export const mayBeSuspended = (type: string): boolean => SUSPENDABLE.has(type)
 
-/** Voids what a node that ended otherwise may have left: its gate or question, its child, or the gates inside its body. */
+/**
+ * Returns the commands that close what a failed node may have left open: its gate or question, its child, or the
+ * gates inside its body.
+ */
 export const closingOf = ({ id, type, args }: Node, attempt: number): Command[] => {
   if (hasBody(type)) return [{ do: 'close', node: `${id}${attempt > 1 ? `#${attempt}` : ''}[` }]
-  // One that is not waited for goes its own way.
+  // A child that is not awaited continues on its own.
   if (type === 'subworkflow') return args?.wait === false ? [] : [{ do: 'abandon', node: id, attempt }]
   return askingOf(type) || mayBeSuspended(type) ? [{ do: 'close', node: id }] : []
 }
 
-/** The command that (again) does what an active node is there for. `args` may throw; the caller turns that into a failure. */
+/**
+ * Returns the command that does (or repeats) the work of an active node. `args` may throw; the caller turns the error
+ * into a failure.
+ */
 export const commandFor = (
   compiled: Compiled,
   id: string,

@@ -2,28 +2,31 @@ import type { Graph, Json, JsonObject } from '#model/definition'
 import type { Effect } from '#model/node'
 import type { Held } from './held.ts'
 
-/** What stays the same for as long as a graph is executed. */
+/** The values that stay the same while a graph is executed. */
 export type Context = {
   graph: Graph
   input: Json
-  /** What expressions see as `execution`. */
+  /** The value of `execution` in expressions. */
   execution: JsonObject
-  /** What expressions see as `vars`. */
+  /** The value of `vars` in expressions. */
   vars?: JsonObject | undefined
-  /** Gives each node's retries their own, repeatable jitter. */
+  /** Gives the retries of each node their own repeatable jitter. */
   seed: string
   effectOf(type: string, args?: JsonObject): Effect
-  /** What expressions see as `callbacks`: the address of each `wait.event` node of this graph; absent where it has none. */
+  /**
+   * The value of `callbacks` in expressions: the address of each `wait.event` node of this graph. Absent if the graph
+   * has none.
+   */
   callbacks?: Record<string, { url: string }>
   callbackUrl?(nodePath: string): string
   /** Inside a map: the item and its index. */
   item?: Json
   index?: number
-  /** Inside a loop: what the turn before gave, and how many turns there were before this one. */
+  /** Inside a loop: the state that the previous iteration returned, and the number of previous iterations. */
   loop?: { state: Json; turn: number }
-  /** Inside a body: what the surrounding graph's nodes gave. */
+  /** Inside a body: the outputs of the nodes of the surrounding graph. */
   outer?: Record<string, { output: Json }>
-  /** What the other graphs of the execution hold: items of a map, and what is around them. */
+  /** Returns the sizes of the other graphs of the execution: other items of a map, and the surrounding graphs. */
   elsewhere?(): Held
 }
 

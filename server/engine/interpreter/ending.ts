@@ -8,8 +8,9 @@ import { compute, type Pass, record } from './pass.ts'
 import { scopeAt } from './scope.ts'
 import { activeNodes, type Ending } from './state.ts'
 
-// How a graph ends. Where it has `finally` nodes, the end is only announced, they run, and the run ends as it was announced,
-// except that a success becomes a failure where one of them fails or has no more time.
+// How a graph ends. If it has `finally` nodes, the end is announced first and then these nodes run. The execution
+// then ends as announced, except that a success becomes a failure if a `finally` node fails or exceeds the time
+// limit.
 
 const END = {
   succeeded: 'execution.succeeded',
@@ -18,12 +19,12 @@ const END = {
   timed_out: 'execution.timed_out',
 } as const
 
-/** The graph is to end so. `atOnce`: without its `finally` nodes. */
+/** Ends the graph with this status. `atOnce`: without running its `finally` nodes. */
 export const conclude = (pass: Pass, status: Ending['status'], data: JsonObject, atOnce = false) => {
   const { last } = pass.compiled
   if (pass.state.ending) return
   if (last.length === 0 || pass.context.outer || atOnce) return record(pass, END[status], data)
-  // What was to be begun is not; what was left open is closed.
+  // Commands that start work are dropped. Everything that is open is closed.
   const closing: Command[] = pass.commands.filter((command) => command.do === 'close' || command.do === 'abandon')
   for (const [id, { attempt }] of activeNodes(pass.state)) {
     const node = pass.compiled.nodes.get(id)
@@ -51,14 +52,14 @@ const end = (pass: Pass, { status, seq, at, data, error }: Ending) => {
   if (status !== 'succeeded') return record(pass, END[status], data)
   if (error) return record(pass, 'execution.failed', { error })
   try {
-    // As it was when the end was announced: what was computed then need not be kept.
+    // Computes the results as of the announcement, so the results of that time need not be stored.
     record(pass, 'execution.succeeded', { results: resultsAt(pass, seq - 1, at) })
   } catch (cause) {
     record(pass, 'execution.failed', { error: errorOf(cause) })
   }
 }
 
-/** Nothing is active and nothing can become so. */
+/** Ends the graph when no node is active and none can become active. */
 export const finish = (pass: Pass) => {
   const { ending } = pass.state
   if (ending) {
@@ -79,7 +80,7 @@ const NO_TIME: ExecutionError = {
   message: 'the finally nodes took longer than settings.finally_grace_s',
 }
 
-/** The `finally` nodes have no more time. What they were at is interrupted. */
+/** Ends the execution when the time of the `finally` nodes is over. Their running work is interrupted. */
 export const cutShort = (pass: Pass, ending: Ending): void => {
   const error = ending.error ?? NO_TIME
   if (ending.status === 'succeeded') record(pass, 'execution.failed', { error })

@@ -8,7 +8,10 @@ const isPlainFailure = (error: unknown): error is { code: string; message: strin
 
 const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '')
 
-/** What failed may be quoted as it came, and PostgreSQL stores neither NUL nor half a surrogate pair. */
+/**
+ * Makes a value storable. An error may quote any text, and PostgreSQL can store neither NUL nor half a surrogate
+ * pair.
+ */
 const storableJson = (value: Json): Json => {
   if (typeof value === 'string') return storable(value)
   if (Array.isArray(value)) return value.map(storableJson)
@@ -16,7 +19,7 @@ const storableJson = (value: Json): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storable(key), storableJson(inner)]))
 }
 
-/** Only errors made to be shown are shown; anything else is ours, and a tenant learns no more than that. */
+/** Returns the error to show. Errors that are not meant for tenants become `internal` without details. */
 export const errorOf = (error: unknown, id?: string, attempt?: number): ExecutionError => {
   const known =
     error instanceof NodeFailure ||

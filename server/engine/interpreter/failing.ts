@@ -6,9 +6,9 @@ import { errorOf } from './errors.ts'
 import { type Pass, record, settle } from './pass.ts'
 
 /**
- * A failed attempt: another one if the node's policy allows, else what `on_error` says. `continue` leaves by `out` with
- * the output null, `route` by `error` with the error as output (without such an edge it fails the execution), `fail` ends
- * the execution.
+ * Handles a failed attempt: schedules another attempt if the policy of the node allows it, and otherwise applies
+ * `on_error`. `continue` leaves by `out` with the output null. `route` leaves by `error` with the error as output;
+ * without such an edge it fails the execution. `fail` ends the execution.
  */
 export const failed = (
   pass: Pass,
@@ -40,11 +40,11 @@ export const failed = (
     return settle(pass, id)
   }
   if (pass.state.ending) {
-    // The other `finally` nodes run all the same.
+    // The other `finally` nodes still run.
     record(pass, 'node.failed', { ...facts, handled: 'finally', output: null })
     return settle(pass, id)
   }
   record(pass, 'node.failed', facts)
-  // People who may start the run again learn that it would fail in the same way.
+  // Tells people who could retry the execution that it would fail in the same way.
   conclude(pass, 'failed', { error, ...((!retryable || more.isPermanent) && { permanent: true }) })
 }

@@ -8,7 +8,7 @@ import { UNLIMITED } from './pass.ts'
 import type { GraphState } from './state.ts'
 import { commands, contextOf, edge, node, types } from './testing.ts'
 
-// docs/workflows.md, "Finally": how a run ends where it has `finally` nodes.
+// docs/workflows.md, "Finally": how an execution with `finally` nodes ends.
 
 const graph: Definition = {
   nodes: [node('work'), node('tidy', { finally: true }), node('tell', { finally: true })],
@@ -37,8 +37,8 @@ const endedBy = (how: Happening): Step => advance(context, begin(context, 0).sta
 const graced = (how: Happening): GraphState =>
   advance(context, endedBy(how).state, [{ kind: 'grace', until: 5_000 }], 1_100).state
 
-describe('a run with finally nodes', () => {
-  test('does not begin them with the others', () => {
+describe('an execution with finally nodes', () => {
+  test('does not start its finally nodes with the other nodes', () => {
     expect(commands(begin(context, 0))).toEqual(['run work'])
   })
 
@@ -47,14 +47,14 @@ describe('a run with finally nodes', () => {
     ['failed', error('work'), 'failed'],
     ['cancelled', cancel, 'cancelled'],
     ['timed out', timeout, 'timed_out'],
-  ])('that is to end as %s announces that, asks for the time they have and runs them', (_name, how, status) => {
+  ])('that ends as %s announces its end, requests the time limit and runs its finally nodes', (_name, how, status) => {
     const step = endedBy(how)
     expect(step.facts.find(({ type }) => type === 'execution.ending')?.data).toMatchObject({ status })
     expect(commands(step)).toEqual(['grace ', 'run tidy', 'run tell'])
     expect(step.state.nodes.work?.status).toBe(status === 'succeeded' ? 'succeeded' : 'failed')
   })
 
-  test('interrupts what was under way', () => {
+  test('interrupts active nodes', () => {
     const { state } = endedBy(cancel)
     expect(state.nodes.work).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
   })
@@ -78,31 +78,31 @@ describe('a run with finally nodes', () => {
     expect(last(advance(context, graced(how), then, at))).toEqual([type, code])
   })
 
-  test('has the results that it had before them', () => {
+  test('returns the results from before its finally nodes', () => {
     const step = advance(context, endedBy(done('work', 7)).state, both, 2_000)
     expect(step.facts.at(-1)!.data).toMatchObject({ results: 7 })
   })
 
-  test('is not over before each of them is', () => {
+  test('ends only after all of its finally nodes', () => {
     const step = advance(context, graced(done('work')), [error('tidy')], 2_000)
     expect(types(step)).not.toContain('execution.failed')
     expect(last(advance(context, step.state, [done('tell')], 2_000))).toEqual(['execution.failed', 'broken'])
   })
 
-  test('has its time before they are cut short, and takes it once', () => {
+  test('cuts its finally nodes short only after their time limit, and sets the time limit once', () => {
     const state = graced(done('work'))
     expect(advance(context, state, [{ kind: 'time' }], 4_999).facts).toEqual([])
     expect(advance(context, state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
     expect(advance(context, begin(context, 0).state, [{ kind: 'grace', until: 9_000 }], 2_000).facts).toEqual([])
   })
 
-  test('is cancelled in vain while they run', () => {
+  test('cannot be cancelled while its finally nodes run', () => {
     const step = advance(context, graced(done('work')), [cancel, timeout], 2_000)
     expect(step.facts).toEqual([])
     expect(last(advance(context, step.state, both, 2_500))).toEqual(['execution.succeeded', null])
   })
 
-  test('runs one of them after another that failed', () => {
+  test('runs a finally node after another finally node failed', () => {
     const chained = contextOf({
       nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
       edges: [edge('tidy', 'then')],
@@ -113,7 +113,7 @@ describe('a run with finally nodes', () => {
     expect(commands(advance(chained, ending.state, [done('tidy')], 2_000))).toEqual(['run then'])
   })
 
-  test('skips those of them that nothing leads to', () => {
+  test('skips finally nodes that no taken edge leads to', () => {
     const apart = contextOf({
       nodes: [node('work'), node('tidy', { finally: true }), node('then', { finally: true })],
       edges: [edge('tidy', 'then', 'other')],
@@ -124,7 +124,7 @@ describe('a run with finally nodes', () => {
     expect(last(step)).toEqual(['execution.succeeded', null])
   })
 
-  test('skips the others that were never reached, and closes what was open', () => {
+  test('closes what other nodes left open when it ends', () => {
     const asking = contextOf({
       nodes: [
         node('gate', { type: 'approval', args: { title: 'Go?' } }),
@@ -139,7 +139,7 @@ describe('a run with finally nodes', () => {
     expect(commands(step).toSorted()).toEqual(['abandon sub', 'close gate', 'grace ', 'run tidy'].toSorted())
   })
 
-  test('asks for their time again after a takeover, unless it is known', () => {
+  test('requests the time limit again after a takeover, unless it is known', () => {
     const again = (state: GraphState) => [...resume(context, state, UNLIMITED)].map((command) => command.do)
     expect(again(endedBy(done('work')).state)).toContain('grace')
     expect(again(graced(done('work')))).not.toContain('grace')
@@ -147,7 +147,7 @@ describe('a run with finally nodes', () => {
   })
 })
 
-describe('what a node may have left open', () => {
+describe('the commands that close what a node may have left open', () => {
   test.each<[string, Parameters<typeof closingOf>[0], number, string[]]>([
     ['a gate', node('n', { type: 'approval' }), 1, ['close n']],
     ['a question', node('n', { type: 'clarification' }), 1, ['close n']],
@@ -172,13 +172,13 @@ describe('arguments of a loop', () => {
     [1.5, false],
     ['3', false],
     [null, false],
-  ])('max_iterations %j is taken: %s', (max, isTaken) => {
+  ])('max_iterations %j is accepted: %s', (max, isTaken) => {
     const read = () => loopArgs({ max_iterations: max, body: {} })
     if (isTaken) expect(read().maxIterations).toBe(max)
     else expect(read).toThrow(NodeFailure)
   })
 
-  test('are what was given, and nothing else', () => {
+  test('are the given arguments and nothing else', () => {
     expect(loopArgs({ max_iterations: 1, body: {} })).toStrictEqual({ body: {}, maxIterations: 1, state: null })
     expect(loopArgs({ max_iterations: 1, body: {}, while: { $cel: 5 } })).not.toHaveProperty('while')
     expect(
@@ -214,7 +214,7 @@ describe('arguments of a map', () => {
     expect(args).toEqual({ items: [], body: {}, concurrency: expected, onItemError: 'fail' })
   })
 
-  test('items are a list, and an error of one is collected only where that is said', () => {
+  test('items must be a list, and item errors are collected only with on_item_error collect', () => {
     expect(() => mapArgs({ items: 'a', body: {} })).toThrow(NodeFailure)
     expect(mapArgs({ items: [1], body: {}, on_item_error: 'collect' }).onItemError).toBe('collect')
     expect(mapArgs({ items: [1], body: {}, on_item_error: 'other' }).onItemError).toBe('fail')

@@ -1,19 +1,22 @@
 import type { Edge, Graph, Node } from '#model/definition'
 
-/** A graph with its edges looked up by node. */
+/** A graph with its edges indexed by node. */
 export type Compiled = {
   graph: Graph
   nodes: Map<string, Node>
   incoming: Map<string, Edge[]>
   outgoing: Map<string, Edge[]>
-  /** Ids of the nodes that run at the end, and of the others; in the order in which they are looked at from behind. */
+  /**
+   * The ids of the `finally` nodes (`last`) and of the other nodes (`first`), in reverse order: nodes are taken from
+   * the end of the list.
+   */
   last: readonly string[]
   first: readonly string[]
 }
 
 const compiled = new WeakMap<Graph, Compiled>()
 
-/** Definitions never change, so each is compiled once for as long as it is in memory. */
+/** Definitions never change, so each is compiled once while it is in memory. */
 export const compile = (graph: Graph): Compiled => {
   const known = compiled.get(graph)
   if (known) return known
@@ -37,7 +40,7 @@ export const compile = (graph: Graph): Compiled => {
 
 export const portOf = (edge: Edge): string => edge.from.port ?? 'out'
 
-/** Every node reachable from `start`, itself included. */
+/** Returns all nodes reachable from `start`, including `start`. */
 export const downstream = (graph: Graph, start: string): Set<string> => {
   const { outgoing } = compile(graph)
   const seen = new Set([start])

@@ -5,7 +5,7 @@ import type { Asking } from './state.ts'
 
 export type Failure = { code: string; message: string; details?: Json }
 
-/** What the outside world tells a graph. One about a node that no longer waits for it changes nothing. */
+/** A message from outside to a graph. A message about a node that no longer waits for it changes nothing. */
 export type Happening =
   | { kind: 'done'; node: string; attempt: number; output: Json; blob?: BlobRef; port?: string; usage?: JsonObject }
   | {
@@ -16,15 +16,15 @@ export type Happening =
       retryable: boolean
       nothingDone?: boolean
       retryAfterS?: number
-      /** What failed inside it called that permanent. */
+      /** A child execution called its failure permanent. */
       isPermanent?: boolean
     }
-  /** The attempt goes on when what it waits for is over. */
+  /** The attempt continues when the gate or execution that it waits for has ended. */
   | { kind: 'suspended'; node: string; attempt: number; on: SuspendedOn }
   | { kind: 'step'; node: string; name: string; result: Json }
   | { kind: 'progress'; node: string; data: JsonObject }
   | { kind: 'chunk'; node: string; from: number; to: number; data: JsonObject }
-  /** `turns` of a loop are over. `until`: the next one waits. */
+  /** `turns` iterations of a loop have ended. `until`: the next iteration waits until then. */
   | { kind: 'turns'; node: string; attempt: number; turns: number; until?: number }
   | { kind: 'opened'; node: string; people: Asking; data: JsonObject; dueAt: number | null }
   | { kind: 'postponed'; node: string; people: Asking; dueAt: number | null }
@@ -34,7 +34,7 @@ export type Happening =
   | { kind: 'answered'; node: string; answer: Json; data: JsonObject }
   | { kind: 'received'; node: string; output: Json; data: JsonObject }
   | { kind: 'refused'; node: string; error: Failure }
-  /** An execution that a node started while it ran. */
+  /** An execution that a node started while it ran has ended. */
   | { kind: 'ended'; node: string; execution: string }
   | {
       kind: 'child'
@@ -45,11 +45,11 @@ export type Happening =
       error: ExecutionError | null
       isPermanent?: boolean
     }
-  /** What it waits for may be over, or gone. */
+  /** The gate, question or execution that the node waits for may have ended or may no longer exist. */
   | { kind: 'check'; node: string }
   | { kind: 'time' }
-  /** `notBegun`: no node has run, so there is nothing for the `finally` nodes to release. */
+  /** `notBegun`: no node has started, so there is nothing for the `finally` nodes to release. */
   | { kind: 'cancel'; data: JsonObject; notBegun?: boolean }
   | { kind: 'timeout' }
-  /** The time that the `finally` nodes have. */
+  /** The time limit of the `finally` nodes. */
   | { kind: 'grace'; until: number }

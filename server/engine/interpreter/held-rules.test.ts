@@ -20,7 +20,7 @@ import {
 import { type Fact, type GraphState, nextDue } from './state.ts'
 import { contextOf, edge, node, stateOf } from './testing.ts'
 
-// What the outputs of an execution take, and which of them the journal does not hold.
+// How much space the outputs of an execution take, and which of them are not stored in the journal.
 
 const apply = (state: GraphState, fact: Fact): GraphState => {
   const copy = structuredClone(state)
@@ -28,11 +28,11 @@ const apply = (state: GraphState, fact: Fact): GraphState => {
   return copy
 }
 
-/** A text that takes this many characters as JSON. */
+/** Returns a text that has this many characters as JSON. */
 const sized = (size: number): string => 'x'.repeat(size - 2)
 const blob = (key: string, bytes: number) => ({ key, bytes, sha256: 'x' }) as never
 
-describe('counting', () => {
+describe('counting the size of outputs', () => {
   test.each<[string, number, boolean, Held]>([
     ['nothing', 0, true, NOTHING_HELD],
     ['tiny', TINY_SIZE, true, NOTHING_HELD],
@@ -44,11 +44,11 @@ describe('counting', () => {
     expect({ memory: held.memory, journal: held.journal }).toEqual(expected)
   })
 
-  test('nothing is held at first', () => {
+  test('starts with nothing', () => {
     expect(NOTHING_HELD).toEqual({ memory: 0, journal: 0 })
   })
 
-  test('a value that two nodes pass on is in memory once and in the journal twice', () => {
+  test('counts a value that two nodes pass on once in memory and twice in the journal', () => {
     const value = { text: sized(1_000) }
     const size = JSON.stringify(value).length
     const { memory, journal } = measure(
@@ -57,7 +57,7 @@ describe('counting', () => {
     expect({ memory, journal }).toEqual({ memory: size, journal: 2 * size })
   })
 
-  test('what is in the blob store counts by its bytes, and not in the journal', () => {
+  test('counts a value in the blob store by its bytes in memory, and not in the journal', () => {
     const { memory, journal } = measure(
       stateOf({
         a: { status: 'succeeded', output: null, blob: blob('k', 5_000) },
@@ -68,7 +68,7 @@ describe('counting', () => {
     expect({ memory, journal }).toEqual({ memory: 5_600, journal: 600 })
   })
 
-  test('several graphs are added up; a finished one is measured once, until its outputs have left', () => {
+  test('adds up several graphs, and measures a finished graph once until its outputs are moved', () => {
     const state = stateOf({ a: { status: 'succeeded', output: sized(1_000) } })
     const other = stateOf({ b: { status: 'succeeded', output: sized(500) } })
     expect(measureAll([])).toEqual(NOTHING_HELD)
@@ -81,7 +81,7 @@ describe('counting', () => {
     expect(measureAll([{ state }])).toEqual({ memory: 2_000, journal: 2_000 })
   })
 
-  test('an unfinished one is not remembered', () => {
+  test('does not cache the size of an unfinished graph', () => {
     const state = stateOf({ a: { status: 'succeeded', output: sized(1_000) } })
     measureAll([{ state, unfinished: {} }])
     state.nodes.a = { ...state.nodes.a!, output: sized(2_000) }
@@ -89,7 +89,7 @@ describe('counting', () => {
   })
 })
 
-describe('which outputs leave the journal', () => {
+describe('which outputs are moved out of the journal', () => {
   const done = (id: string, output: Json): Happening => ({ kind: 'done', node: id, attempt: 1, output })
   const step = (output: Json, elsewhere: Held = NOTHING_HELD, more = {}) => {
     const context = contextOf({ nodes: [node('a'), node('b')], edges: [] }, { elsewhere: () => elsewhere })
@@ -109,7 +109,7 @@ describe('which outputs leave the journal', () => {
     expect(step(sized(size), elsewhere).large).toEqual(large)
   })
 
-  test('one that is in the blob store already does not leave', () => {
+  test('an output that is already in the blob store is not moved', () => {
     const { large, facts } = step(null, journal(MAX_JOURNALLED), { blob: blob('k', 100_000) })
     expect(large).toEqual([])
     expect(facts[0]?.type).toBe('node.succeeded')
@@ -118,13 +118,13 @@ describe('which outputs leave the journal', () => {
   test.each<[number, string]>([
     [MAX_HELD - 1_000, 'node.succeeded'],
     [MAX_HELD - 999, 'node.failed'],
-  ])('with %i bytes elsewhere, a thousand more are %s', (memory, type) => {
+  ])('with %i bytes in other graphs, an output of a thousand bytes gives %s', (memory, type) => {
     const { facts } = step(sized(1_000), { memory, journal: 0 })
     expect(facts[0]?.type).toBe(type)
     if (type === 'node.failed') expect(facts[0]?.data).toMatchObject({ error: { code: 'result_too_large' } })
   })
 
-  test('one that is too large is not tried again', () => {
+  test('a node whose output is too large is not retried', () => {
     const context = contextOf(
       { nodes: [node('a', { retry: { max_attempts: 3 } as never })], edges: [] },
       { elsewhere: () => ({ memory: MAX_HELD, journal: 0 }) },
@@ -133,12 +133,12 @@ describe('which outputs leave the journal', () => {
     expect(facts.map(({ type }) => type)).toEqual(['node.failed', 'execution.failed'])
   })
 
-  test('a tiny one is kept however much there is', () => {
+  test('a tiny output is kept regardless of the total size', () => {
     expect(step(sized(TINY_SIZE), { memory: MAX_HELD, journal: 0 }).facts[0]?.type).toBe('node.succeeded')
     expect(step(sized(TINY_SIZE + 1), { memory: MAX_HELD, journal: 0 }).facts[0]?.type).toBe('node.failed')
   })
 
-  test('in one pass, what left does not count for the next, and what stayed does', () => {
+  test('in one pass, a moved output does not count for the next output, and a kept output does', () => {
     const context = contextOf(
       { nodes: [node('a'), node('b')], edges: [] },
       { elsewhere: () => journal(MAX_JOURNALLED - 20_000) },
@@ -174,7 +174,7 @@ describe('a node that waits', () => {
       { ...stateOf({ n: { expires: 70 } }), ending: { until: 40 } as never },
       40,
     ],
-  ])('%s is due', (_name, state, due) => {
+  ])('%s is due at the expected time', (_name, state, due) => {
     expect(nextDue(state)).toBe(due)
   })
 
@@ -192,7 +192,7 @@ describe('a node that waits', () => {
     expect(after.nodes.n?.wait).not.toHaveProperty('due')
   })
 
-  test('keeps when it is due while it is looked at before', () => {
+  test('keeps its due time if it must be checked earlier', () => {
     const after = apply(
       waiting({ kind: 'approval', until: 50, due: 5_000, data: {} }),
       progress({ due_at: '1970-01-01T00:00:01Z' }),
@@ -200,7 +200,7 @@ describe('a node that waits', () => {
     expect(after.nodes.n?.wait).toMatchObject({ until: 1_000, due: 5_000 })
   })
 
-  test('a loop notes its turns, and waits between them', () => {
+  test('of kind loop records its iterations, and waits between them', () => {
     const looping = stateOf({ n: { loop: { turns: 1 } } as never })
     expect(apply(looping, progress({ turns: 2 })).nodes.n).toMatchObject({ loop: { turns: 2 } })
     const delayed = apply(looping, progress({ turns: 2, until: '1970-01-01T00:00:01Z' }))
@@ -209,7 +209,7 @@ describe('a node that waits', () => {
   })
 })
 
-test('what is downstream is found once, however many ways lead there', () => {
+test('downstream nodes are found once, however many paths lead there', () => {
   const graph = {
     nodes: ['a', 'b', 'c', 'd', 'e'].map((id) => node(id)),
     edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd'), edge('d', 'b')],

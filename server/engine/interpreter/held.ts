@@ -2,23 +2,29 @@ import type { Json } from '#model/definition'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import type { GraphState, NodeState } from './state.ts'
 
-// What the outputs of a graph take: in memory as long as its execution is there, and in the journal unless they are in the blob
-// store. All of the journal since the last snapshot is read whenever somebody looks at the execution or it goes on.
+// The size of the outputs of a graph. Outputs are in memory while their execution is, and in the journal unless they
+// are in the blob store. The whole journal since the last snapshot is read each time a user views the execution or a
+// worker continues it.
 
-/** What an event holds itself; more goes to the blob store before it is journalled. */
+/**
+ * The maximum size of an output inside an event. A larger output is stored in the blob store before it is journalled.
+ */
 export const MAX_INLINE_SIZE = 32 * 1024
-/** What the events of an execution hold together; beyond that all but the small go to the blob store. */
+/**
+ * The maximum total size of the outputs in the events of an execution. Beyond it, all but small outputs go to the
+ * blob store.
+ */
 export const MAX_JOURNALLED = 512 * 1024
 export const SMALL_SIZE = 2 * 1024
-/** Not counted: a quarter of a million of them fit. */
+/** Outputs up to this size are not counted. A quarter of a million of them fit. */
 export const TINY_SIZE = 256
-/** What all nodes of an execution gave, together: it is in memory as long as the execution is. */
+/** The maximum total size of the outputs of an execution, because all of them are in memory while the execution is. */
 export const MAX_HELD = 64 * 1024 * 1024
 
 export type Held = { memory: number; journal: number }
 export const NOTHING_HELD: Held = { memory: 0, journal: 0 }
 
-/** A settled node never changes. */
+/** The cached sizes of outputs. A settled node never changes. */
 const sizes = new WeakMap<NodeState, number>()
 
 const sizeOf = (node: NodeState): number => {
@@ -30,7 +36,7 @@ const sizeOf = (node: NodeState): number => {
   return size
 }
 
-/** Also which values were counted: one that several nodes pass on is in memory once. */
+/** Also contains the values that were counted: a value that several nodes pass on is in memory once. */
 export type Counting = Held & { seen: Set<Json> }
 
 export const count = (held: Counting, size: number, value: Json, isJournalled: boolean): void => {
@@ -53,7 +59,7 @@ export const measure = (state: GraphState): Counting => {
 
 const measured = new WeakMap<GraphState, Held>()
 
-/** What several graphs hold. A state changes as long as a pass over it is not finished, and then never again. */
+/** Returns the total size of several graphs. A state changes only until the pass over it is finished. */
 export const measureAll = (graphs: Iterable<{ state: GraphState; unfinished?: unknown }>): Held => {
   let memory = 0
   let journal = 0
@@ -66,5 +72,5 @@ export const measureAll = (graphs: Iterable<{ state: GraphState; unfinished?: un
   return { memory, journal }
 }
 
-/** Outputs of it have gone to the blob store. */
+/** Call this after outputs of the state were moved to the blob store. */
 export const forgetMeasure = (state: GraphState): void => void measured.delete(state)

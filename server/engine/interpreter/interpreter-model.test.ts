@@ -10,7 +10,7 @@ import type { Happening } from './happening.ts'
 import { activeNodes, type GraphState, hasEnded, nextDue } from './state.ts'
 import { contextOf } from './testing.ts'
 
-// Random graphs, played in a random order of results, end as the model of the documents says.
+// Random graphs, played with results in a random order, must end as the model of the documentation says.
 
 const GRAPHS = 1_500
 const SEED = 20261116
@@ -20,7 +20,7 @@ type Play = { definitions: Map<string, Graph>; below(limit: number): number }
 const NO = { code: 'no', message: 'no' }
 const LATE = { code: 'timeout', message: 'it took too long' }
 
-/** What comes of an attempt of a node that a worker runs. */
+/** Returns the result of an attempt of a node that a worker runs. */
 function resultOf({ node, attempt, args }: Command & { do: 'run' }): Happening {
   const { fails = 0, late = 0 } = args as { fails?: number; late?: number }
   if (attempt <= fails) return { kind: 'error', node, attempt, error: NO, retryable: args.final !== true }
@@ -77,7 +77,7 @@ function answerTo(play: Play, context: Context, state: GraphState, command: Comm
   }
 }
 
-/** What somebody may say to the nodes that ask. */
+/** Returns the answers that may be given to the nodes that ask. */
 const answersTo = (state: GraphState): Happening[] =>
   activeNodes(state).flatMap(([node, { wait }]): Happening[] => {
     if (!wait || !('data' in wait) || wait.data.asked === 'never') return []
@@ -120,7 +120,7 @@ const endedOf = ({ status, results, error, nodes }: GraphState): Ended => ({
 })
 
 describe('random graphs', () => {
-  test('end as the documents say, whatever comes first', () => {
+  test('end as the documentation says, in any order of results', () => {
     const wrong: unknown[] = []
     const kinds = new Set<string>()
     for (let at = 0; at < GRAPHS && wrong.length === 0; at += 1) {
@@ -144,7 +144,7 @@ describe('random graphs', () => {
         kinds.add(`${status} ${end.errors.length > 0 ? 'in a failed run' : ''}`)
     }
     expect(wrong).toEqual([])
-    // The graphs are of every sort that the model knows.
+    // The graphs cover every kind of outcome that the model knows.
     expect([...kinds].sort()).toEqual([
       'failed ',
       'failed in a failed run',

@@ -10,7 +10,7 @@ import { errorOf } from './errors.ts'
 import type { Happening } from './happening.ts'
 import { activeNodes, emptyState, type Fact, type GraphState, hasEnded, nextDue, onlyWaits } from './state.ts'
 
-test('an error is kept without the letters that cannot be stored', () => {
+test('an error is stored without the characters that cannot be stored', () => {
   const details: Json = { body: ['\u0089PNG\u0000', '😀'.slice(0, 1)], 'a\u0000b': 1, status: 404 }
   expect(
     errorOf(new NodeFailure('http_status', 'a\u0000b 😀'.slice(0, 5), { details, retryable: false }), 'call', 1),
@@ -34,7 +34,7 @@ const contextOf = (graph: Definition, input: Json = {}): Context => ({
 type Answered = Exclude<Command, { do: 'close' }>
 const isAnswered = (command: Command): command is Answered => command.do !== 'close'
 
-/** What a node gives depends on its path and attempt alone, as the outside world would have it. */
+/** The result of a node depends only on its path and attempt, as for real nodes. */
 const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening => {
   const { node } = command
   switch (command.do) {
@@ -59,7 +59,7 @@ const answerTo = (command: Answered, failing: ReadonlySet<string>): Happening =>
   }
 }
 
-/** What a wait needs to go on. */
+/** Returns the happenings that end the waits of the state. */
 const wake = (state: GraphState): Happening[] =>
   activeNodes(state).flatMap(([node, { wait }]): Happening[] => {
     if (wait?.kind === 'approval') return [{ kind: 'resolved', node, outcome: 'approved', output: node, data: {} }]
@@ -69,7 +69,7 @@ const wake = (state: GraphState): Happening[] =>
 
 type Played = { state: GraphState; facts: Fact[]; steps: number }
 
-/** Plays a graph to its end; `pick` chooses which of the things that could happen next does. */
+/** Plays a graph to its end. `pick` chooses which of the possible happenings comes next. */
 const play = (
   context: Context,
   failing: ReadonlySet<string>,
@@ -115,7 +115,7 @@ const outcome = (state: GraphState) => ({
 
 const types = ['echo', 'echo', 'set', 'branch', 'approval', 'clarification', 'wait', 'subworkflow', 'flaky'] as const
 
-/** Random acyclic graphs: edges lead from lower to higher nodes, some on conditions, some on ports. */
+/** Random acyclic graphs. Edges lead from lower to higher nodes; some have conditions, some have ports. */
 const graphs = fc
   .record({
     kinds: fc.array(fc.constantFrom(...types), { minLength: 1, maxLength: 12 }),
@@ -138,7 +138,7 @@ const graphs = fc
         id,
         type: type === 'flaky' ? 'echo' : type,
         args: args[type] ?? { value: { $ref: 'input.x' } },
-        // A branch passes on what led to it; after `any` that is whatever came first, and so depends on the order.
+        // A branch passes on the output of the node that led to it. With `any`, that depends on the order.
         ...(joins[index] && type !== 'branch' && { join: 'any' as const }),
         ...(type === 'flaky' &&
           (handled[index] ? { retry: { max_attempts: 3, backoff_s: 1 } } : { on_error: 'route' as const })),
@@ -159,7 +159,7 @@ const graphs = fc
       const when = how === 5 ? { when: { $cel: 'input.x > 5.0' } } : {}
       return [{ from: { node: source.id, ...(port && { port }) }, to: `n${to}`, ...when }]
     })
-    // A failure that is routed needs somewhere to go, or it fails the execution at a moment that depends on the order.
+    // A routed failure needs an edge. Without one, it fails the execution at a time that depends on the order.
     const kept = nodes.map((node): Node => {
       if (node.on_error !== 'route' || edges.some((edge) => edge.from.node === node.id && edge.from.port === 'error'))
         return node
@@ -171,8 +171,8 @@ const graphs = fc
 type Expected = { status: string; output: Json; port: string }
 
 /**
- * What docs/workflows.md says about a graph, written without the interpreter: nodes one after another in an order in which
- * edges lead forwards, each decided by its incoming edges alone.
+ * The result that docs/workflows.md prescribes for a graph, computed without the interpreter: the nodes in
+ * topological order, each decided only by its incoming edges.
  */
 const expectedOf = (graph: Definition, x: number, failing: ReadonlySet<string>): Record<string, Expected> => {
   const nodes: Record<string, Expected> = {}
@@ -207,7 +207,7 @@ const expectedOf = (graph: Definition, x: number, failing: ReadonlySet<string>):
 }
 
 describe('the interpreter', () => {
-  test('gives the end that the documents say, whatever the order of results', () => {
+  test('ends as the documentation says, in any order of results', () => {
     fc.assert(
       fc.property(graphs, fc.nat(10), fc.infiniteStream(fc.nat()), ({ graph, failing }, x, order) => {
         const context = contextOf(graph, { x })
@@ -255,7 +255,7 @@ describe('the interpreter', () => {
     )
   })
 
-  test('has a state that survives serialisation and that the journal adds up to, at every step', () => {
+  test('has a state that survives serialization and equals the replayed journal, at every step', () => {
     fc.assert(
       fc.property(graphs, fc.nat(10), fc.infiniteStream(fc.nat()), ({ graph, failing }, x, order) => {
         const journal: Fact[] = []
@@ -274,7 +274,7 @@ describe('the interpreter', () => {
     )
   })
 
-  test('is not changed by a result that nobody waits for', () => {
+  test('is not changed by a result that no node waits for', () => {
     fc.assert(
       fc.property(graphs, fc.nat(10), ({ graph, failing }, x) => {
         const context = contextOf(graph, { x })
@@ -303,7 +303,7 @@ const done = (id: string, output: Json = id, attempt = 1): Happening => ({ kind:
 const edge = (from: string, to: string, port?: string): Edge => ({ from: { node: from, ...(port && { port }) }, to })
 
 describe('joins', () => {
-  test('`all` waits for every edge, `any` for the first that is taken', () => {
+  test('`all` waits for every edge, `any` for the first edge that is taken', () => {
     const graph = (join: 'all' | 'any'): Definition => ({
       nodes: [node('a'), node('b'), node('j', { join })],
       edges: [edge('a', 'j'), edge('b', 'j')],
@@ -316,7 +316,7 @@ describe('joins', () => {
     expect(stateOfJoin('any')).toBe('running')
   })
 
-  test('arguments of a later attempt see what the first one saw', () => {
+  test('the arguments of a later attempt are those of the first attempt', () => {
     const context = contextOf({
       nodes: [
         node('a'),
@@ -360,7 +360,7 @@ describe('failures', () => {
     return advance(context, begin(context, 1).state, [error], 2)
   }
 
-  test('`continue` goes on with null, `route` by the port error, `fail` ends it', () => {
+  test('`continue` continues with null, `route` takes the port error, `fail` ends the execution', () => {
     expect(failing({ on_error: 'continue' }).state.nodes).toMatchObject({
       f: { status: 'failed', output: null },
       after: { status: 'running' },
@@ -370,7 +370,7 @@ describe('failures', () => {
     expect(failing({}).state).toMatchObject({ status: 'failed', nodes: { f: { status: 'failed' } } })
   })
 
-  test('a condition that cannot be evaluated fails the node it leads to', () => {
+  test('a condition that cannot be evaluated fails the node that the edge leads to', () => {
     const context = contextOf({
       nodes: [node('a'), node('b')],
       edges: [{ ...edge('a', 'b'), when: { $cel: 'input.absent > 1.0' } }],
@@ -379,7 +379,7 @@ describe('failures', () => {
     expect(state).toMatchObject({ status: 'failed', error: { node_id: 'b' } })
   })
 
-  test('backoff grows, is spread, and is the same whenever it is computed', () => {
+  test('the backoff grows, has jitter, and is the same each time it is computed', () => {
     const context = contextOf({
       nodes: [node('f', { retry: { max_attempts: 3, backoff_s: 10, factor: 3 } })],
       edges: [],

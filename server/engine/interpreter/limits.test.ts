@@ -3,7 +3,8 @@ import type { Definition, Json, Node } from '#model/definition'
 import { begin } from './advance.ts'
 import type { Context } from './context.ts'
 
-// Limits that only large graphs reach: these tests take a second and are not run for every mutant.
+// Limits that only large graphs reach. These tests take a second, and mutation testing does not run them for every
+// mutant.
 
 const contextOf = (graph: Definition, input: Json = {}): Context => ({
   graph,
@@ -14,7 +15,7 @@ const contextOf = (graph: Definition, input: Json = {}): Context => ({
 })
 
 const list = '[0,1,2,3,4,5,6,7,8,9]'
-/** Some 30,000 steps. */
+/** About 30,000 steps. */
 const HEAVY = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0))))`
 
 const row = (length: number, node: (n: number) => Partial<Node>): Definition => ({
@@ -35,14 +36,14 @@ describe('values that multiply', () => {
     values: Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, { $ref }])),
   })
 
-  test('400 references to a megabyte fail before any of it is written', () => {
+  test('400 references to a megabyte fail before anything is written', () => {
     const graph = { nodes: [{ id: 'wide', type: 'set', args: copies(400, 'input.big') }], edges: [] }
     const { state, facts } = begin(contextOf(graph, { big: 'x'.repeat(1_000_000) }), 1)
     expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'wide' })
     expect(JSON.stringify(facts).length).toBeLessThan(2_000)
   })
 
-  test('thirty nodes that double what came before stop at 8 MiB, though in memory nothing grows', () => {
+  test('thirty nodes that each double the value stop at 8 MiB, although memory use does not grow', () => {
     const graph = row(30, (n) => ({ args: copies(2, n === 0 ? 'input.small' : `nodes.n${n - 1}.output`) }))
     const { state } = begin(contextOf(graph, { small: 'x'.repeat(1_000) }), 1)
     expect(state.error).toMatchObject({ code: 'result_too_large', node_id: 'n13' })
@@ -58,13 +59,13 @@ describe('values that multiply', () => {
     ['a gate', { type: 'approval', args: { title: 't', policy: {}, payload: copies(2, 'input.big') } }, 'n'],
     ['a question', { type: 'clarification', args: { question: { $cel: "'q'" }, schema: copies(2, 'input.big') } }, 'n'],
     ['the items of a map', { type: 'map', args: { items: copies(9, 'input.big'), body: { nodes: [] } } }, 'n'],
-  ])('%s likewise', (_name, given, node) => {
+  ])('%s is limited too', (_name, given, node) => {
     const graph = 'nodes' in given ? given : { nodes: [{ id: 'n', ...given } as Node], edges: [] }
     const { state } = begin(contextOf(graph as Definition, { big: 'x'.repeat(1_000_000) }), 1)
     expect(state.error).toMatchObject({ code: 'result_too_large', ...(node && { node_id: node }) })
   })
 
-  test('all outputs together have a limit; what several nodes pass on counts once', () => {
+  test('all outputs together have a limit, and a value that several nodes pass on counts once', () => {
     const big = { big: 'x'.repeat(1_000_000) }
     const nine = { nodes: row(10, () => ({ args: copies(7, 'input.big') })).nodes, edges: [] }
     expect(begin(contextOf(nine, big), 1).state.error).toMatchObject({ code: 'result_too_large' })

@@ -19,7 +19,7 @@ test.each([
   expect(decideTurn(args, turns, holds)).toBe(expected)
 })
 
-test('an expression that fails is not taken for an answer', () => {
+test('an expression that fails throws instead of deciding', () => {
   const fails = (): boolean => {
     throw new Error('no')
   }

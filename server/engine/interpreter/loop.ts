@@ -1,8 +1,8 @@
 import type { LoopArgs } from './commands.ts'
 
 /**
- * What follows when `turns` are over. `while` is looked at before every turn, `until` after every turn. A loop that wants to go
- * on after its last allowed turn has reached its limit.
+ * Decides what follows after `turns` iterations. `while` is evaluated before every iteration, `until` after every
+ * iteration. A loop that would continue after its last allowed iteration has reached its limit.
  */
 export const decideTurn = (
   { while: whileCel, until, maxIterations }: Pick<LoopArgs, 'while' | 'until' | 'maxIterations'>,

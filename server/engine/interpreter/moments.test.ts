@@ -6,7 +6,7 @@ import { UNLIMITED } from './pass.ts'
 import { emptyState } from './state.ts'
 import { contextOf, edge, node } from './testing.ts'
 
-// now() and uuid(): fixed by the journal, so that whatever evaluates again sees the same.
+// now() and uuid() are fixed by the journal, so every later evaluation gives the same values.
 
 const value = { at: { $cel: 'now()' }, id: { $cel: 'uuid()' }, other: { $cel: 'uuid()' } }
 const argsIn = ({ commands }: Step): JsonObject => {
@@ -37,7 +37,7 @@ test('a retry and a worker that takes over see the time and the ids of the first
   expect(resumed).toMatchObject({ do: 'run', attempt: 2, args })
 })
 
-test('two nodes and two runs have other ids', () => {
+test('different nodes and different executions have different ids', () => {
   const graph: Definition = { nodes: [node('a', { args: value }), node('b', { args: value })], edges: [] }
   const ids = ['one', 'two'].flatMap((seed) =>
     begin(contextOf(graph, { seed }), 0).commands.map((command) => command.do === 'run' && command.args.id),
@@ -45,7 +45,7 @@ test('two nodes and two runs have other ids', () => {
   expect(new Set(ids).size).toBe(4)
 })
 
-test('the condition of a connection says the same in every later pass', () => {
+test('the condition of an edge has the same value in every later pass', () => {
   const graph: Definition = {
     nodes: [node('a'), node('b'), node('c')],
     edges: [edge('a', 'c', undefined, `now() < timestamp("${iso(5_000)}")`), edge('b', 'c')],
@@ -58,7 +58,7 @@ test('the condition of a connection says the same in every later pass', () => {
   expect(late.state.nodes.c?.status).toBe('running')
 })
 
-test('a branch and the output of a run know the time at which they are reached', () => {
+test('a branch and the output of an execution see the time when they are reached', () => {
   const graph: Definition = {
     nodes: [
       node('a'),

@@ -9,16 +9,16 @@ import type { Counting } from './held.ts'
 import type { Fact, GraphState } from './state.ts'
 
 /**
- * Steps that may still be taken before others have their turn. A pass that has used them up stops between two expressions
- * and is continued later; what it records does not depend on where it stopped.
+ * The steps that a pass may still take before other work runs. A pass that has used them up stops between two
+ * expressions and is continued later. Its records do not depend on where it stopped.
  */
 export type Allowance = { left: number }
 export const UNLIMITED: Allowance = { left: Number.POSITIVE_INFINITY }
 
-/** All expressions of one pass together: 0.3 s. Each node has its own budget as well. */
+/** The budget of all expressions of one pass together: 0.3 s. Each node also has its own budget. */
 export const MAX_PASS_STEPS = 10_000_000
 
-/** One pass over a graph: the state being built, what is to be journalled, what is to be done. */
+/** One pass over a graph: the state being built, the facts to journal and the commands to execute. */
 export type Pass = {
   context: Context
   compiled: Compiled
@@ -26,17 +26,17 @@ export type Pass = {
   at: number
   facts: Fact[]
   commands: Command[]
-  /** Nodes to look at again because something before them settled. */
+  /** Nodes to examine again because a node before them settled. */
   look: string[]
-  /** Nodes to try again. */
+  /** Nodes to retry. */
   again: [id: string, attempt: number][]
-  /** Edges whose conditions this pass has looked at, and the case at which a branch goes on. */
+  /** Edges whose conditions this pass has evaluated, and the case at which a branch continues. */
   edges: Map<Edge, EdgeState>
   cases: Map<string, number>
-  /** Nodes that settled with more than an event holds, and how many of them the steps so far have told. */
+  /** Nodes whose output is too large for an event, and how many of them earlier steps have reported. */
   large: string[]
   largeTold: number
-  /** What the graph holds, counted from the first large output on. */
+  /** The size of the graph, counted from the first output that is not tiny. */
   held?: Counting
   allowance: Allowance
   /** Steps left for the whole pass. */
@@ -67,9 +67,12 @@ export const openPass = (
 
 export const isSpent = ({ allowance }: Pass): boolean => allowance.left <= 0
 
-/** What a node costs beside its expressions, in steps: the scope names every node that settled before it. */
+/**
+ * The cost of a node in addition to its expressions, in steps. Building the scope costs one more step per node of the
+ * graph.
+ */
 const BASE_STEPS = 100
-/** Characters that are written in the time of a step. */
+/** The number of characters that are written in the time of one step. */
 const SIZE_PER_STEP = 16
 
 const spending = <T>(pass: Pass, budget: Budget, evaluate: (budget: Budget) => T): T => {
@@ -84,11 +87,11 @@ const spending = <T>(pass: Pass, budget: Budget, evaluate: (budget: Budget) => T
   }
 }
 
-/** A condition within its own budget and that of the pass. */
+/** Evaluates a condition within its own budget and that of the pass. */
 export const decide = <T>(pass: Pass, evaluate: (budget: Budget) => T): T =>
   spending(pass, { steps: Math.min(CONDITION_STEPS, pass.steps), size: MAX_VALUE_SIZE }, evaluate)
 
-/** The values of a node, likewise. */
+/** Computes the values of a node within their own budget and that of the pass. */
 export const compute = <T>(pass: Pass, size: number, evaluate: (budget: Budget) => T): T =>
   spending(pass, { steps: Math.min(VALUES_STEPS, pass.steps), size }, evaluate)
 

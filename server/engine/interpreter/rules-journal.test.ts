@@ -15,14 +15,14 @@ import { emptyState, type Fact, type GraphState, hasActive, isSettled, type Node
 import { commands, contextOf, edge, node, passOf, stateOf, types } from './testing.ts'
 import { waitingFor } from './waiting.ts'
 
-// What is written to the journal, and what the journal makes of an execution (docs/workflows.md).
+// The events that are written to the journal, and the state that results from the journal (docs/workflows.md).
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const factsOf = (graph: Definition, nodes: Record<string, Partial<NodeState>>, happening: Happening, at = 1_000) =>
   advance(contextOf(graph), stateOf(nodes), [happening], at).facts.map(({ type, data }) => [type, data])
 const beside = node('beside')
 
-describe('the journal says of', () => {
+describe('the journal records for', () => {
   const graph: Definition = {
     nodes: [
       node('run'),
@@ -179,13 +179,13 @@ describe('the journal says of', () => {
     expect(factsOf(graph, nodes, happening)).toStrictEqual(expected)
   })
 
-  test('a second happening after the end of the execution: nothing', () => {
+  test('a second happening after the end of the execution: no event', () => {
     const step = advance(contextOf(graph), stateOf(nodes), [{ kind: 'timeout' }, { kind: 'cancel', data: {} }], 1)
     expect(types(step)).toEqual(['execution.timed_out'])
     expect(step.commands).toEqual([])
   })
 
-  test('a result that is too large: the failure of that node alone', () => {
+  test('a result that is too large: the failure of that node', () => {
     const large = { kind: 'answered', node: 'ask', answer: 'x'.repeat(9 * 1024 * 1024), data: {} } as const
     const { state } = advance(contextOf(graph), stateOf(nodes), [large], 1)
     expect(state).toMatchObject({ status: 'failed', error: { code: 'result_too_large', node_id: 'ask', attempt: 1 } })
@@ -417,13 +417,13 @@ describe('the state after', () => {
   })
 
   test.each<[JsonObject]>([[{ from: 0 }], [{ to: 1 }], [{ from: '0', to: 1 }]])(
-    'items without a range change nothing: %j',
+    'items without a range is unchanged: %j',
     (data) => {
       expect(nodeAfter(started({ total: 4 }), fact('node.progress', data))?.map).toEqual({ total: 4, done: [] })
     },
   )
 
-  test('a range of a node that is no map changes nothing', () => {
+  test('a range of a node that is not a map is unchanged', () => {
     expect(nodeAfter(started(), fact('node.progress', { from: 0, to: 1 }))).not.toHaveProperty('map')
   })
 
@@ -439,12 +439,12 @@ describe('the state after', () => {
     expect(replay(emptyState(), [{ type, at: 1, data }])).toEqual({ seq: 1, nodes: {}, ...expected })
   })
 
-  test('an execution that goes on is no longer parked', () => {
+  test('a resumed execution is not parked', () => {
     const events = (['execution.waiting', 'execution.resumed'] as const).map((type) => ({ type, at: 1, data: {} }))
     expect(replay(emptyState(), events)).toEqual({ seq: 2, status: 'running', nodes: {} })
   })
 
-  test('the end of an execution: what was under way failed, what had settled stays, and nothing of its waits is left', () => {
+  test('the end of an execution has active nodes failed, settled nodes unchanged and no waits left', () => {
     const state: GraphState = stateOf({
       done: { status: 'succeeded', output: 1 },
       skipped: { status: 'skipped' },
@@ -469,7 +469,7 @@ describe('the state after', () => {
   })
 })
 
-describe('what a node is told to do', () => {
+describe('a node that starts', () => {
   const input = { x: 5, big: 'x'.repeat(MAX_SHOWN_SIZE) }
   const begun = (more: Partial<Node>, at = 10_000) =>
     begin(contextOf({ nodes: [node('n', more)], edges: [] }, { input }), at)
@@ -575,17 +575,17 @@ describe('what a node is told to do', () => {
       '',
     ],
     ['an argument that cannot be computed', { args: { v: { $cel: 'input.absent + 1.0' } } }, 'expression_failed', ''],
-  ])('%s fails and is not tried again', (_what, more, code, text) => {
+  ])('%s fails and is not retried', (_what, more, code, text) => {
     const { state } = begun({ ...more, retry: { max_attempts: 3, backoff_s: 1 } })
     expect(state).toMatchObject({ status: 'failed', error: { code, node_id: 'n', attempt: 1 } })
     expect(state.error?.message).toContain(text)
   })
 
-  test('as much as people may not be shown may be given to other nodes', () => {
+  test('can receive arguments that are too large to be shown to people', () => {
     expect(commands(begun({ args: { v: { $ref: 'input.big' } } }))).toEqual(['run n'])
   })
 
-  test('a set gives its values, and an empty object without any', () => {
+  test('as a set returns its values, or an empty object without values', () => {
     expect(
       [begun({ type: 'set', args: { values: { a: { $ref: 'input.x' } } } }), begun({ type: 'set' })].map(
         ({ state }) => state.nodes.n?.output,
@@ -600,7 +600,7 @@ describe('expressions see', () => {
     settled: at,
     ...(output !== undefined && { output }),
   })
-  test('what had settled up to a position, null for what gave nothing, and the outer nodes of a map', () => {
+  test('nodes that had settled up to a position, null for a node without output, and the outer nodes of a map', () => {
     const state = stateOf({ a: settled(3, 1), b: settled(5), c: settled(6, 3), d: {} })
     const context = contextOf(
       { nodes: [], edges: [] },
@@ -632,7 +632,7 @@ describe('expressions see', () => {
     expect(rest).toEqual(expected)
   })
 
-  test('what the nodes before gave, in arguments', () => {
+  test('the outputs of the nodes before, in arguments', () => {
     const graph = {
       nodes: [
         node('s', { type: 'set', args: { values: { v: 3 } } }),
@@ -679,12 +679,12 @@ describe('a branch passes on', () => {
     })
   })
 
-  test('the input of the execution where nothing led to it, also without cases', () => {
+  test('the input of the execution if no node led to the branch, also without cases', () => {
     const { state } = begin(contextOf({ nodes: [node('b', { type: 'branch' })], edges: [] }, { input: 'in' }), 1)
     expect(state.nodes.b).toMatchObject({ port: 'default', output: 'in' })
   })
 
-  test('a case that cannot be evaluated fails it', () => {
+  test('nothing if a case cannot be evaluated: the branch fails', () => {
     const cases = [{ port: 'p', when: { $cel: 'input.absent > 1.0' } }]
     expect(
       begin(contextOf({ nodes: [node('b', { type: 'branch', args: { cases } })], edges: [] }), 1).state.status,
@@ -733,7 +733,7 @@ describe('time brings', () => {
     expect(at({ on_error: 'continue' }, state, time).state.nodes.n?.error?.code ?? '–').toBe(code)
   })
 
-  test('a timeout that its policy tries again', () => {
+  test('a retry after a timeout if the policy allows it', () => {
     const retry = { max_attempts: 2, backoff_s: 1 }
     expect(at({ retry }, { expires: 500 }, 500).state.nodes.n).toMatchObject({
       status: 'waiting',
@@ -767,7 +767,7 @@ describe('time brings', () => {
     ])
   })
 
-  test('nothing more once the first timeout has ended the execution', () => {
+  test('nothing more after the first timeout has ended the execution', () => {
     const context = contextOf({ nodes: [node('a'), node('b')], edges: [] })
     const step = advance(context, stateOf({ a: { expires: 1 }, b: { expires: 1 } }), [{ kind: 'time' }], 5)
     expect(types(step)).toEqual(['node.failed', 'execution.failed'])
@@ -775,7 +775,7 @@ describe('time brings', () => {
 })
 
 describe('an execution that is retried from a node', () => {
-  test('keeps what was done before it and goes on from there', () => {
+  test('keeps the nodes before that node and continues with that node', () => {
     const graph = {
       nodes: [node('a'), node('b', { args: { v: { $ref: 'nodes.a.output' } } })],
       edges: [edge('a', 'b')],
@@ -792,7 +792,7 @@ describe('an execution that is retried from a node', () => {
     expect(commands(begin(contextOf(graph), 1))).toEqual(['run c', 'run a', 'run b'])
   })
 
-  test('ends where nothing is left to do; nodes that nothing reached are skipped', () => {
+  test('ends if nothing is left to do', () => {
     const graph = { nodes: [node('a')], edges: [], output: { $ref: 'nodes.a.output' } }
     const step = begin(contextOf(graph), 1, stateOf({ a: { status: 'succeeded', settled: 5, output: 3 } }))
     expect(step.state).toMatchObject({ status: 'succeeded', results: 3 })
@@ -805,7 +805,7 @@ describe('after a crash', () => {
     ...resume(contextOf(graph), stateOf(nodes), UNLIMITED),
   ]
   const costly = { args: { v: { $cel: 'input.absent + 1.0' } } }
-  test('arguments that can no longer be computed fail a node that ran', () => {
+  test('a running node whose arguments can no longer be computed fails', () => {
     expect(resumed({ nodes: [node('n', costly)], edges: [] }, { n: { attempt: 2 } })).toEqual([
       {
         do: 'tell',
@@ -820,7 +820,7 @@ describe('after a crash', () => {
     ])
   })
 
-  test('and one that waited for a child', () => {
+  test('a node that waited for a child fails if its arguments can no longer be computed', () => {
     const graph = { nodes: [node('n', { type: 'subworkflow', ...costly })], edges: [] }
     expect(resumed(graph, { n: { status: 'waiting', attempt: 2, wait: { kind: 'execution' } } })).toEqual([
       {
@@ -836,30 +836,30 @@ describe('after a crash', () => {
     ])
   })
 
-  test('a check of such a node tells nothing', () => {
+  test('a check of a node whose arguments can no longer be computed does nothing', () => {
     const context = contextOf({ nodes: [node('n', { type: 'subworkflow', ...costly })], edges: [] })
     const state = stateOf({ n: { status: 'waiting', wait: { kind: 'execution' } } })
     expect(advance(context, state, [{ kind: 'check', node: 'n' }], 1)).toMatchObject({ facts: [], commands: [] })
   })
 
-  test('a node that the definition no longer has is left alone', () => {
+  test('a node that the definition no longer has is ignored', () => {
     expect(resumed({ nodes: [], edges: [] }, { gone: {}, failed: { status: 'failed' } })).toEqual([])
   })
 
-  test('arguments see what they saw when the node became ready', () => {
+  test('arguments see only the nodes that had settled when the node became ready', () => {
     const graph = { nodes: [node('a'), node('n', { args: { v: { $ref: 'nodes.a.output' } } })], edges: [] }
     const told = (ready: number) => resumed(graph, { a: { status: 'succeeded', settled: 5, output: 3 }, n: { ready } })
     expect(told(5)).toMatchObject([{ args: { v: 3 } }])
     expect(told(4)).not.toMatchObject([{ args: { v: 3 } }])
   })
 
-  test('control nodes have nothing to be done again', () => {
+  test('control nodes are not repeated', () => {
     const nodes = ['set', 'branch', 'fail', 'wait'].map((type) => node(type, { type }))
     expect(resumed({ nodes, edges: [] }, { set: {}, branch: {}, fail: {}, wait: {} })).toEqual([])
   })
 })
 
-describe('an error is told', () => {
+describe('an error is reported', () => {
   class Ours extends Error {
     code = 'secret'
   }
@@ -895,7 +895,7 @@ describe('an error is told', () => {
   })
 })
 
-describe('what a node gave', () => {
+describe('the output of a node', () => {
   const result = (size: number, blob?: { key: string; sha256: string; bytes: number }) => {
     const context = contextOf({ nodes: [node('c', { type: 'subworkflow' }), beside], edges: [] })
     const state = stateOf({ c: { status: 'waiting', wait: { kind: 'execution' } }, beside: {} })
@@ -909,13 +909,13 @@ describe('what a node gave', () => {
     }
     return advance(context, state, [happening], 1)
   }
-  test('goes to the blob store where it is over 32 KiB and is not there yet', () => {
+  test('goes to the blob store if it is over 32 KiB and is not already there', () => {
     expect(result(MAX_INLINE_SIZE).large).toEqual([])
     expect(result(MAX_INLINE_SIZE + 1).large).toEqual(['c'])
     expect(result(10, { key: 'k', sha256: 's', bytes: MAX_INLINE_SIZE + 1 }).large).toEqual([])
   })
 
-  test('is at most 8 MiB, wherever it is kept', () => {
+  test('is at most 8 MiB, in the journal or in the blob store', () => {
     const bytes = 8 * 1024 * 1024
     expect(result(10, { key: 'k', sha256: 's', bytes }).state.status).toBe('running')
     expect(result(10, { key: 'k', sha256: 's', bytes: bytes + 1 }).state.error).toMatchObject({
@@ -949,7 +949,7 @@ describe('what a node gave', () => {
   })
 })
 
-test('a graph is compiled once, and edges without a node lead nowhere', () => {
+test('a graph is compiled once, and edges to unknown nodes are ignored', () => {
   const graph: Definition = {
     nodes: [node('a'), node('b')],
     edges: [edge('a', 'b'), edge('a', 'gone'), edge('gone', 'b')],
@@ -976,11 +976,11 @@ test.each([
   ['a', 11_792],
   ['seed', 11_692],
   ['seed:n', 7_629],
-])('the pause of %s is the same on every machine and in every release: %i ms', (seed, pause) => {
+])('the backoff of %s is the same on every machine and in every release: %i ms', (seed, pause) => {
   expect(backoff({ max_attempts: 3, backoff_s: 10 }, 1, seed)).toBe(pause)
 })
 
-describe('an expression takes of a pass', () => {
+describe('the budget of a pass is charged for', () => {
   const run = (take: typeof decide, work: (budget: { steps: number; size: number }) => void) => {
     const pass = passOf(contextOf({ nodes: [node('a'), node('b')], edges: [] }), stateOf({}))
     pass.allowance = { left: 1_000_000 }
@@ -988,7 +988,7 @@ describe('an expression takes of a pass', () => {
     return { steps: MAX_PASS_STEPS - pass.steps, allowance: 1_000_000 - pass.allowance.left }
   }
   const values: typeof decide = (pass, work) => compute(pass, 1_000, work)
-  // 100 for itself, one for each node of the graph, one for 16 characters.
+  // 100 for the expression itself, one for each node of the graph, one for each 16 characters.
   test.each<[string, typeof decide, number, number, object]>([
     ['a condition: its steps and a share of its size', decide, 7, 32, { steps: 7, allowance: 7 + 100 + 2 + 2 }],
     ['a condition that used nothing', decide, 0, 0, { steps: 0, allowance: 102 }],
@@ -1003,7 +1003,7 @@ describe('an expression takes of a pass', () => {
     expect(used).toEqual(expected)
   })
 
-  test('as much when it fails', () => {
+  test('an expression that throws, and the error is rethrown', () => {
     const failing = () =>
       run(decide, () => {
         throw new Error('no')
@@ -1011,7 +1011,7 @@ describe('an expression takes of a pass', () => {
     expect(failing).toThrow('no')
   })
 
-  test('no more than the pass has left', () => {
+  test('no more steps than the pass has left', () => {
     const pass = passOf(contextOf({ nodes: [], edges: [] }), stateOf({}))
     pass.steps = 5
     expect([decide(pass, ({ steps }) => steps), compute(pass, 9, ({ steps, size }) => [steps, size])]).toEqual([
@@ -1024,14 +1024,14 @@ describe('an expression takes of a pass', () => {
     [1, false],
     [0, true],
     [-1, true],
-  ])('with %i left others have their turn: %s', (left, spent) => {
+  ])('nothing more when it is used up; with %i steps left it is used up: %s', (left, spent) => {
     const pass = passOf(contextOf({ nodes: [], edges: [] }), stateOf({}))
     pass.allowance = { left }
     expect(isSpent(pass)).toBe(spent)
   })
 })
 
-test('a wait is shown since its node began, until it is due, and only where somebody waits', () => {
+test('a wait is shown with the start of its node and its due time, and only for waiting nodes', () => {
   const gate = { kind: 'approval', data: { request_id: 'r' }, until: 9_000 } as const
   const state = stateOf({
     g: { status: 'waiting', started_at: 5_000, wait: gate },

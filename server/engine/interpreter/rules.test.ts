@@ -13,7 +13,7 @@ import { emptyState, type GraphState, hasEnded, type NodeState, nextDue, onlyWai
 import { commands, contextOf, edge, node, passOf, stateOf, types } from './testing.ts'
 import { waitingFor } from './waiting.ts'
 
-// The rules of docs/workflows.md as truth tables over the pure functions.
+// The rules of docs/workflows.md as truth tables of the pure functions.
 
 const settledAt = { settled: 5 }
 
@@ -62,11 +62,11 @@ describe('an edge', () => {
     expect(decided(source, port, when)).toBe(expected)
   })
 
-  test('whose condition cannot be evaluated says so', () => {
+  test('whose condition cannot be evaluated reports the failure', () => {
     expect(decided({ status: 'succeeded', ...settledAt }, undefined, 'input.absent > 1.0')).toHaveProperty('failed')
   })
 
-  test('sees what had settled when its source did, and nothing later', () => {
+  test('sees the nodes that had settled when its source settled, and no later ones', () => {
     const graph = {
       nodes: [node('a'), node('b'), node('late')],
       edges: [edge('a', 'b', undefined, '!has(nodes.late)')],
@@ -167,7 +167,7 @@ describe('a failed attempt', () => {
     expect(outcome(given)).toBe(expected)
   })
 
-  test('that continues has the output null; one that is routed has the error as output', () => {
+  test('has the output null with continue, and the error as output with route', () => {
     const run = (on_error: 'continue' | 'route') => {
       const context = contextOf({ nodes: [node('f', { on_error }), node('n')], edges: [edge('f', 'n', 'error')] })
       const error = { code: 'x', message: 'y', details: { a: 1 } }
@@ -184,7 +184,7 @@ describe('a failed attempt', () => {
     })
   })
 
-  test('keeps the journalled steps for the next one, which starts when the pause is over', () => {
+  test('keeps the journalled steps for the next attempt, which starts after the pause', () => {
     const context = contextOf({ nodes: [node('f', { retry })], edges: [] })
     const failedOnce: Happening = {
       kind: 'error',
@@ -208,7 +208,7 @@ describe('a failed attempt', () => {
   })
 })
 
-describe('what happens outside', () => {
+describe('a message from outside', () => {
   const graph: Definition = {
     nodes: [
       node('run'),
@@ -341,7 +341,7 @@ describe('what happens outside', () => {
     ['pause', []],
     ['run', []],
     ['ghost', []],
-  ])('a check of %s does again what its wait is for', (id, expected) => {
+  ])('a check of %s repeats the command that its wait needs', (id, expected) => {
     const step = advance(contextOf(graph), waiting(), [{ kind: 'check', node: id }], 1_000)
     expect([types(step), commands(step)]).toEqual([[], expected])
   })
@@ -351,7 +351,7 @@ describe('what happens outside', () => {
     expect(types(advance(contextOf(graph), waiting(), [step, { ...step, result: 2 }], 1))).toEqual(['node.progress'])
   })
 
-  test('a rejection leaves by the port rejected, and fails the execution where nothing leads from it', () => {
+  test('a rejection takes the port rejected, and fails the execution if no edge leads from that port', () => {
     const rejected: Happening = { kind: 'resolved', node: 'gate', outcome: 'rejected', output: 1, data: {} }
     const routed = advance(
       contextOf(graph),
@@ -372,7 +372,7 @@ describe('what happens outside', () => {
     })
   })
 
-  test('a failed child is tried again where the node says so, as another child', () => {
+  test('a failed child is retried as a new child if the policy of the node allows it', () => {
     const retried = contextOf({
       nodes: [
         node('child', { type: 'subworkflow', args: { workflow_id: 'w' }, retry: { max_attempts: 2, backoff_s: 1 } }),
@@ -405,7 +405,7 @@ describe('time', () => {
     output: { $ref: 'nodes.p.output' },
   })
 
-  test('a wait ends at its time and not before', () => {
+  test('a wait ends at its time and not earlier', () => {
     const args = { for_s: 5 }
     const step = pause({}, args)
     expect(nextDue(step.state)).toBe(15_000)
@@ -433,12 +433,12 @@ describe('time', () => {
     [{ until: 'soon' }, 'failed'],
     [{}, 'failed'],
     [{ for_s: 'a' }, 'failed'],
-  ])('a wait with %j is over at %s', (args, expected) => {
+  ])('a wait with %j ends at %s', (args, expected) => {
     const { state } = pause({}, args)
     expect(typeof expected === 'number' ? nextDue(state) : state.status).toBe(expected)
   })
 
-  test('the due time of a gate is told to its area once it has come', () => {
+  test('the area of a gate is told when the gate is due', () => {
     const context = contextOf({ nodes: [node('g', { type: 'approval' })], edges: [] })
     const state = stateOf({ g: { status: 'waiting', wait: { kind: 'approval', data: {}, until: 500 } } })
     expect(commands(advance(context, state, [{ kind: 'time' }], 499))).toEqual([])
@@ -499,7 +499,7 @@ describe('time', () => {
       true,
       null,
     ],
-  ])('with %s: only waits, and what is due next', (_what, nodes, waits, due) => {
+  ])('with %s: whether the graph only waits, and what is due next', (_what, nodes, waits, due) => {
     expect([onlyWaits(stateOf(nodes)), nextDue(stateOf(nodes))]).toEqual([waits, due])
   })
 
@@ -515,7 +515,7 @@ describe('time', () => {
     [policy, 3, 40_000],
     [{ ...policy, factor: 1 }, 5, 10_000],
     [{ ...policy, factor: 3 }, 3, 90_000],
-  ])('the pause of %j after attempt %i is %i ms, give or take a quarter', (retry, attempt, middle) => {
+  ])('the pause of %j after attempt %i is %i ms, plus or minus a quarter', (retry, attempt, middle) => {
     const pauses = Array.from({ length: 200 }, (_value, index) => backoff(retry, attempt, `seed ${index}`))
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(middle * 0.75)
     expect(Math.max(...pauses)).toBeLessThanOrEqual(middle * 1.25)
@@ -587,7 +587,7 @@ describe('an execution that was read back', () => {
     expect(resumed(nodes)).toHaveLength(expected.length)
   })
 
-  test('does nothing once it has ended', () => {
+  test('does nothing if it has ended', () => {
     expect([...resume(context, { ...stateOf({ run: {} }), status: 'cancelled' }, UNLIMITED)]).toEqual([])
   })
 })
@@ -602,7 +602,7 @@ describe('control nodes', () => {
     [11, 'big'],
     [7, 'mid'],
     [5, 'default'],
-  ])('a branch with x = %i leaves by %s with its input as output', (x, port) => {
+  ])('a branch with x = %i takes the port %s with its input as output', (x, port) => {
     const state = end({ nodes: [node('b', { type: 'branch', args: { cases } })], edges: [] }, { x })
     expect(state.nodes.b).toMatchObject({ status: 'succeeded', port, output: { x } })
   })
@@ -616,7 +616,7 @@ describe('control nodes', () => {
     expect(state.nodes.b).toMatchObject({ port: 'default', output: { a: 1 } })
   })
 
-  test('a disabled node runs nothing: what led to it, or the input, is its output', () => {
+  test('a disabled node runs nothing, and its output is that of the node before it or the input', () => {
     const set = node('s', { type: 'set', args: { values: { a: 1 } } })
     const off = (id: string): Node => node(id, { disabled: true })
     const nodes = [set, off('after'), off('first'), node('next')]
@@ -635,7 +635,7 @@ describe('control nodes', () => {
     expect(state).toMatchObject({ status: 'failed', error: { code: 'no_stock', message: 'none left', node_id: 'f' } })
   })
 
-  test('what comes after a skipped node is skipped, and its output is null', () => {
+  test('nodes after a skipped node are skipped, and their output is null', () => {
     const state = end({
       nodes: [
         node('b', { type: 'branch', args: { cases: [{ port: 'yes', when: { $cel: 'false' } }] } }),
@@ -663,7 +663,7 @@ describe('control nodes', () => {
     expect(mapArgs(args)).toMatchObject(expected)
   })
 
-  test('a map over something that is no list fails', () => {
+  test('a map over a value that is not a list fails', () => {
     const state = end({
       nodes: [node('m', { type: 'map', args: { items: { a: 1 }, body: { nodes: [], edges: [] } } })],
       edges: [],
@@ -672,11 +672,11 @@ describe('control nodes', () => {
   })
 })
 
-describe('the end of an execution', () => {
+describe('the state of an execution', () => {
   test.each<[Happening, string]>([
     [{ kind: 'cancel', data: {} }, 'cancelled'],
     [{ kind: 'timeout' }, 'timed_out'],
-  ])('by %j interrupts what was under way', (happening, status) => {
+  ])('after %j has its active nodes interrupted', (happening, status) => {
     const context = contextOf({ nodes: [node('a'), node('b')], edges: [edge('a', 'b')] })
     const { state } = advance(context, begin(context, 1).state, [happening], 2)
     expect(state.status).toBe(status)
@@ -684,12 +684,12 @@ describe('the end of an execution', () => {
     expect(state.nodes.b).toBeUndefined()
   })
 
-  test('a result that cannot be computed fails it', () => {
+  test('is failed if the results cannot be computed', () => {
     const context = contextOf({ nodes: [], edges: [], output: { $cel: 'input.absent + 1.0' } })
     expect(begin(context, 1).state.status).toBe('failed')
   })
 
-  test('the journal alone says how an execution stands', () => {
+  test('can be replayed from the journal alone', () => {
     const context = contextOf({
       nodes: [node('a'), node('b', { type: 'wait', args: { for_s: 1 } })],
       edges: [edge('a', 'b')],
@@ -699,7 +699,7 @@ describe('the end of an execution', () => {
     expect(replay(emptyState(), [...first.facts, ...second.facts])).toEqual(second.state)
   })
 
-  test('what follows a node is found through every edge', () => {
+  test('downstream nodes are found through every edge', () => {
     const graph = {
       nodes: ['a', 'b', 'c', 'd'].map((id) => node(id)),
       edges: [edge('a', 'b'), edge('b', 'c', 'error'), edge('d', 'c')],
@@ -708,7 +708,7 @@ describe('the end of an execution', () => {
     expect([...downstream(graph, 'c')]).toEqual(['c'])
   })
 
-  test('each wait is shown with its kind, its node and its end', () => {
+  test('shows each wait with its kind, node and end', () => {
     const state = stateOf({
       t: { status: 'waiting', started_at: 0, wait: { kind: 'timer', until: 1_000 } },
       r: { status: 'waiting', started_at: 0, wait: { kind: 'retry', until: 2_000 } },

@@ -6,7 +6,7 @@ import { portOf } from './graph.ts'
 import { decide, isSpent, type Pass } from './pass.ts'
 import { type GraphState, isSettled, type NodeState } from './state.ts'
 
-/** What expressions see when everything up to `position` of the journal has happened, and nothing after it. */
+/** Returns the values that expressions see at `position` of the journal: everything up to it, and nothing after it. */
 export const scopeAt = (context: Context, state: GraphState, position: number, moment?: Moment): Scope => {
   const nodes: Record<string, { output: Json }> = { ...context.outer }
   for (const [id, node] of Object.entries(state.nodes)) {
@@ -24,13 +24,13 @@ export const scopeAt = (context: Context, state: GraphState, position: number, m
   }
 }
 
-/** A `finally` node is told how the run ended. */
+/** Adds the status and error with which the execution ends, for `finally` nodes. */
 const executionAt = ({ execution }: Context, { ending }: GraphState, position: number): JsonObject =>
   ending && position >= ending.seq ? { ...execution, status: ending.status, error: ending.error ?? null } : execution
 
 /**
- * An edge is decided when its source has settled: by the port it left through, then by the condition. `later`: others have
- * their turn before the condition is looked at.
+ * Decides an edge when its source has settled: first by the port that the source left by, then by the condition.
+ * `later`: the allowance is used up before the condition is evaluated.
  */
 export const edgeState = (pass: Pass, edge: Edge): EdgeState | 'later' => {
   const source = pass.state.nodes[edge.from.node]
@@ -46,7 +46,10 @@ export const edgeState = (pass: Pass, edge: Edge): EdgeState | 'later' => {
   return decided
 }
 
-/** Looked at again in every pass until its target is ready: `now()` is when the source settled, so that it always says the same. */
+/**
+ * The condition is evaluated in every pass until the target is ready. `now()` is the time when the source settled, so
+ * the result is always the same.
+ */
 const conditionOf = (pass: Pass, { from, to }: Edge, cel: string, source: NodeState): EdgeState => {
   try {
     const moment = momentOf(source.finished_at ?? pass.at, `${pass.context.seed}:${from.node}>${to}`)
@@ -60,8 +63,9 @@ const conditionOf = (pass: Pass, { from, to }: Edge, cel: string, source: NodeSt
 export type Readiness = 'not yet' | 'ready' | 'skip' | 'later' | { failed: unknown }
 
 /**
- * `all` (the default) waits until every incoming edge is decided, `any` goes on with the first one taken. Either way a
- * node none of whose edges was taken is skipped; so a join after a branch runs once whichever way was chosen.
+ * `all` (the default) waits until every incoming edge is decided, `any` continues with the first edge that is taken.
+ * In both cases a node is skipped if none of its edges was taken, so a join after a branch runs once for every
+ * choice.
  */
 export const readiness = (pass: Pass, id: string): Readiness => {
   const incoming = pass.compiled.incoming.get(id) ?? []

@@ -4,7 +4,8 @@ import { advance, begin, goOn, type Step } from './advance.ts'
 import type { Context } from './context.ts'
 import type { Happening } from './happening.ts'
 
-// A pass that may compute only a little at a time: how often it stops, and that nobody can see where.
+// A pass that may compute only a little at a time: how often it stops, and that the result does not depend on where
+// it stops.
 
 const contextOf = (graph: Definition, input: Json = {}): Context => ({
   graph,
@@ -15,10 +16,10 @@ const contextOf = (graph: Definition, input: Json = {}): Context => ({
 })
 
 const list = '[0,1,2,3,4,5,6,7,8,9]'
-/** Some 30,000 steps. */
+/** About 30,000 steps. */
 const HEAVY = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0))))`
 
-/** Goes on with at least one expression in each slice. */
+/** Continues until the pass is finished. Each slice evaluates at least one expression. */
 const inSlices = (first: Step, allowed: number): Step & { slices: number } => {
   const facts = [...first.facts]
   const large = [...first.large]
@@ -75,7 +76,7 @@ const graphs: Record<string, Definition> = {
 }
 
 describe.each(Object.entries(graphs))('%s', (_name, graph) => {
-  test('are recorded as if they had been computed in one go', () => {
+  test('are recorded as if they had been computed in one pass', () => {
     const context = contextOf(graph)
     const whole = begin(context, 1)
     const { slices, ...sliced } = inSlices(begin(context, 1, undefined, { left: 1 }), 1)
@@ -87,7 +88,7 @@ describe.each(Object.entries(graphs))('%s', (_name, graph) => {
   })
 })
 
-test('nodes that are tried again are begun in slices, in their order', () => {
+test('retried nodes are started in slices, in their order', () => {
   const nodes = Array.from({ length: 8 }, (_, n) => ({
     id: `r${n}`,
     type: 'echo',

@@ -1,60 +1,72 @@
 import type { ExecutionError, ExecutionStatus, Json, JsonObject, NodeStatus } from '#model/definition'
 import type { BlobRef, ExecutionEventType } from '../ports.ts'
 
-// Plain JSON, so that a snapshot is `JSON.stringify(state)`. Times are milliseconds of the database's clock.
+// The state is plain JSON, so a snapshot is `JSON.stringify(state)`. Times are milliseconds of the database clock.
 
-/** What is opened outside and answered by somebody else: a gate, a question, the wait for an event. */
+/** A request that is opened outside the engine and answered there: a gate, a question, or the wait for an event. */
 export type Asking = 'approval' | 'clarification' | 'event'
 
-/** What an active node waits for, when no code of ours is running for it. */
+/** What an active node waits for while no worker runs it. */
 export type Wait =
   | { kind: 'timer'; until: number }
   | { kind: 'retry'; until: number }
-  /** The pause of a loop before its next turn. The node is running all the while. */
+  /** The pause of a loop before its next iteration. The status of the node remains running. */
   | { kind: 'delay'; until: number }
-  /** `until`: when it is looked at again. `due`: when it is due, where that is later. */
+  /** `until`: when the request must be checked. `due`: when it is due, if that is later. */
   | { kind: Asking; data: JsonObject; until: number | null; due?: number }
-  /** `child`: that of a suspended node, which may start several; the one of a sub-workflow follows from its attempt. */
+  /**
+   * `child`: set for a suspended node, which may start several executions. The child of a sub-workflow is derived
+   * from its attempt.
+   */
   | { kind: 'execution'; child?: string }
 
-/** How far a map has come: item rows hold the rest. `done` are settled ranges [from, to), in order, merged. */
+/** The progress of a map. Item rows contain the rest. `done`: the settled ranges [from, to), sorted and merged. */
 export type MapProgress = { total: number; done: [from: number, to: number][] }
 
-/** How far a loop has come: rows hold what its turns gave. A delay is journalled with the turns that were over before it. */
+/**
+ * The progress of a loop. Rows contain the results of its iterations (`turns`). A delay is journalled with the number
+ * of iterations before it.
+ */
 export type LoopProgress = { turns: number }
 
 export type NodeState = {
   status: NodeStatus
   attempt: number
-  /** The journal position at which it became ready: its arguments see only what had settled by then, on every attempt. */
+  /**
+   * The journal position at which the node became ready. On every attempt, its arguments see only nodes that had
+   * settled by then.
+   */
   ready: number
-  /** The journal position at which it settled. */
+  /** The journal position at which the node settled. */
   settled?: number
-  /** The way out; absent means `out`. */
+  /** The port that the node left by. Absent means `out`. */
   port?: string
   output?: Json
-  /** Where an output over 32 KiB is kept; in memory `output` is filled in, in snapshots and events it is not. */
+  /** The location of an output over 32 KiB. In memory `output` is also set; in snapshots and events it is not. */
   blob?: BlobRef
   error?: ExecutionError
   started_at?: number
   finished_at?: number
   wait?: Wait
-  /** When the node itself times out, for those that wait rather than run. */
+  /** When the node times out. Only for nodes that wait instead of running. */
   expires?: number
   map?: MapProgress
   loop?: LoopProgress
-  /** Results of journalled steps of the present attempt's predecessors and its own. */
+  /** The results of journalled steps of this attempt and of earlier attempts. */
   steps?: Record<string, Json>
-  /** Gates and executions that were over before the node, which was still running, waited for them. */
+  /** Gates and executions that ended while the node was still running, before it waited for them. */
   over?: string[]
 }
 
-/** How a run ends once its `finally` nodes are over. It was announced at `at`, with the event `seq`. `until`: they have no more time. */
+/**
+ * How an execution ends after its `finally` nodes. The end was announced at `at`, with event number `seq`. `until`:
+ * the time limit of the `finally` nodes.
+ */
 export type Ending = {
   status: 'succeeded' | 'failed' | 'cancelled' | 'timed_out'
   seq: number
   at: number
-  /** What the event of the end holds. */
+  /** The data of the final event. */
   data: JsonObject
   error?: ExecutionError
   until?: number
@@ -63,22 +75,22 @@ export type Ending = {
 export type GraphStatus = Exclude<ExecutionStatus, 'queued' | 'waiting'>
 
 export type GraphState = {
-  /** Number of the last event applied. */
+  /** The number of the last event that was applied. */
   seq: number
   status: GraphStatus
-  /** It was parked when this was true, and has not been resumed since. */
+  /** The execution was parked and has not been resumed since. */
   parked?: boolean
   nodes: Record<string, NodeState>
-  /** The variables of the workspace that the definition reads, as they were when the run began. */
+  /** The workspace variables that the definition reads, as of the start of the execution. */
   vars?: JsonObject
   results?: Json
   error?: ExecutionError
-  /** It failed so that the same run would fail in the same way. */
+  /** The failure is permanent: the same execution would fail in the same way. */
   permanent?: true
   ending?: Ending
 }
 
-/** A journal event before it has a row. `data` is what people and sockets see. */
+/** A journal event before it has a row. Users and sockets see `data`. */
 export type Fact = { type: ExecutionEventType; at: number; data: JsonObject }
 
 export const emptyState = (): GraphState => ({ seq: 0, status: 'running', nodes: {} })
@@ -93,17 +105,17 @@ const isActive = (node: NodeState): boolean => node.status === 'running' || node
 export const activeNodes = (state: GraphState): [id: string, node: NodeState][] =>
   Object.entries(state.nodes).filter(([, node]) => isActive(node))
 
-// Asked after every step of every execution, hence without lists.
+// Called after every step of every execution, so it creates no lists.
 export const hasActive = (state: GraphState): boolean => {
   for (const id in state.nodes) if (isActive(state.nodes[id] as NodeState)) return true
   return false
 }
 
-/** Nothing of ours runs for it any more: it goes on only when time passes or somebody says something. */
+/** Checks whether no node is running: the execution continues only when time passes or a message arrives. */
 export const onlyWaits = (state: GraphState): boolean =>
   !hasEnded(state) && activeNodes(state).every(([, node]) => node.status === 'waiting')
 
-/** When time alone will next change something. */
+/** Returns the next time at which something changes without a message, or null. */
 export const nextDue = (state: GraphState): number | null => {
   let due = state.ending?.until ?? Number.POSITIVE_INFINITY
   for (const id in state.nodes) {

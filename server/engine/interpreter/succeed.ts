@@ -16,7 +16,10 @@ import { type Pass, record, settle } from './pass.ts'
 
 const tooLarge = (message: string): NodeFailure => new NodeFailure('result_too_large', message, { retryable: false })
 
-/** Throws where what a node gave is too large to be kept. What the journal is not to hold is stored before it is journalled. */
+/**
+ * Throws if the output of a node is too large. Adds the node to `pass.large` if its output must be stored in the blob
+ * store before it is journalled.
+ */
 const checkSize = (pass: Pass, id: string, { output = null, blob }: JsonObject): void => {
   const kept = blob as BlobRef | undefined
   const size = kept?.bytes ?? jsonSize(output, MAX_VALUE_SIZE)

@@ -7,7 +7,7 @@ import { emptyState, type GraphState } from './state.ts'
 import { commands, contextOf, node } from './testing.ts'
 import { waitingFor } from './waiting.ts'
 
-// A node that waits in the middle of what it does, for a gate or for another execution. It goes on as the same attempt.
+// A node that waits for a gate or another execution while it runs. It continues as the same attempt.
 
 const context = contextOf({
   nodes: [node('agent', { type: 'agent.run', retry: { max_attempts: 2, backoff_s: 1 } })],
@@ -35,7 +35,10 @@ const onExecution = (id: string): Happening => ({
 })
 const ended = (execution: string): Happening => ({ kind: 'ended', node: 'agent', execution })
 
-/** Each happening in a pass of its own. Gives what was commanded last; the journal alone leads to the same state. */
+/**
+ * Plays each happening in its own pass, and returns the last commands. Checks that the journal alone gives the same
+ * state.
+ */
 function after(...happenings: Happening[]) {
   let step = begin(context, 0)
   let state: GraphState = step.state
@@ -70,7 +73,7 @@ test.each<[string, Happening[], string, string[]]>([
   expect(after(...happenings)).toMatchObject({ status, attempt: 1, commands: commanded })
 })
 
-test('the run shows what it waits for, and one that takes over waits with it', () => {
+test('the execution shows what it waits for, and still waits for it after a takeover', () => {
   const gated = after(gate('apr_1')).state
   expect(waitingFor(gated)).toMatchObject([{ kind: 'approval', node_id: 'agent', request_id: 'apr_1' }])
   const busy = after(onExecution('exe_1')).state
@@ -78,7 +81,7 @@ test('the run shows what it waits for, and one that takes over waits with it', (
   for (const state of [gated, busy]) expect([...resume(context, state, UNLIMITED)]).toEqual([])
 })
 
-test('waiting uses up no attempt: a failure afterwards is retried as the first one', () => {
+test('waiting does not use up an attempt: a failure after a wait is retried as the first failure', () => {
   const failure: Happening = {
     kind: 'error',
     node: 'agent',
@@ -91,7 +94,7 @@ test('waiting uses up no attempt: a failure afterwards is retried as the first o
   expect(state.nodes.agent).toMatchObject({ status: 'waiting', attempt: 1 })
 })
 
-test('a gate that cannot be decided any more fails the node', () => {
+test('a gate that can no longer be decided fails the node', () => {
   const refused: Happening = { kind: 'refused', node: 'agent', error: { code: 'dataset_changed', message: 'changed' } }
   expect(after(gate('apr_1'), refused).status).toBe('failed')
 })

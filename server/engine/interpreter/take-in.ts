@@ -9,9 +9,9 @@ import { type Pass, record } from './pass.ts'
 import { type Asking, activeNodes, hasEnded, type NodeState } from './state.ts'
 import { succeed } from './succeed.ts'
 
-// What happened outside, taken into the state of the graph.
+// Applies what happened outside to the state of the graph.
 
-/** How the journal says that it was opened. */
+/** The event types for an opened request. */
 const OPENED = { approval: 'approval.opened', clarification: 'clarification.asked', event: 'event.awaited' } as const
 
 const waitsOn = (pass: Pass, id: string, kind: string): NodeState | undefined => {
@@ -19,7 +19,7 @@ const waitsOn = (pass: Pass, id: string, kind: string): NodeState | undefined =>
   return node?.status === 'waiting' && node.wait?.kind === kind ? node : undefined
 }
 
-/** The gate or question that it already waits for was opened again, and is the same. */
+/** Checks whether the gate or question that was opened again is the one that the node already waits for. */
 const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
   const known = wait && 'data' in wait ? wait.data : {}
   return (
@@ -29,7 +29,7 @@ const isSameAsking = ({ wait }: NodeState, data: JsonObject): boolean => {
   )
 }
 
-/** Whatever time alone brings: waits that are over, retries that are due, nodes that took too long. */
+/** Applies everything that is due: waits that have ended, retries, and nodes that exceeded their timeout. */
 const passTime = (pass: Pass) => {
   const { ending } = pass.state
   if (ending?.until !== undefined && ending.until <= pass.at) return cutShort(pass, ending)
@@ -178,7 +178,10 @@ const absorb = (pass: Pass, happening: Happening) => {
   }
 }
 
-/** It asks for approval or starts executions while it runs, rather than being there for that. */
+/**
+ * Checks whether the node requests approval or starts executions while it runs, unlike nodes that only wait for
+ * these.
+ */
 const maySuspend = ({ compiled }: Pass, id: string): boolean => mayBeSuspended(compiled.nodes.get(id)?.type ?? '')
 
 const recordOpened = (
@@ -187,7 +190,7 @@ const recordOpened = (
   people: Asking,
   { data, dueAt }: { data: JsonObject; dueAt: number | null },
 ): void => {
-  // A gate is looked at before it is due, for a reminder.
+  // A gate may have to be checked before it is due, for a reminder.
   const look = dueAt === null ? null : new Date(dueAt).toISOString()
   const { due_at = look } = data
   const due: JsonObject = look === null ? {} : { due_at, ...(due_at !== look && { look_at: look }) }
@@ -202,7 +205,7 @@ const suspend = (pass: Pass, id: string, on: SuspendedOn): void => {
   if (over.includes(String(awaited))) wake(pass, id)
 }
 
-/** Lets a suspended node run again: the same attempt, which looks at what it waited for. */
+/** Runs a suspended node again as the same attempt, which reads the result that it waited for. */
 const wake = (pass: Pass, id: string): void => {
   record(pass, 'node.progress', { node_id: id, woken: true })
   const again = commandAgain(pass, id, pass.state.nodes[id] as NodeState)
@@ -210,7 +213,10 @@ const wake = (pass: Pass, id: string): void => {
   else if (again) pass.commands.push(again)
 }
 
-/** A gate of a node that suspends. One that is resolved, or replaced, before the node waits for it is remembered. */
+/**
+ * Handles the end of a gate of a suspendable node. A gate that is resolved or replaced before the node waits for it
+ * is recorded.
+ */
 const gateOver = (pass: Pass, id: string, type: 'approval.edited' | 'approval.resolved', data: JsonObject): void => {
   const waiting = waitsOn(pass, id, 'approval')?.wait
   const isAwaited = waiting && 'data' in waiting && waiting.data.request_id === data.request_id
@@ -225,7 +231,7 @@ const executionOver = (pass: Pass, id: string, execution: string): void => {
   else if (pass.state.nodes[id]?.status === 'running') record(pass, 'node.progress', { node_id: id, ended: execution })
 }
 
-/** What a node gave may be too large to be kept: then that node has failed. */
+/** Applies a happening. If the output of a node is too large, that node fails. */
 export const takeIn = (pass: Pass, happening: Happening): void => {
   try {
     absorb(pass, happening)

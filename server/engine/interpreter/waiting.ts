@@ -3,7 +3,10 @@ import { activeNodes, type GraphState } from './state.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** What a graph that only waits is waiting for, as people see it. `prefix` is the path of the item or turn it belongs to. */
+/**
+ * Returns what a waiting graph waits for, as users see it. `prefix` is the path of the item or iteration that the
+ * graph belongs to.
+ */
 export const waitingFor = (state: GraphState, prefix = ''): WaitingFor[] =>
   activeNodes(state).flatMap(([id, node]): WaitingFor[] => {
     if (!node.wait) return []

@@ -3,13 +3,13 @@ import type { GateRow } from '../flow/gate.ts'
 import type { Fact, GraphState } from '../interpreter/state.ts'
 import type { BlobRef, Initiator, StartLabels, StartTarget, TriggerKind, WaitingFor } from '../ports.ts'
 
-/** What becomes of an execution's row. Only the fields of the new status are written; the rest is cleared. */
+/** The update of an execution's row. Only the fields of the new status are written; the others are cleared. */
 export type Move = {
   status: ExecutionStatus
-  /** Messages taken in so far. With `parking` the move holds only if there are no others. */
+  /** The number of messages read so far. With `parking`, the move is applied only if there are no further messages. */
   seen: number
   parking?: boolean
-  /** Milliseconds of the database's clock. */
+  /** Milliseconds of the database clock. */
   dueAt?: number | null
   waitingFor?: WaitingFor[]
   snapshot?: GraphState
@@ -22,7 +22,7 @@ export type Move = {
 
 export type StartRow = StartTarget & {
   input: Json
-  /** About as many as the row will have, so that a statement holds no more than a few large ones. */
+  /** The approximate size of the row. It limits the number of large rows in a statement. */
   bytes?: number
   trigger: { kind: TriggerKind; id: string | null }
   startedBy: string | null
@@ -34,10 +34,10 @@ export type StartRow = StartTarget & {
   snapshot?: GraphState
   key?: { credentialHash: Buffer; keyHash: Buffer; bodySha256: Buffer }
   labels?: StartLabels | undefined
-  /** Begins then, or as many seconds after it was asked for. */
+  /** The start time, or the number of seconds to wait after the request. */
   startAt?: number | undefined
   startInS?: number | undefined
-  /** Rules of its workflow decide when it begins. */
+  /** Set if rules of the workflow decide when the execution starts. */
   gate?: GateRow | undefined
 }
 
@@ -49,16 +49,16 @@ export type ItemRow = {
   output?: Json
   error?: ExecutionError
   dueAt?: number | null
-  /** What models counted for it so far. */
+  /** The usage of models by the item so far. */
   usage?: JsonObject
 }
 
-/** Everything one execution writes at once. */
+/** Everything that one execution writes at once. */
 export type Append = {
   workspaceId: string
   executionId: string
   epoch: number
-  /** Number of the first fact. */
+  /** The number of the first fact. */
   seq: number
   facts: Fact[]
   start?: StartRow
@@ -68,16 +68,19 @@ export type Append = {
 
 export type Encoded = Append & { bytes: number; texts: string[] }
 
-// The fence: nothing is written unless the worker's row is there, alive, and locked against a worker that would declare it dead.
-// The generation is that of the list of workspaces whose events leave (watched.ts).
+// The fence: nothing is written unless the row of the worker exists, is alive, and is locked against a worker that
+// would declare it dead. The generation is that of the list of workspaces that send events to destinations
+// (watched.ts).
 const FENCE = `fence as materialized (select worker_id from workers where worker_id = $1 and not dead
     and (select generation from event_generation) = $10 for share)`
 
-// `one` is always 1. It makes the planner expect a single row, and so look each execution up by its key, however small the
-// table was when the plan was made. Without it a plan made on an empty database read the whole key for each batch, and the
-// cost of a commit grew with every execution that had ended. (A function that updates row by row costs 80 µs a row.)
-// Whatever a worker owns is running: naming a status keeps weeks in which everything has ended out of the plan. Two of them, because
-// with one the planner reads the index of those that run, all of the workspace for each execution, instead of the key.
+// `one` is always 1. It makes the planner expect a single row and therefore look up each execution by its key,
+// however small the table was when the plan was made. Without it, a plan made on an empty database read the whole key
+// index for each batch, and the cost of a commit grew with every ended execution. (A function that updates row by row
+// costs 80 µs per row.)
+// Every execution that a worker owns is running. The condition on the status keeps weeks in which every execution has
+// ended out of the plan. It names two statuses, because with one the planner reads the index of running executions
+// (all of the workspace, for each execution) instead of the key.
 const MOVED = `moved as (
   update executions e set status = r.status, seen = r.seen, crashes = 0,
       worker_id = case when r.status = 'running' then e.worker_id end,
@@ -109,7 +112,8 @@ const EVENTS = `insert into events (execution_id, seq, workspace_id, at, type, d
   from fence, unnest($2::uuid[], $3::integer[], $4::uuid[], $5::double precision[], $6::text[], $7::text[])
     as r (execution_id, seq, workspace_id, at, type, data)`
 
-// Beside the events, for workspaces with destinations. In the order of their numbers, which is that of their delivery.
+// Written together with the events, for workspaces with destinations, in the order of the event numbers, which is the
+// order of delivery.
 const LEFT = `left_for as (
   insert into event_outbox (workspace_id, type, at, execution_id, seq)
   select a.workspace_id, a.type, a.at, a.execution_id, a.seq from added a
@@ -128,15 +132,15 @@ const startsOf = (
     depth smallint, principal_id uuid, initiated_by json, credential_hash bytea, key_hash bytea, body_sha256 bytea,
     priority smallint, tags text[], metadata json, scheduled_at double precision, schedule_id uuid, traceparent text${columns}))`
 
-// The engine's tables know no workspaces. One that was deleted stands on a list, and nothing begins in it any more, no matter who
-// still holds a token of it.
+// The engine's tables have no table of workspaces. A deleted workspace is in a list, and no execution starts in it,
+// even with a token that is still in use.
 const NOT_GONE = 'not exists (select from gone_workspaces g where g.workspace_id = r.workspace_id)'
 
-// A start and its first events are inserts: inside one statement a row just inserted cannot be updated. Keys come sorted,
-// or two batches could wait for each other.
+// A start and its first events are inserts, because a statement cannot update a row that it has just inserted. Keys
+// are sorted, because two batches could otherwise wait for each other (deadlock).
 const startedOf = (of: {
   json: string
-  /** What the JSON holds besides. */
+  /** The additional columns of the JSON. */
   columns: string
   from: string
   worker: string
@@ -144,7 +148,7 @@ const startedOf = (of: {
   status: string
   dueAt: string
   waitingFor: string
-  /** Columns besides, and their values. */
+  /** The additional columns of the table, with their values. */
   more: [column: string, value: string][]
 }): string => `${startsOf(of.json, of.columns)},
 keyed as (
@@ -192,7 +196,10 @@ const RESULT = `select (select count(*)::integer from fence) as alive, (select g
 const NOT_REFUSED = `where r.execution_id not in (select execution_id from starts)
       or r.execution_id in (select execution_id from started)`
 
-/** Four texts, each prepared once per connection: most batches hold no start, and no event that leaves. */
+/**
+ * Four statement texts, each prepared once per connection. Most batches contain neither a start nor an event for a
+ * destination.
+ */
 const commitText = (hasStarts: boolean, leaves: boolean): string =>
   `with ${[
     FENCE,
@@ -210,12 +217,15 @@ export const COMMITS = {
   startsAndLeaves: { name: 'engine-commit-starts-leaves', text: commitText(true, true) },
 }
 
-// When it is to begin, where that is not now. The database's clock decides.
+// The start time, if it is in the future. It is compared with the database clock.
 const LATER = `coalesce(to_timestamp(r.start_at / 1000), now() + r.start_in * interval '1 second')`
-/** What a step of priority is worth: who has one more goes before those asked for up to an hour earlier. */
+/** The position in the queue: each step of priority counts as one hour of waiting. */
 const QUEUE_AT = `now() - coalesce(r.priority, 0) * interval '1 hour'`
 
-/** Starts that nobody owns yet: no worker, no events, and so no fence. Those with a stage wait until the rules let them begin. */
+/**
+ * Inserts starts that have no owner yet: no worker, no events, and therefore no fence. Starts with a stage wait until
+ * the rules let them start.
+ */
 export const ENQUEUE = {
   name: 'engine-enqueue',
   text: `with ${startedOf({

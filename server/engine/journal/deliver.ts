@@ -7,9 +7,12 @@ import { Fenced, Full, isFull, isPassing, Refused } from './failures.ts'
 import { isSealed, openWeek } from './sealed.ts'
 import type { Watched } from './watched.ts'
 
-// One batch on one connection: sent until each of its appends is accepted or refused.
+// Sends one batch on one connection until each of its appends is accepted or refused.
 
-/** `moved`: the row was updated (a parking one only if no message had come). `started`: its row is the one inserted. */
+/**
+ * `moved`: the row was updated (for parking: only if no message had arrived). `started`: this append inserted the
+ * row.
+ */
 export type Accepted = { moved: boolean; started: boolean }
 export type Waiting = { encoded: Encoded; resolve(accepted: Accepted): void; reject(error: Error): void }
 
@@ -17,9 +20,9 @@ export type Delivery = {
   workerId: string
   log: Logger
   watched: Watched
-  /** Something was put into the outbox of events. */
+  /** Called when events were added to the outbox. */
   onLeft?(): void
-  /** The database has no room. Starts of this batch are refused with this error. */
+  /** Called when the database has no disk space. The starts of this batch are refused with this error. */
   onFull(error: Full): void
   onWritten(): void
 }
@@ -28,14 +31,16 @@ type Answer = { alive: number; generation: number; moved: string[]; started: str
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What is under way must be recorded, however long that takes; what has not begun need not begin. */
+/**
+ * Refuses only starts. Appends of running executions must be recorded, however long it takes; a start can be refused.
+ */
 export const refuseStarts = (batch: Waiting[], because: Error): Waiting[] =>
   batch.filter(({ encoded, reject }) => {
     if (encoded.start) reject(because)
     return !encoded.start
   })
 
-/** Throws when the connection is lost: then nobody knows whether the batch was written. */
+/** Throws if the connection is lost. It is then unknown whether the batch was written. */
 export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: Waiting[], tries = 0): Promise<void> {
   const { log } = delivery
   let answer: Answer
@@ -58,7 +63,7 @@ export async function deliver(delivery: Delivery, client: pg.PoolClient, batch: 
       log.error({ err: error, execution_id: batch[0]?.encoded.executionId }, 'an append was refused')
       return batch[0]?.reject(new Refused((error as Error).message))
     }
-    // One bad row must stop nobody else: halve until it stands alone.
+    // One bad row must not block the others: halve the batch until the bad row is alone.
     const half = batch.length >> 1
     await deliver(delivery, client, batch.slice(0, half))
     return deliver(delivery, client, batch.slice(half))
@@ -82,7 +87,8 @@ async function send(delivery: Delivery, client: pg.PoolClient, batch: Waiting[])
       if (leaves && answer.alive > 0) delivery.onLeft?.()
       return answer
     }
-    // Nothing was written: it was made with an old list of the workspaces whose events leave.
+    // Nothing was written, because the statement was made with an old list of workspaces that send events to
+    // destinations.
     await watched.reload(client)
   }
 }

@@ -5,7 +5,7 @@ import { OUTWARD, type Watched } from './watched.ts'
 
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`
 
-/** A snapshot without what the blob store holds. */
+/** Returns a snapshot without the outputs that are in the blob store. */
 export const withoutBlobs = (state: GraphState): GraphState => {
   if (!Object.values(state.nodes).some((node) => node.blob)) return state
   const nodes: Record<string, NodeState> = {}
@@ -33,7 +33,7 @@ const moveFields = (move: Move): object => ({
   tell_end: move.tellEnd,
 })
 
-/** What a caller gave an execution to be found and ordered by. */
+/** Returns the labels by which a caller finds and orders executions. */
 export const labelFields = (labels: StartLabels): object => ({
   priority: labels.priority,
   tags: labels.tags,
@@ -78,14 +78,14 @@ const startFields = (append: StartAppend): object => {
   }
 }
 
-/** Event data as people see it: what is in the blob store is named, not repeated. */
+/** Returns event data as users see it. A value in the blob store is named, not repeated. */
 const dataText = (data: Append['facts'][number]['data']): string => {
   if (data.blob === undefined) return JSON.stringify(data)
   const { output: _output, results: _results, ...rest } = data
   return JSON.stringify(rest)
 }
 
-/** Serialised before it is queued, so that a text that cannot be serialised fails its own execution and no other. */
+/** Serializes an append before it is queued, so that a text that cannot be serialized fails only its own execution. */
 export const encode = (append: Append): Encoded => {
   const texts = append.facts.map((fact) => dataText(fact.data))
   const bytes = texts.reduce((sum, text) => sum + text.length, 200 + (append.start?.bytes ?? 0))
@@ -101,7 +101,7 @@ const EMPTY = Buffer.alloc(0)
 const inOrder = <A extends StartAppend>(starts: A[]): A[] =>
   starts.some(({ start }) => start?.key) ? starts.toSorted(compareKeys) : starts
 
-/** Starts for any worker that claims them, as ENQUEUE takes them. */
+/** Encodes starts for ENQUEUE. Any worker may claim them. */
 export const queuedText = (starts: StartAppend[]): string =>
   JSON.stringify(
     inOrder(starts).map((append) => ({
@@ -113,24 +113,31 @@ export const queuedText = (starts: StartAppend[]): string =>
     })),
   )
 
-// Arrays are written here rather than by the driver, which escapes every element twice: 43 µs an execution, measured.
+// Arrays are serialized here, because the driver escapes every element twice: measured 43 µs per execution.
 const plainArray = (values: (string | number)[]): string => `{${values.join()}}`
-// Inside quotes an array and a JSON string escape the same two characters, and JSON text holds no others to be escaped.
+// Inside quotes, an array and a JSON string escape the same two characters, and JSON text contains no others that
+// need escaping.
 const textArray = (jsonTexts: string[]): string => `{${JSON.stringify(jsonTexts).slice(1, -1)}}`
 
 export type Statement = { name: string; text: string; values: unknown[]; leaves: boolean }
 
 const outward = new Set(OUTWARD)
 
-/** A larger event has a row of its own, and so has one that names a blob: retention looks for those in the rows. */
+/**
+ * The maximum length of a packed event. A larger event has its own row. So does an event with a blob, because
+ * retention searches the rows for blobs.
+ */
 const MAX_PACKED_CHARACTERS = 512
-/** Readers look this many rows back for the one that holds a number (migration 1510). */
+/**
+ * The maximum number of events per row. Readers search this many rows back for the row that contains an event number
+ * (migration 1510).
+ */
 const MAX_PACKED = 16
 
 const packs = ({ facts, texts }: Encoded, at: number): boolean =>
   facts[at] !== undefined && facts[at].data.blob === undefined && (texts[at] as string).length <= MAX_PACKED_CHARACTERS
 
-/** How many events from `at` on are written as one row. */
+/** Returns the number of events, starting with `at`, that are written as one row. */
 const packedFrom = (append: Encoded, at: number): number => {
   let end = at
   while (end - at < MAX_PACKED && packs(append, end)) end += 1
@@ -139,7 +146,10 @@ const packedFrom = (append: Encoded, at: number): number => {
 
 type EventRow = { seq: number; at: number; type: string; text: string }
 
-/** Small events that follow each other are one row. Events that leave stay apart: the statement reads their types. */
+/**
+ * Packs consecutive small events into one row. Events for destinations are not packed, because the statement reads
+ * their types.
+ */
 export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
   const { facts, texts, seq } = append
   for (let at = 0, count = 1; at < facts.length; at += count) {
@@ -155,7 +165,7 @@ export function* rowsOf(append: Encoded, leaves: boolean): Generator<EventRow> {
   }
 }
 
-/** The workspaces of the batch that send some of these events to the outside. */
+/** Returns the workspaces of the batch that send some of these events to destinations. */
 const leavingFrom = (batch: Encoded[], watched: Watched): string[] => {
   if (watched.isEmpty()) return []
   const leaving = new Set<string>()

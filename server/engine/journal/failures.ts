@@ -1,15 +1,23 @@
-/** The worker was declared dead: nothing was written, nor will be. */
+/** The worker was declared dead. Nothing was written, and nothing will be. */
 export class Fenced extends Error {}
-/** The connection broke while the statement was under way: it may have been written or not. */
+/** The connection broke during the statement. It is unknown whether the statement was written. */
 export class Unknown extends Error {}
-/** There was no connection to send it on: nothing was written. What is under way is sent when there is one, a start is not begun. */
+/**
+ * There was no connection, so nothing was written. Appends of running executions are sent later; a start is refused.
+ */
 export class Unsent extends Error {}
-/** The database refuses this one append, whatever else it is sent with. */
+/** The database refuses this append, independent of the other appends of the batch. */
 export class Refused extends Error {}
-/** The database has no room left. Nothing was written; what is under way is sent again, a start is not begun. */
+/**
+ * The database has no disk space, so nothing was written. Appends of running executions are sent again; a start is
+ * refused.
+ */
 export class Full extends Error {}
 
-/** Not this batch's fault and nothing was written: it is sent again as it is. */
+/**
+ * Checks whether the error is temporary: the batch did not cause it, nothing was written, and the same batch is sent
+ * again.
+ */
 export const isPassing = (error: unknown): boolean =>
   /^(40|53|55P03|57014|58)/.test((error as { code?: string }).code ?? '')
 

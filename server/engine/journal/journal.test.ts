@@ -71,7 +71,7 @@ const rowOf = async (executionId: string) =>
   (await superuser.query('select status, epoch, worker_id from executions where execution_id = $1', [executionId]))
     .rows[0]
 
-test('a worker that was declared dead writes nothing, and what it owned is released', async () => {
+test('a worker that was declared dead writes nothing, and its executions are released', async () => {
   const append = start()
   expect(await journal.append(append)).toEqual({ moved: false, started: true })
   await superuser.query('select engine.bury($1)', [workerId])
@@ -82,7 +82,7 @@ test('a worker that was declared dead writes nothing, and what it owned is relea
   expect(await rowOf(append.executionId)).toEqual({ status: 'queued', epoch: 1, worker_id: null })
 })
 
-test('a worker that declares another dead waits for its statements that are under way', async () => {
+test('a worker that declares another worker dead waits for the running statements of that worker', async () => {
   const append = start()
   await journal.append(append)
   const slow = await database.superuser()
@@ -112,7 +112,7 @@ test('a worker that declares another dead waits for its statements that are unde
   expect(await eventsOf(append.executionId)).toBe(2)
 })
 
-test('an append that the database refuses fails alone; the others of its batch are written', async () => {
+test('an append that the database refuses fails alone, and the others of its batch are written', async () => {
   const appends = Array.from({ length: 20 }, () => start())
   const bad = start({
     move: { status: 'waiting', seen: 0, waitingFor: [{ kind: 'timer', since: 'half \ud800 and \0' }] },
@@ -126,10 +126,10 @@ test('an append that the database refuses fails alone; the others of its batch a
   expect(await rowOf(bad.executionId)).toBeUndefined()
 })
 
-test('a connection that breaks in the middle leaves the outcome unknown', async () => {
+test('a connection that breaks during a statement leaves the outcome unknown', async () => {
   const append = start()
   await journal.append(append)
-  // The row is locked, so the statement is still under way when its connection goes.
+  // The row is locked, so the statement is still running when its connection breaks.
   await superuser.query('begin')
   await superuser.query('select from executions where execution_id = $1 for update', [append.executionId])
   const end = { status: 'succeeded' as const, seen: 0, results: 1, finishedAt: Date.now() }
@@ -147,7 +147,7 @@ test('a connection that breaks in the middle leaves the outcome unknown', async 
   await expect(journal.append(start())).rejects.toBeInstanceOf(Unknown)
 })
 
-test('parking holds only when every message was taken in', async () => {
+test('an execution parks only if every message was read', async () => {
   const append = start()
   await journal.append(append)
   await superuser.query(`select engine.signal($1, $2, 'k', '{}')`, [workspaceId, append.executionId])
@@ -163,7 +163,7 @@ test('parking holds only when every message was taken in', async () => {
   expect(await rowOf(append.executionId)).toMatchObject({ status: 'waiting' })
 })
 
-test('starts with one idempotency key leave one after the other, and one of them starts', async () => {
+test('starts with the same idempotency key are sent one after the other, and only one of them starts', async () => {
   const key = { credentialHash: Buffer.alloc(32, 1), keyHash: Buffer.alloc(32, 2), bodySha256: Buffer.alloc(32, 3) }
   const starts = Array.from({ length: 20 }, () => {
     const append = start()
@@ -175,7 +175,7 @@ test('starts with one idempotency key leave one after the other, and one of them
   expect(accepted.slice(20).every(({ started }) => started)).toBe(true)
 })
 
-test('a batch holds each idempotency key once, and no more bytes than it may', () => {
+test('a batch contains each idempotency key once', () => {
   const key = (n: number) => ({
     credentialHash: Buffer.alloc(32),
     keyHash: Buffer.alloc(32, n),
@@ -186,7 +186,7 @@ test('a batch holds each idempotency key once, and no more bytes than it may', (
   expect([batch.map(({ n }) => n), left.map(({ n }) => n)]).toEqual([[1, 2, 3], [1]])
 })
 
-test('the oldest append leaves whatever its size, and small ones do not wait behind large ones', () => {
+test('the oldest append is sent regardless of its size, and small appends do not wait for large ones', () => {
   const taken = (sizes: number[]): { batch: number[]; left: number[] } => takeBatch(sizes, (bytes) => ({ bytes }))
   expect(taken([3_000_000, 3_000_000, 4_096, 4_097])).toEqual({ batch: [3_000_000, 4_096], left: [3_000_000, 4_097] })
   expect(taken([600_000, 600_000, 400_000, 100_000, 1])).toEqual({
@@ -213,7 +213,7 @@ const outboxOf = async (workspace: string): Promise<string[]> =>
     await superuser.query('select type, seq from event_outbox where workspace_id = $1 order by n', [workspace])
   ).rows.map(({ type, seq }) => `${seq} ${type}`)
 
-test('from the commit of its first destination on, the events of a workspace are in the outbox, and of no other', async () => {
+test('after the commit of its first destination, only the events of that workspace are in the outbox', async () => {
   const watchedSpace = newId()
   await superuser.query('alter table event_workspaces drop constraint if exists event_workspaces_workspace_id_fkey')
   const before = start({ workspaceId: watchedSpace })
@@ -241,11 +241,11 @@ test('from the commit of its first destination on, the events of a workspace are
   expect(await eventsOf(before.executionId)).toBe(4)
 })
 
-test('a commit made with an old list writes nothing, and is made again with the new one', async () => {
+test('a commit made with an old list writes nothing, and is made again with the new list', async () => {
   const workspace = newId()
   const append = start({ workspaceId: workspace })
   await journal.append(append)
-  // The list as one process knew it before another made the first destination.
+  // The list before another process created the first destination.
   const inner = makeWatched()
   let reloads = 0
   const watched: Watched = {
@@ -267,7 +267,7 @@ test('a commit made with an old list writes nothing, and is made again with the 
   await other.close()
 })
 
-test('without a connection nothing is lost: what is under way is written when there is one, a start is refused', async () => {
+test('without a connection nothing is lost: appends of running executions are written later, and a start is refused', async () => {
   const begun = start()
   await journal.append(begun)
   const other = openDatabase({ urls: database.urls, log })
@@ -285,7 +285,7 @@ test('without a connection nothing is lost: what is under way is written when th
   await other.close()
 })
 
-test('a journal that is closed while it has no connection gives up what it could not send', async () => {
+test('a journal that is closed without a connection rejects the appends that it could not send', async () => {
   const begun = start()
   await journal.append(begun)
   const other = openDatabase({ urls: database.urls, log })
@@ -316,7 +316,7 @@ test.each([
   ['a large one between small ones', [1, 1, 2000, 1, 1], [2, 4, 5]],
   ['a large one first', [2000, 1], [2, 3]],
   ['more than a row holds', Array.from({ length: 40 }, () => 1), [2, 18, 34]],
-])('small events of one append are one row: %s', async (_what, lengths, rows) => {
+])('small events of one append are packed into rows: %s', async (_what, lengths, rows) => {
   const append = start()
   await journal.append(append)
   const facts = factsOfLength(lengths)
@@ -331,7 +331,7 @@ test.each([
   expect(read).toEqual(facts.map((fact, n) => ({ seq: n + 2, ...fact })))
 })
 
-test('a page of a journal begins after any number, also inside a row, and ends after as many as asked for', async () => {
+test('a page of a journal starts after any event number, also inside a row, and has at most the requested size', async () => {
   const append = start()
   await journal.append(append)
   await journal.append(next(append, { facts: factsOfLength(Array.from({ length: 40 }, () => 1)) }))
@@ -349,7 +349,7 @@ test('a page of a journal begins after any number, also inside a row, and ends a
     for (const most of [1, 2, 17, 50]) expect(await page(after, most)).toEqual(all.slice(after, after + most))
 })
 
-test('an event that names a blob has a row of its own, and so have all events of a workspace that sends them on', async () => {
+test('an event with a blob has its own row, and so has each event of a workspace with destinations', async () => {
   const append = start()
   await journal.append(append)
   const [one, two, three] = factsOfLength([1, 1, 1]) as [Append['facts'][0], Append['facts'][0], Append['facts'][0]]
@@ -367,7 +367,7 @@ test.each([
   [15, 1],
   [16, 2],
   [100, 2],
-])('%i appends that come together leave in %i statements, so that both lanes work', async (count, statements) => {
+])('%i appends that arrive together are sent in %i statements, to use both lanes', async (count, statements) => {
   const appends = Array.from({ length: count }, () => start())
   await Promise.all(appends.map((append) => journal.append(append)))
   const { rows } = await superuser.query(

@@ -8,21 +8,22 @@ import { type Full, Unknown, Unsent } from './failures.ts'
 import { takeBatch } from './take.ts'
 import { makeWatched, type Watched } from './watched.ts'
 
-// Group commit. Appends that come while statements are under way leave together in the next one. Each statement is one
-// transaction, fenced by the worker's row; an execution has one append under way at a time, so it stands once in each.
+// Group commit. Appends that arrive while statements are running are sent together in the next statement. Each
+// statement is one transaction, fenced by the worker's row. An execution has only one append in progress, so it
+// occurs at most once per statement.
 
 export type Journal = {
   append(append: Append): Promise<Accepted>
-  /** Appends waiting for a statement. */
+  /** The number of appends that wait for a statement. */
   waiting(): number
-  /** Milliseconds since the oldest statement under way was sent. */
+  /** Milliseconds since the oldest running statement was sent. */
   stalledFor(): number
   close(): Promise<void>
 }
 
-/** Two statements in flight: one is flushed to disk while the other is being built. */
+/** Two statements run at a time: one is flushed to disk while the other is being built. */
 const LANES = 2
-/** Fewer appends are not worth a statement of their own. */
+/** The minimum number of appends that justifies another statement. */
 const MIN_SHARE = 8
 const FULL_FOR = SECOND
 const CONNECT_AGAIN = { first: 50, longest: SECOND }
@@ -32,7 +33,7 @@ export const makeJournal = (deps: {
   workerId: string
   log: Logger
   watched?: Watched
-  /** Something was put into the outbox of events. */
+  /** Called when events were added to the outbox. */
   onLeft?(): void
 }): Journal => {
   const { pool, log, watched = makeWatched() } = deps
@@ -49,7 +50,7 @@ export const makeJournal = (deps: {
   const delivery: Delivery = {
     ...deps,
     watched,
-    // Starts are refused at once for a while; then one of them tries again.
+    // Starts are refused immediately for FULL_FOR. Then the next start is tried.
     onFull(error) {
       full = { error, until: performance.now() + FULL_FOR }
       queue = refuseStarts(queue, error)
@@ -65,16 +66,22 @@ export const makeJournal = (deps: {
     return batch
   }
 
-  /** Without a listener a connection that breaks between two statements would end the process. */
+  /** Without a listener, a connection that breaks between two statements would end the process. */
   const onBroken = (error: Error): void => log.debug({ err: error }, 'a connection of the journal broke')
 
-  /** Others may need connections more than this process does; a name that is given up cannot take its own along. */
+  /**
+   * Returns a connection to the pool. Connections may be scarce, so the journal of a worker identity that was given
+   * up must not keep its own.
+   */
   const giveBack = (client: pg.PoolClient): void => {
     client.off('error', onBroken)
     client.release()
   }
 
-  /** Undefined once the journal is closed. Until there is a connection nothing is sent, and so the fate of nothing is unknown. */
+  /**
+   * Returns undefined if the journal is closed. Nothing is sent before there is a connection, so no outcome is
+   * unknown.
+   */
   const connect = async (): Promise<pg.PoolClient | undefined> => {
     for (let wait = CONNECT_AGAIN.first; !closing && !closed; wait = Math.min(CONNECT_AGAIN.longest, wait * 2)) {
       try {
@@ -92,7 +99,7 @@ export const makeJournal = (deps: {
     return undefined
   }
 
-  /** `most` appends in its first statement; after that whatever waits. */
+  /** The first statement has at most `most` appends; each later statement takes everything that waits. */
   const lane = async (most?: number): Promise<void> => {
     free -= 1
     let client: pg.PoolClient | undefined
@@ -123,8 +130,8 @@ export const makeJournal = (deps: {
   }
 
   /**
-   * Shared among the lanes that are free. In one statement, all would be answered together and go on together: the program would
-   * wait while the database works, and the database while the program does.
+   * Divides the queue among the free lanes. With a single statement, all executions would be answered and continue
+   * together: the process would be idle while the database works, and the database while the process works.
    */
   const flush = (): void => {
     scheduled = false

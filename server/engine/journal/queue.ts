@@ -7,18 +7,18 @@ import { Full, isFull, isPassing, Refused, Unknown, Unsent } from './failures.ts
 import { isSealed, openWeek } from './sealed.ts'
 import { takeBatch } from './take.ts'
 
-// Starts that no worker of this process can take: rows for any worker that claims them. Those that come while a statement is under
-// way leave together in the next one; one by one, each cost a commit and a look at the queue (measured: twice the
-// processor time of the execution itself).
+// Starts that no worker of this process can accept. They become rows that any worker can claim. Starts that arrive
+// while a statement is running are sent together in the next one. Individually, each start cost a commit and a read
+// of the queue (measured: twice the processor time of the execution itself).
 
 export type QueuedStart = { workspaceId: string; executionId: string; start: StartRow }
 
 export type StartQueue = {
-  /** True when its row is the one inserted; false when its id or its idempotency key is taken. */
+  /** Returns true if this start inserted the row, or false if its id or idempotency key already exists. */
   add(start: QueuedStart): Promise<boolean>
-  /** Starts waiting for a statement. */
+  /** The number of starts that wait for a statement. */
   waiting(): number
-  /** Milliseconds since the oldest statement under way was sent. */
+  /** Milliseconds since the oldest running statement was sent. */
   stalledFor(): number
 }
 
@@ -57,7 +57,7 @@ export const makeStartQueue = (deps: { pool: pg.Pool; log: Logger }): StartQueue
         log.error({ err: error, execution_id: batch[0]?.executionId }, 'a start was refused')
         return refuse(batch, new Refused((error as Error).message))
       }
-      // One bad row must stop nobody else: halve until it stands alone.
+      // One bad row must not block the others: halve the batch until the bad row is alone.
       const half = batch.length >> 1
       await send(batch.slice(0, half))
       return send(batch.slice(half))

@@ -1,9 +1,11 @@
 import type { StartRow } from './batch.ts'
 
 const MAX_BATCH = 256
-/** A larger one takes long to be written down and to be stored, and everybody waits for it. */
+/**
+ * The maximum size of a batch. A larger batch takes long to serialize and to store, and everything else waits for it.
+ */
 const MAX_BATCH_BYTES = 1024 * 1024
-/** Leaves beside anything. */
+/** Appends up to this size are added to any batch. */
 const SMALL_BYTES = 4 * 1024
 
 type Queued = { start?: StartRow | undefined; bytes: number }
@@ -12,9 +14,10 @@ const keyOf = (start: StartRow | undefined): string | undefined =>
   start?.key && start.key.credentialHash.toString('latin1') + start.key.keyHash.toString('latin1')
 
 /**
- * What leaves with the next statement, and what stays. The oldest always leaves, and then what fits: small ones of one tenant do not
- * wait behind the large ones of another. Of starts with the same idempotency key one at a time: a statement
- * that inserted a key twice would fail as a whole, and be halved until the two are apart.
+ * Splits the queue into the batch for the next statement and the rest. The oldest entry is always in the batch,
+ * followed by the entries that fit, so that small entries of one tenant do not wait for large ones of another. A
+ * batch contains only one start per idempotency key: a statement that inserted a key twice would fail as a whole and
+ * be halved until the two are separate.
  */
 export const takeBatch = <Q>(queue: Q[], of: (queued: Q) => Queued, most = MAX_BATCH): { batch: Q[]; left: Q[] } => {
   const batch: Q[] = []

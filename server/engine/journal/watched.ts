@@ -1,10 +1,11 @@
 import type pg from 'pg'
 
-// Which workspaces send events of executions to the outside. Kept in memory, so that the others pay nothing. Each commit names the
-// generation of the list it was made with, and one that names an old generation writes nothing: the list is read again and the commit
-// sent again. So no event is lost that is committed after the first destination of a workspace was.
+// The list of workspaces that send events of executions to destinations. It is in memory, so that other workspaces
+// pay nothing. Each commit names the generation of the list it was made with. A commit with an old generation writes
+// nothing: the list is read again and the commit is repeated. So no event is lost that is committed after the first
+// destination of a workspace.
 
-/** What leaves; the other events of a journal are details of nodes. */
+/** The event types that are sent to destinations. The other events of a journal are details of nodes. */
 export const OUTWARD: readonly string[] = [
   'execution.started',
   'execution.waiting',
@@ -21,7 +22,7 @@ export const OUTWARD: readonly string[] = [
   'clarification.answered',
 ]
 
-// One statement, so that the list is the one of that generation.
+// One statement reads both, so the list belongs to that generation.
 const READ = {
   name: 'engine-watched',
   text: `select generation, array(select workspace_id::text from event_workspaces w where w.journal and w.generation > $1) as added
@@ -31,7 +32,7 @@ const READ = {
 export type Watched = {
   generation(): number
   has(workspaceId: string): boolean
-  /** Nothing at all is watched: the common case, without a look at any workspace. */
+  /** True if no workspace is watched. This is the common case, and needs no check of individual workspaces. */
   isEmpty(): boolean
   reload(client: pg.PoolClient | pg.Pool): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '#model/definition'
 import { checked, fields } from './kind.ts'
 import { type LanguageDeps, modelField, modelOf, usageSchema } from './language-fields.ts'
 
-/** The same judgement as in a gate, as a step of its own: it votes nowhere. */
+/** The same review as in a gate, but as a separate node. It casts no vote. */
 export const makeAgentReview = (deps: LanguageDeps): NodeKind =>
   checked({
     descriptor: {

@@ -60,7 +60,7 @@ const grantArguments: JsonObject = {
   title: 'Arguments',
 }
 
-/** The policy of an approval: each call of the tool waits for it. */
+/** The approval policy that each call of the tool must pass. */
 const approvalPolicy: JsonObject = {
   ...((approval.descriptor.args_schema.properties as JsonObject).policy as JsonObject),
   title: 'Approval',
@@ -195,7 +195,7 @@ export const makeAgentRun = (deps: AgentRunDeps): NodeKind =>
         },
       },
       ports: ['out'],
-      // What repeating it would do is decided step by step, by the journal and by the tools' own effects.
+      // The journal and the effects of the tools decide for each step whether it may be repeated.
       effect: 'idempotent',
       metered: true,
       defaults: { goal: '', tools: [], max_steps: DEFAULT_STEPS, max_tokens: DEFAULT_TOKENS },

@@ -1,8 +1,8 @@
 import { credentialField } from '#engine/credentials'
 import { control, fields } from './kind.ts'
 
-// Written out by the author: anyone who starts an execution must not bring a policy along, nor instructions for an agent. Only
-// which person, team or role it is may come from data.
+// These fields are written by the author: a caller that starts an execution must not supply a policy or instructions
+// for an agent. Only the id of the person, team or role may come from data.
 const written = { 'x-value': 'literal' }
 const role = { enum: ['owner', 'member', 'viewer', 'guest'] }
 

@@ -2,7 +2,10 @@ import type { NodeKind } from '#engine/node'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
-/** What the gateway does for the node. `key` is the same on every attempt: the same key sends once. Throws NodeFailure. */
+/**
+ * Sends a message; the gateway implements it. `key` is the same on every attempt, and each key is sent once. Throws
+ * NodeFailure.
+ */
 export type SendToChannel = (message: {
   workspaceId: string
   configId: string

@@ -3,7 +3,9 @@ import type { JsonObject } from '#model/definition'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
-/** What the area of datasets does for the node: reads every record once, a page at a time. Throws NodeFailure. */
+/**
+ * Profiles a dataset; the datasets area implements it. It reads every record once, page by page. Throws NodeFailure.
+ */
 export type ProfileDataset = (wanted: {
   workspaceId: string
   executionId: string

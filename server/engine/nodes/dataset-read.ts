@@ -4,14 +4,14 @@ import { fromWire, NOWHERE } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
 /**
- * What the area of datasets does for the node. The first look of an execution at a dataset pins its fingerprint; a later
- * look that finds another one fails with `dataset_changed`. Throws NodeFailure.
+ * Reads a dataset; the datasets area implements it. The first read by an execution pins the fingerprint of the
+ * dataset. A later read that finds another fingerprint fails with `dataset_changed`. Throws NodeFailure.
  */
 export type ReadDataset = (wanted: {
   workspaceId: string
   executionId: string
   datasetId: string
-  /** Only records whose fields equal these. */
+  /** Returns only records whose fields equal these. */
   where: JsonObject
   limit: number
   signal: AbortSignal

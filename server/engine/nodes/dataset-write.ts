@@ -3,16 +3,19 @@ import type { Json } from '#model/definition'
 import { fromWire, NOWHERE, toWire } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
-/** What the area of datasets does for the node. The same key writes once, however often it is called. Throws NodeFailure. */
+/**
+ * Writes records; the datasets area implements it. Each key is written once, however often it is called. Throws
+ * NodeFailure.
+ */
 export type WriteDataset = (wanted: {
   workspaceId: string
   executionId: string
   key: string
-  /** An existing dataset; or a name: the newest dataset of that name, made if there is none. */
+  /** The id of an existing dataset, or a name: the newest dataset with that name, which is created if there is none. */
   target: { datasetId: string } | { name: string }
   records: Json[]
   mode: 'replace' | 'append' | 'upsert'
-  /** With `upsert`: the field by which records are the same. */
+  /** With `upsert`: the field that identifies a record. */
   recordKey: string | null
   startedBy: string | null
 }) => Promise<{ datasetId: string; sha256: string; recordCount: number }>

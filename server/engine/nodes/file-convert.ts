@@ -37,7 +37,7 @@ const BY_NAME: Readonly<Record<string, Format>> = {
   md: 'text',
 }
 
-/** By its name first: senders call most files application/octet-stream. */
+/** Returns the format by file name first, because senders declare most files as application/octet-stream. */
 export const formatOf = ({ name, media_type }: { name: string; media_type: string }): Format => {
   const ending = name.split('.').at(-1)?.toLowerCase() ?? ''
   if (Object.hasOwn(BY_NAME, ending)) return BY_NAME[ending] as Format

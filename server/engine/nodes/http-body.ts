@@ -4,7 +4,7 @@ import { measureJson } from '#model/json'
 import type { OutgoingResponse } from '#platform/outgoing/outgoing'
 import { hasTooManyKeys } from '#platform/sandbox/keys'
 
-// The body of an answer as a value: JSON where it says so, else text, else bytes.
+// Converts the body of a response to a value: JSON if the content type says so, otherwise text, otherwise bytes.
 
 const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 

@@ -6,7 +6,7 @@ import { isObject } from '#model/json'
 import type { StreamedBody } from '#platform/outgoing/hops'
 import { NotTaken, type OutgoingRequest } from '#platform/outgoing/outgoing'
 
-// Files in requests and answers: they pass through piece by piece, whatever their size.
+// Files in requests and responses. They are streamed, regardless of their size.
 
 const scalar = { type: ['string', 'number', 'boolean'] }
 const part = { anyOf: [scalar, fileSchema] }
@@ -21,7 +21,7 @@ export const multipartSchema: JsonObject = {
 
 type Part = { head: Buffer; bytes: number; chunks(): AsyncIterable<Buffer> }
 
-/** A line break or a quote in a name would end the header. */
+/** Escapes line breaks and quotes in a name, which would end the header. */
 const inHeader = (text: string): string =>
   text.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22').toWellFormed()
 
@@ -46,7 +46,7 @@ function partFor(name: string, value: Json, file: OpenFile | undefined): Part {
 export type Sent = { body: StreamedBody; contentType: string }
 type Run = Pick<NodeCall, 'workspaceId' | 'executionId'>
 
-/** The body of a request that holds files; undefined where it has none. */
+/** Returns the body of a request with files, or undefined if it has no files. */
 export async function streamedBody(files: Files, call: NodeCall): Promise<Sent | undefined> {
   const { multipart, body } = call.args
   if (isFileValue(body)) return fileBody(files, call, body)
@@ -58,7 +58,7 @@ export async function fileBody(files: Files, run: Run, value: Json): Promise<Sen
   return { body: { bytes: file.bytes, chunks: () => file.chunks() }, contentType: file.media_type }
 }
 
-/** A form of texts and files. */
+/** Returns a multipart form of texts and files. */
 export async function formBody(files: Files, run: Run, fields: JsonObject): Promise<Sent> {
   if ([...filesIn(fields)].reduce((sum, { $file }) => sum + Number($file.bytes || 0), 0) > files.maxBytes) {
     throw new NodeFailure('file_too_large', `the files have more than ${files.maxBytes} bytes together`, {
@@ -74,7 +74,7 @@ export async function formBody(files: Files, run: Run, fields: JsonObject): Prom
   return inParts('form-data', parts)
 }
 
-/** JSON and a file in one body, as `multipart/related`. */
+/** Returns JSON and a file in one body, as `multipart/related`. */
 export async function relatedBody(files: Files, run: Run, json: JsonObject, value: Json): Promise<Sent> {
   const file = await files.open(run, value)
   const text = Buffer.from(JSON.stringify(json))
@@ -86,7 +86,7 @@ export async function relatedBody(files: Files, run: Run, json: JsonObject, valu
 }
 
 function inParts(kind: 'form-data' | 'related', parts: readonly Part[]): Sent {
-  // Not to be foreseen: a file that held it could add parts to the form.
+  // The boundary must be unpredictable: a file that contains it could add parts to the form.
   const boundary = `heddle-${randomBytes(20).toString('hex')}`
   const opening = Buffer.from(`--${boundary}\r\n`)
   const between = Buffer.from('\r\n')
@@ -112,7 +112,10 @@ const nameIn = (headers: Record<string, string>, url: string): string => {
   return given ?? (URL.canParse(url) ? (new URL(url).pathname.split('/').at(-1) ?? '') : '')
 }
 
-/** Keeps an answer that is wanted as a file; an answer that is not accepted is read as usual, for its message. */
+/**
+ * Saves a response that is requested as a file. A response with a status that is not accepted is read as usual, for
+ * its message.
+ */
 export const savingAnswer =
   (
     files: Files,

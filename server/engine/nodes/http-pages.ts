@@ -5,8 +5,8 @@ import { isObject } from '#model/json'
 import { jsonSize, MAX_VALUE_SIZE } from '#model/size'
 import { fields } from './kind.ts'
 
-// Page after page of an answer that comes in pages. Each page is journalled, so that a crash or a failed page repeats none of
-// those before it; pages that are large for a journal are fetched again.
+// Fetches a response that consists of pages. Each page is journalled, so a crash or a failed page does not repeat the
+// pages before it. Pages that are too large for the journal are fetched again.
 
 const MAX_PAGES = 1_000
 const DEFAULT_PAGES = 100
@@ -50,7 +50,10 @@ const CHANGEABLE = new Set(['url', 'query', 'headers', 'json', 'body'])
 
 const invalid = (message: string): NodeFailure => new NodeFailure('pagination_invalid', message, { retryable: false })
 
-/** The arguments of the next request: what the expression gave, over those of the first. */
+/**
+ * Returns the arguments of the next request: the result of the expression, merged over the arguments of the first
+ * request.
+ */
 export function nextArgs(first: JsonObject, next: Json): JsonObject | undefined {
   if (next === null || next === '' || next === false) return undefined
   const change = typeof next === 'string' ? { url: next } : next
@@ -62,12 +65,15 @@ export function nextArgs(first: JsonObject, next: Json): JsonObject | undefined 
     if (isObject(first[key]) && isObject(change[key])) merged[key] = { ...first[key], ...change[key] }
   if (change.json !== undefined) delete merged.body
   if (change.body !== undefined) delete merged.json
-  // The address of the next page holds the query already.
+  // The address of the next page already contains the query.
   if (typeof change.url === 'string' && change.query === undefined) delete merged.query
   return { ...merged, url: addressOf(String(first.url), change.url) }
 }
 
-/** The next page is where the first one was: a server cannot send the headers of the request elsewhere. */
+/**
+ * Returns the address of the next page. It must have the origin of the first page, so that a server cannot send the
+ * request headers to another host.
+ */
 function addressOf(first: string, next: Json | undefined): string {
   if (next === undefined) return first
   if (typeof next !== 'string' || !URL.canParse(next, first)) throw invalid('the address of the next page is not a URL')
@@ -97,7 +103,7 @@ export async function fetchPages(
   let pages = 0
   for (; request && pages < most; pages += 1) {
     const [asked, page]: [JsonObject, number] = [request, pages]
-    // One that is too large to be journalled is kept for this attempt only.
+    // A page that is too large for the journal is kept only during this attempt.
     let large: Page | undefined
     const kept = await call.step<Json>(`page ${page}`, async () => {
       const found = pageOf(args, await send(asked, page), page)

@@ -4,7 +4,7 @@ import { isObject } from '#model/json'
 import { SECOND } from '#platform/clock'
 import { fields } from './kind.ts'
 
-/** Seconds to wait before the request; undefined where too many wait already. */
+/** Returns the seconds to wait before the request, or undefined if too many requests already wait. */
 export type TakeRate = (wanted: {
   workspaceId: string
   key: string
@@ -26,7 +26,7 @@ export const rateField = {
 
 const FULL_AGAIN_S = 60
 
-/** The place of the node in its definition: items, turns and attempts share their rate. */
+/** Returns the position of the node in its definition, so items, iterations and attempts share one rate. */
 const keyOf = ({ workflowId, nodePath }: Pick<NodeCall, 'workflowId' | 'nodePath'>): string =>
   `${workflowId ?? 'recipe'}:${nodePath.replaceAll(/(#\d+)?\[\d+\]/g, '')}`
 

@@ -14,12 +14,12 @@ import { awaitRate, rateField, type TakeRate } from './http-rate.ts'
 import { checked, fields } from './kind.ts'
 
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-/** Answers that another attempt may change. */
+/** Statuses that may differ on another attempt. */
 const MAY_PASS = new Set([408, 425, 429, 500, 502, 503, 504])
 const TIMEOUT = 120 * SECOND
-/** With a file in either direction; the node's own `timeout_s` may be shorter. */
+/** The timeout for a request or response with a file. The node's own `timeout_s` may be shorter. */
 const FILE_TIMEOUT = 900 * SECOND
-/** JSON of this size takes the main thread some 40 ms to parse. */
+/** The main thread needs about 40 ms to parse JSON of this size. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_ERROR_BODY = 2_000
 
@@ -97,7 +97,7 @@ export const makeHttpRequest = ({ outgoing, openCredential, takeRate, files }: H
           dependentSchemas: {
             json: without('body', 'multipart'),
             body: without('multipart'),
-            // The items of a page are read from its body, and a file has none.
+            // The items of a page are read from its body, and a file has no body value.
             paginate: { properties: { response: { enum: ['auto', 'text'] } } },
           },
         },
@@ -165,7 +165,7 @@ const textOf = ({ json, body }: JsonObject): string | null =>
 const isOk = ({ ok_statuses }: JsonObject, status: number): boolean =>
   Array.isArray(ok_statuses) ? ok_statuses.includes(status) : status >= 200 && status < 300
 
-/** What the author writes comes before `given`. */
+/** Headers of the author take precedence over `given`. */
 function headersOf(args: JsonObject, given: Record<string, string | undefined>): Record<string, string> {
   const headers: Record<string, string> = {}
   if (args.json !== undefined) headers['content-type'] = 'application/json'

@@ -3,13 +3,13 @@ import type { JsonObject } from '#model/definition'
 import { checked, fields } from './kind.ts'
 
 /**
- * Headers that an answer must not set: it is sent from the address of the service, where cookies and rules of the browser belong to
- * the service and not to a tenant.
+ * Headers that a response must not set. It is sent from the origin of the service, whose cookies and browser policies
+ * belong to the service and not to a tenant.
  */
 const FORBIDDEN =
   /^(set-cookie2?|content-length|content-encoding|transfer-encoding|connection|keep-alive|upgrade|trailer|te|date|server|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|content-security-policy(-report-only)?|x-content-type-options|x-frame-options|x-request-id|permissions-policy|refresh|(proxy|access-control|cross-origin|ratelimit)-?.*)$/i
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
-/** No line break, so that no header can begin another one. */
+/** Allows no line break, so that a value cannot start another header. */
 const VALUE = /^[\t\x20-\x7e]{0,4000}$/
 
 export function checkHeaders(headers: JsonObject): void {
@@ -27,7 +27,7 @@ export function checkHeaders(headers: JsonObject): void {
   }
 }
 
-/** It only says what the answer is. Anyone who called the webhook and waits is answered with it once it is journalled. */
+/** Only defines the response. A caller that waits for the webhook receives the response after it is journalled. */
 export const httpRespond: NodeKind = checked({
   descriptor: {
     type: 'http.respond',

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { validateJson } from '#model/json-schema'
 import type { NodeDescriptor } from '#model/node'
 
-/** A kind that the interpreter itself carries out; it has a description and nothing to run. */
+/** A node kind that the interpreter executes itself. It has a description and no `run`. */
 export type ControlKind = {
   descriptor: NodeDescriptor
   control: true
@@ -17,7 +17,7 @@ export const isControl = (kind: AnyKind): kind is ControlKind => 'control' in ki
 
 export const control = (descriptor: NodeDescriptor): ControlKind => ({ descriptor, control: true })
 
-/** A schema of an object with just these fields. */
+/** Returns a schema of an object with exactly these fields. */
 export const fields = (properties: JsonObject, required: string[] = [], more: JsonObject = {}): JsonObject => ({
   type: 'object',
   properties,
@@ -26,7 +26,9 @@ export const fields = (properties: JsonObject, required: string[] = [], more: Js
   ...more,
 })
 
-/** Text that is code: it stands in the definition as written, so `x-value` keeps expressions out of it. */
+/**
+ * Returns the schema of a code field. The code must be literal in the definition, so `x-value` allows no expressions.
+ */
 export const codeText = (editor: string, more: JsonObject = {}): JsonObject => ({
   type: 'string',
   'x-value': 'literal',
@@ -34,7 +36,7 @@ export const codeText = (editor: string, more: JsonObject = {}): JsonObject => (
   ...more,
 })
 
-/** An expression may turn out to be something else than the schema asks for; that is known only when it runs. */
+/** Throws if the arguments do not match the schema. The values of expressions are known only when the node runs. */
 export function checkArgs(descriptor: NodeDescriptor, args: JsonObject): void {
   const issues = validateJson(descriptor.args_schema, args)
   if (issues.length === 0) return
@@ -43,7 +45,7 @@ export function checkArgs(descriptor: NodeDescriptor, args: JsonObject): void {
   throw new NodeFailure('args_invalid', message, { details: { errors: issues as unknown as Json[] }, retryable: false })
 }
 
-/** The kind with its resolved arguments checked before each attempt. */
+/** Returns the kind with a check of its resolved arguments before each attempt. */
 export const checked = (kind: NodeKind): NodeKind => ({
   ...kind,
   async run(call) {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import type { Image, LanguageModel } from '#providers/llm/index'
 
-// Fields that the nodes with a language model share.
+// Fields that all nodes with a language model share.
 
 export const modelField: JsonObject = {
   type: 'string',
@@ -30,7 +30,7 @@ export const usageSchema: JsonObject = {
   required: ['input_tokens', 'output_tokens'],
 }
 
-/** `llm` is the installation's; `chooseModel` gives the one that answers, which is the installation's where it is absent. */
+/** `llm` is the model of the installation. `chooseModel` returns the model that answers; without it, `llm` answers. */
 export type LanguageDeps = { llm: LanguageModel; chooseModel?: ChooseModel }
 
 export const modelOf = ({ llm, chooseModel = async () => llm }: LanguageDeps, call: NodeCall): Promise<LanguageModel> =>

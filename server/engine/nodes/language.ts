@@ -5,7 +5,7 @@ import { makeLlmExtract } from './llm-extract.ts'
 import { makeLlmGenerate } from './llm-generate.ts'
 import { makeMcpCall } from './mcp-call.ts'
 
-/** The kinds that speak with a language model, and the tool servers agents may use. `kindOf` looks into the whole table. */
+/** Creates the kinds that use a language model, and `mcp.call`. `kindOf` searches all node kinds. */
 export const makeLanguageNodes = (deps: AgentRunDeps): NodeKind[] => [
   makeLlmGenerate(deps),
   makeLlmExtract(deps),

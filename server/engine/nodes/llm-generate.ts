@@ -80,7 +80,7 @@ export const makeLlmGenerate = (deps: LanguageDeps): NodeKind =>
       }),
   })
 
-/** Progress is lossy and bounded: the end of the text as it stands. */
+/** The maximum number of characters shown as progress: the end of the text so far. Progress may be lost. */
 const SHOWN = 2_000
 
 function showing({ progress }: Pick<NodeCall, 'progress'>): (piece: TextPiece) => void {

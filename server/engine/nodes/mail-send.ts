@@ -7,7 +7,7 @@ import { checked, fields } from './kind.ts'
 const address = { type: 'string', format: 'email', maxLength: 320 }
 
 const MAX_ATTACHMENTS = 20
-/** Most mail servers take no more. */
+/** Most mail servers accept no more. */
 const MAX_ATTACHED_BYTES = 20 * 1024 * 1024
 
 export const makeMailSend = ({ mail, files }: { mail: Pick<Mail, 'send' | 'provider'>; files: Files }): NodeKind =>
@@ -64,7 +64,7 @@ export const makeMailSend = ({ mail, files }: { mail: Pick<Mail, 'send' | 'provi
         return { output: { ...receipt } }
       } catch (error) {
         if (!(error instanceof MailFailure)) {
-          // The outbox is a table of ours that keeps a mail once, whatever becomes of the connection.
+          // The outbox is our own table. It stores each mail once, even if the connection breaks.
           throw mail.provider === 'outbox' ? new NotBegun(error) : error
         }
         const { code, message, retryable, nothingSent } = error
@@ -73,7 +73,7 @@ export const makeMailSend = ({ mail, files }: { mail: Pick<Mail, 'send' | 'provi
     },
   })
 
-/** Opened before anything is sent: a file that is not there fails the node, and no mail leaves. */
+/** Opens the attachments before anything is sent: a missing file fails the node, and no mail is sent. */
 async function attachmentsOf(files: Files, call: NodeCall): Promise<MailAttachment[]> {
   const opened: MailAttachment[] = []
   let bytes = 0

@@ -33,7 +33,7 @@ export const serverOf = (value: Json): McpServer => {
 
 export type { McpDeps }
 
-/** The tool was not called yet. */
+/** Marks an error that occurred before the tool was called. */
 export const beforeTheCall = (error: unknown): never => {
   if (!(error instanceof NodeFailure)) throw new NotBegun(error)
   const { code, message, details, retryable, retryAfterS } = error

@@ -26,7 +26,7 @@ let seen: Seen[] = []
 let reply: { status?: number; headers?: Record<string, string>; body?: string | Buffer } = {}
 let nodes: NodeTable
 let rates: Parameters<TakeRate>[0][] = []
-/** Answers by path; the others by `reply`. */
+/** Responses by path. Other paths are answered with `reply`. */
 let pages: Record<string, Json> = {}
 const sandbox = makeSandbox({ processes: 2 })
 const mails: OutboxRow[] = []
@@ -138,8 +138,8 @@ const failureOf = async (type: string, args: JsonObject): Promise<NodeFailure> =
 }
 const at = (path: string) => `http://127.0.0.1:${port}${path}`
 
-describe('every kind', () => {
-  it('is described well enough to be drawn, and starts with arguments that are valid', () => {
+describe('every node kind', () => {
+  it('has a complete description, valid schemas and valid default arguments', () => {
     for (const [type, { descriptor }] of nodes) {
       expect(descriptor.type).toBe(type)
       expect(checkSchema(descriptor.args_schema)).toEqual([])
@@ -153,7 +153,7 @@ describe('every kind', () => {
     }
   })
 
-  it('is in the registry and the palette once', () => {
+  it('is in the registry and in the palette exactly once', () => {
     const registry = describeRegistry(nodes)
     const types = [...registry.tools, ...registry.capabilities, ...registry.agents].map(({ type }) => type)
     expect(types.sort()).toEqual([...nodes.keys()].sort())
@@ -174,7 +174,7 @@ describe('every kind', () => {
     })
   })
 
-  it('has one place: an unknown or inherited name runs nothing', () => {
+  it('is found only by its own name, and an unknown or inherited name runs nothing', () => {
     const runnable = runnableOf(nodes)
     for (const name of ['set', 'constructor', '__proto__', 'toString', 'execute.command'])
       expect(runnable[name]).toBeUndefined()
@@ -183,17 +183,17 @@ describe('every kind', () => {
     )
   })
 
-  it('refuses arguments that an expression made wrong', async () => {
+  it('refuses invalid arguments from an expression', async () => {
     expect(await failureOf('http.request', { url: null })).toMatchObject({ code: 'args_invalid', retryable: false })
     expect((await failureOf('odds.fetch', { date: 'tomorrow' })).message).toBe('NHL odds: date must be a valid date')
   })
 })
 
-describe('control kinds take', () => {
+describe('control kinds', () => {
   const valid = (type: string, args: JsonObject) =>
     validateJson(nodes.get(type)!.descriptor.args_schema, args).length === 0
 
-  it('the arguments of shapes.md', () => {
+  it('accept the arguments of shapes.md', () => {
     expect(valid('wait', { for_s: 5 })).toBe(true)
     expect(valid('wait', { until: '2026-12-24T18:00:00Z' })).toBe(true)
     expect(valid('wait', { for_s: 5, until: '2026-12-24T18:00:00Z' })).toBe(false)
@@ -227,7 +227,7 @@ describe('control kinds take', () => {
     expect(valid('approval', { title: 'Pay', policy: { ...policy, quorum: 'most' } })).toBe(false)
   })
 
-  it('no policy, case or code that data could bring along', () => {
+  it('do not accept a policy, case or code from data', () => {
     const kinds = descriptorsOf(nodes)
     const paths = (type: string, args: JsonObject) => {
       const result = validateDefinition({ nodes: [{ id: 'a', type, args }] }, kinds)
@@ -247,7 +247,7 @@ describe('control kinds take', () => {
 })
 
 describe('http.request', () => {
-  it('sends what it is told and reads JSON', async () => {
+  it('sends the given request and reads JSON', async () => {
     const output = await run('http.request', {
       method: 'POST',
       url: at('/a?x=1'),
@@ -269,7 +269,7 @@ describe('http.request', () => {
     })
   })
 
-  it('carries the same key on every attempt of an unsafe method, and none on a safe one', async () => {
+  it('sends the same idempotency key on every attempt of an unsafe method, and none for a safe method', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'HEAD', 'OPTIONS'])
       await run('http.request', { method, url: at('/') })
     expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -282,7 +282,7 @@ describe('http.request', () => {
     expect(seen.at(-1)?.headers['idempotency-key']).toBe('mine')
   })
 
-  it('reads text, nothing and other content', async () => {
+  it('reads text, empty bodies and other content', async () => {
     const body = async (type: string, content: string | Buffer) => {
       reply = { headers: { 'content-type': type }, body: content }
       return ((await run('http.request', { url: at('/') })) as JsonObject).body
@@ -316,7 +316,7 @@ describe('http.request', () => {
     [400, false],
     [429, true],
     [503, true],
-  ])('takes %i for an error', async (status, retryable) => {
+  ])('treats status %i as an error', async (status, retryable) => {
     reply = { status, body: '{"why":"x"}' }
     expect(await failureOf('http.request', { url: at('/') })).toMatchObject({
       code: 'http_status',
@@ -326,7 +326,7 @@ describe('http.request', () => {
     expect(await run('http.request', { url: at('/'), ok_statuses: [status] })).toMatchObject({ status })
   })
 
-  it('passes on what the target asks to wait', async () => {
+  it('returns the time that the target asks to wait', async () => {
     reply = { status: 503, body: '', headers: { 'retry-after': '7' } }
     expect(await failureOf('http.request', { url: at('/') })).toMatchObject({ retryAfterS: 7 })
     reply = { status: 429, body: '', headers: { 'retry-after': new Date(Date.now() + 90_000).toUTCString() } }
@@ -339,7 +339,7 @@ describe('http.request', () => {
 
   const paginate = { next: { $cel: 'response.body.next' }, items: { $cel: 'response.body.items' } }
 
-  it('fetches page after page', async () => {
+  it('fetches all pages', async () => {
     pages = {
       '/list?size=2': { items: [1, 2], next: '/list?size=2&from=2' },
       '/list?size=2&from=2': { items: [3, 4], next: '/list?size=2&from=4' },
@@ -355,7 +355,7 @@ describe('http.request', () => {
     })
   })
 
-  it('asks for the next page with another query or body, each with a key of its own', async () => {
+  it('requests the next page with another query or body, each with its own idempotency key', async () => {
     pages = { '/search': { items: [0], cursor: 'c' } }
     const next = { $cel: 'page < 2 ? {"json": {"cursor": response.body.cursor, "page": page + 1}} : null' }
     const args = { method: 'POST', url: at('/search'), json: { page: 0 }, paginate: { ...paginate, next } }
@@ -368,7 +368,7 @@ describe('http.request', () => {
     expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(3)
   })
 
-  it('does not fetch again the pages that it has', async () => {
+  it('does not fetch journalled pages again', async () => {
     pages = { '/a': { items: [1], next: '/b' }, '/b': { items: [2], next: null } }
     const journal = new Map<string, Json>([['page 0', { items: ['kept'], next: '/b', status: 200 }]])
     const step: NodeCall['step'] = async (name, work) => {
@@ -386,20 +386,20 @@ describe('http.request', () => {
     ['changes something else', { items: [], next: { method: 'DELETE' } }, paginate, 'pagination_invalid'],
     ['has no list', { items: 1, next: null }, paginate, 'pagination_invalid'],
     ['lacks what the expression names', { items: [] }, paginate, 'expression_failed'],
-  ])('fails where a page %s', async (_what, page, how, code) => {
+  ])('fails if a page %s', async (_what, page, how, code) => {
     pages = { '/1': page }
     const error: unknown = await run('http.request', { url: at('/1'), paginate: how }).catch((reason) => reason)
     expect(error).toMatchObject({ code })
   })
 
-  it('refuses pages that are kept as files', async () => {
+  it('refuses pagination with responses that are saved as files', async () => {
     expect(await failureOf('http.request', { url: at('/1'), paginate, response: 'file' })).toMatchObject({
       code: 'args_invalid',
     })
     expect(seen).toEqual([])
   })
 
-  it('takes a turn before each request where it has a rate', async () => {
+  it('waits for a permit before each request if it has a rate', async () => {
     pages = { '/1': { items: [1], next: '/2' }, '/2': { items: [2], next: null } }
     await run('http.request', { url: at('/1'), paginate, rate: { limit: 5, per_s: 1 } }, { nodePath: 'm#2[3].call' })
     expect(rates).toEqual(Array(2).fill({ workspaceId: 'w', key: 'recipe:m.call', limit: 5, perS: 1 }))
@@ -413,7 +413,7 @@ describe('http.request', () => {
     })
   })
 
-  it('stays inside the wall', async () => {
+  it('refuses private addresses, invalid headers and other protocols', async () => {
     expect(await failureOf('http.request', { url: 'http://169.254.169.254/latest/meta-data/' })).toMatchObject({
       code: 'target_refused',
       retryable: false,
@@ -427,8 +427,8 @@ describe('http.request', () => {
   })
 })
 
-describe('transform and code', () => {
-  it('give what they compute', async () => {
+describe('transform and code nodes', () => {
+  it('return the computed value', async () => {
     expect(await run('transform', { expression: '$sum(n)', input: { n: [1, 2] } })).toBe(3)
     const shown: Json[] = []
     expect(
@@ -441,7 +441,7 @@ describe('transform and code', () => {
     expect(shown).toEqual([{ logs: ['x'] }])
   })
 
-  it('say why they failed, and whether that may pass', async () => {
+  it('report the reason of a failure, and whether it may be retried', async () => {
     expect(await failureOf('transform', { expression: '$nope()' })).toMatchObject({
       code: 'transform_failed',
       retryable: false,
@@ -457,8 +457,8 @@ describe('transform and code', () => {
   })
 })
 
-describe('messages', () => {
-  it('reach people by id, or the person who started it', async () => {
+describe('message nodes', () => {
+  it('notify people by id, or the person who started the execution', async () => {
     const id = toWire('usr', person)
     expect(await run('notify', { user_ids: [id], title: 't', body: 'b', link: '/x' })).toEqual({ user_ids: [id] })
     expect(notified[0]).toMatchObject({ workspaceId: 'w', userIds: [person], key: 'e:n:0', link: '/x' })
@@ -470,7 +470,7 @@ describe('messages', () => {
     )
   })
 
-  it('go out by mail', async () => {
+  it('send mail', async () => {
     expect(await run('mail.send', { to: 'ann@example.org', subject: 's', text: 't' })).toMatchObject({
       provider: 'outbox',
       accepted: ['ann@example.org'],
@@ -491,7 +491,7 @@ describe('messages', () => {
 })
 
 describe('odds.fetch', () => {
-  it('answers as the operation does, and says why it cannot', async () => {
+  it('returns the odds, and reports why it cannot', async () => {
     expect(await failureOf('odds.fetch', { date: '2026-01-15' })).toMatchObject({
       code: 'provider_not_configured',
       retryable: false,

@@ -2,13 +2,16 @@ import { NodeFailure, type NodeKind } from '#engine/node'
 import { fromWire, toWire } from '#platform/ids'
 import { checked, fields } from './kind.ts'
 
-/** What the area of notifications does for the node. `key` is the same on every attempt: the same key notifies once. */
+/**
+ * Notifies users; the notifications area implements it. `key` is the same on every attempt, and each key notifies
+ * once.
+ */
 export type Notify = (notification: {
   workspaceId: string
   workflowId: string | null
   executionId: string
   key: string
-  /** Uuids; null means the person who started the execution or, failing that, the owner of the workflow. */
+  /** UUIDs. Null means the person who started the execution, or otherwise the owner of the workflow. */
   userIds: string[] | null
   startedBy: string | null
   title: string

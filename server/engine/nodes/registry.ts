@@ -1,4 +1,5 @@
-// What the registry and the palette say of the node kinds. Pure: an editor can be built from these answers alone.
+// The descriptions of node kinds for the registry and the palette. Pure functions: an editor can be built from their
+// results alone.
 
 import type { JsonObject } from '#model/definition'
 import type { NodeDescriptor } from '#model/node'

@@ -1,15 +1,18 @@
 import { type NodeCall, NodeFailure, type NodeResult } from '#engine/node'
 import { SandboxFailure, type SandboxResult } from '#platform/sandbox/sandbox'
 
-/** What would happen again. Code that threw or ran too long may have met something that passes. */
+/** Failures that would happen again. Code that threw or ran too long may succeed on another attempt. */
 const PERMANENT = new Set(['input_too_large', 'result_too_large', 'transform_failed'])
-/** Before the engine ends the attempt with a bare `timeout`, so that the reason is told. */
+/**
+ * The sandbox stops this many milliseconds before the engine would end the attempt with a plain `timeout`, so that
+ * the reason is known.
+ */
 const TELL_BEFORE_MS = 100
 
 export const waitMsOf = (timeoutS: number | undefined): number | undefined =>
   timeoutS === undefined ? undefined : Math.max(0, timeoutS * 1000 - TELL_BEFORE_MS)
 
-/** A call of the sandbox as a node's result. */
+/** Converts the result of a sandbox call to the result of a node. */
 export async function sandboxed(
   call: Promise<SandboxResult>,
   { attempt, progress, say }: Pick<NodeCall, 'attempt' | 'progress' | 'say'>,

@@ -21,9 +21,9 @@ import { checked, fields } from './kind.ts'
 
 const name = (title: string): JsonObject => ({ type: 'string', title, maxLength: 120, 'x-value': 'literal' })
 
-/** Begins the names of services that a workspace imported: none that comes with the program ever has it. */
+/** The prefix of services that a workspace imported. No built-in service has it. */
 export const IMPORTED = 'custom.'
-/** Begins the names of pieces, which a workspace imports as well. */
+/** The prefix of pieces, which a workspace also imports. */
 export const PIECES = 'piece.'
 export const isImportedName = (service: string): boolean => service.startsWith(IMPORTED) || service.startsWith(PIECES)
 
@@ -31,13 +31,13 @@ export const EFFECTS: Record<ServiceEffect, Effect> = { read: 'pure', idempotent
 
 type Found = { service: Service; action: ServiceAction }
 
-/** An action of a service that the workspace imported. */
+/** Finds an action of a service that the workspace imported. */
 export type FindImported = (workspaceId: string, service: string, action: string) => Promise<Found | undefined>
 
-/** What installs the program of an MCP server where it is not on this machine yet. */
+/** Finds the lock file that installs the program of an MCP server if it is not on this machine yet. */
 export type FindLock = (workspaceId: string, integrity: string) => Promise<ProgramLock>
 
-/** What an action needs that was looked up and whose credential is open. */
+/** The dependencies of a call whose action was found and whose credential is open. */
 export type FoundCallDeps = ServiceDeps & {
   outgoing: Pick<Outgoing, 'request' | 'fetch' | 'fetchWith'>
   pieces: PieceRunner
@@ -56,23 +56,23 @@ const find = (catalogue: Catalogue, args: JsonObject): Found | undefined => {
 export const needsCredential = ({ credentials, credential_optional, imported }: Service): boolean =>
   imported ? imported.credential_required : credentials.length > 0 && credential_optional !== true
 
-/** The names of imported actions begin with their method, so that nothing needs to be looked up. */
+/** Returns the effect from the method with which the name of an imported action starts, so no lookup is needed. */
 function effectOfName(action: string): ServiceEffect {
   const [method = ''] = action.split('_')
   if (method === 'get' || method === 'head') return 'read'
   return ['put', 'patch', 'delete'].includes(method) ? 'idempotent' : 'write'
 }
 
-/** What can be known of the arguments before the node runs. */
+/** Returns the problems of the arguments that are known before the node runs. */
 export function checkServiceNode(catalogue: Catalogue, args: JsonObject, path: string): Issue[] {
   if (typeof args.service !== 'string' || typeof args.action !== 'string') return []
-  // Known to the workspace alone, which checks them when a definition is saved.
+  // Only the workspace knows imported services. It checks the arguments when a definition is saved.
   if (isImportedName(args.service)) return []
   const service = catalogue.get(args.service)
   return checkCall(service, service?.actions.get(args.action), args, path)
 }
 
-/** The same for a service that was looked up. */
+/** Returns the problems of the arguments of a service that was already found. */
 export function checkCall(
   service: Service | undefined,
   action: ServiceAction | undefined,
@@ -160,7 +160,7 @@ export const makeServiceCall = (deps: ServiceCallDeps, catalogue: Catalogue = se
     },
   })
 
-/** An action that was looked up and may be called, with its credential opened: in a process of its own, as a tool, or by HTTP. */
+/** Calls an action that was found, with its open credential: in a separate process, as an MCP tool, or by HTTP. */
 export async function callFound(
   deps: FoundCallDeps,
   wanted: Found & { args: JsonObject; credential: OutgoingCredential | undefined; credentialId: Json | undefined },

@@ -3,8 +3,8 @@ import type { JsonObject } from '#model/definition'
 import { control, fields } from './kind.ts'
 
 /**
- * The workflow that a node names, given its arguments as written and as resolved. Data chooses only among those that the
- * author listed. A definition saved before that rule may have no list.
+ * Returns the workflow that a node names, from its written and its resolved arguments. Data can only choose among the
+ * workflows that the author listed. A definition that was saved before this rule may have no list.
  */
 export function workflowNamed(written: JsonObject, resolved: JsonObject): string {
   const id = String(resolved.workflow_id)

@@ -1,4 +1,4 @@
-// Every kind of node there is. A type that is not in here can be neither saved nor run.
+// All node kinds. A type that is not in this table can be neither saved nor run.
 
 import type { OpenCredential } from '#engine/credentials'
 import type { Files } from '#engine/files'
@@ -53,7 +53,7 @@ export type NodeDeps = {
 
 export type NodeTable = ReadonlyMap<string, AnyKind>
 
-/** `more` are the kinds that areas bring along. */
+/** `more`: the kinds that areas provide. */
 export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTable {
   const kinds: AnyKind[] = [
     set,
@@ -87,11 +87,14 @@ export function makeNodes(deps: NodeDeps, more: readonly AnyKind[] = []): NodeTa
   return table
 }
 
-/** What the validation of a definition needs. */
+/** Returns the descriptors for the validation of definitions. */
 export const descriptorsOf = (nodes: NodeTable): ReadonlyMap<string, NodeDescriptor> =>
   new Map([...nodes].map(([type, kind]) => [type, kind.descriptor]))
 
-/** The kinds that a worker runs, and `more` that no definition of a person may name; without a prototype, so that no type can name an inherited property. */
+/**
+ * Returns the kinds that a worker runs, and `more`, which definitions of users must not name. The record has no
+ * prototype, so that a type cannot name an inherited property.
+ */
 export function runnableOf(nodes: NodeTable, more: readonly NodeKind[] = []): Record<string, NodeKind> {
   const runnable: Record<string, NodeKind> = Object.create(null)
   for (const [type, kind] of nodes) if (!isControl(kind)) runnable[type] = kind

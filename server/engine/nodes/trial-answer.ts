@@ -2,24 +2,25 @@ import { type NodeCall, NodeFailure, type NodeKind, type NodeResult } from '#eng
 import type { Json, JsonObject } from '#model/definition'
 
 /**
- * Stands in for a node that is not to run: it gives an answer that was pinned, recorded or mocked. Definitions that people save cannot
- * name it; only the definition of a trial or of a suite's run holds it. The answer is JSON text, so that no expression in it is ever evaluated.
+ * Replaces a node that must not run, and returns a pinned, recorded or mocked answer. Saved definitions of users
+ * cannot name it; only the definition of a trial or of a suite run contains it. The answer is JSON text, so no
+ * expression in it is ever evaluated.
  */
 export const TRIAL_ANSWER = 'trial.answer'
 
-/** What a node gave in a live run of a suite. */
+/** The answer of a node in a live run of a suite. */
 export type RecordedAnswer = { output: Json; port: string | null } | { error: { code: string; message: string } }
 
 /**
- * In the run of a suite: the answer that is recorded for this node and these arguments. Where there is none: what the node gave to other
- * arguments, unless `exactly`.
+ * In a suite run: returns the answer recorded for this node and these arguments. If there is none and `exactly` is
+ * false, returns the answer of the node to other arguments.
  */
 export type FindRecorded = (
   call: Pick<NodeCall, 'workspaceId' | 'executionId' | 'nodePath' | 'triggerId'>,
   asked: { type: string; args: JsonObject; exactly: boolean },
 ) => Promise<RecordedAnswer | undefined>
 
-/** How the run of a suite answers: from the record, else with the mocked answer (`mock`) or not at all (`pinned`). */
+/** How a suite run answers: from the record, otherwise with the mocked answer (`mock`) or with a failure (`pinned`). */
 export type FromRecord = 'mock' | 'pinned'
 
 const NOT_RECORDED = 'nothing is recorded for this node with these arguments; run the suite once with effects "live"'

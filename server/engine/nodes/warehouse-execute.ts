@@ -3,7 +3,10 @@ import type { Json, JsonObject } from '#model/definition'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { checked, codeText, fields } from './kind.ts'
 
-/** What the area of connections does for the node: writes once, in one transaction where the vendor has one. Throws NodeFailure. */
+/**
+ * Writes to a warehouse; the connections area implements it. It writes once, in one transaction if the vendor has
+ * transactions. Throws NodeFailure.
+ */
 export type ExecuteWarehouse = (wanted: {
   workspaceId: string
   connectionId: string
@@ -13,7 +16,7 @@ export type ExecuteWarehouse = (wanted: {
 
 const MAX_ROWS = 10_000
 
-/** Every column that a row has, in the order they come; a row without one has null there. */
+/** Returns all columns of the rows in the order of their first occurrence. A row without a column has null there. */
 export function tableOf(records: JsonObject[]): { columns: string[]; rows: Json[][] } {
   const columns = [...new Set(records.flatMap((record) => Object.keys(record)))]
   return {
@@ -54,7 +57,7 @@ export const makeWarehouseExecute = ({ executeWarehouse }: { executeWarehouse: E
       args_schema: fields(
         {
           connection_id: { type: 'string', title: 'Connection', minLength: 1, 'x-id': 'conn' },
-          // Values come in through `params`; the text itself is never put together from data.
+          // Values are passed in `params`. The SQL text is never built from data.
           statement: codeText('sql', { title: 'Statement', minLength: 1, maxLength: 100_000 }),
           params: {
             type: 'array',

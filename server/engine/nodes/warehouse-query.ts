@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { fromWire, NOWHERE } from '#platform/ids'
 import { checked, codeText, fields } from './kind.ts'
 
-/** What the area of connections does for the node: one statement that reads. Throws NodeFailure. */
+/** Runs one read-only statement; the connections area implements it. Throws NodeFailure. */
 export type QueryWarehouse = (wanted: {
   workspaceId: string
   connectionId: string
@@ -40,7 +40,7 @@ export const makeWarehouseQuery = ({ queryWarehouse }: { queryWarehouse: QueryWa
       args_schema: fields(
         {
           connection_id: { type: 'string', title: 'Connection', minLength: 1, 'x-id': 'conn' },
-          // Values come in through `params`; the text itself is never put together from data.
+          // Values are passed in `params`. The SQL text is never built from data.
           query: codeText('sql', { title: 'Query', minLength: 1, maxLength: 100_000 }),
           params: {
             title: 'Parameters',

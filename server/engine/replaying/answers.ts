@@ -15,9 +15,9 @@ import { addUsage, type Course } from './course.ts'
 import { answerHappening, endHappening } from './happenings.ts'
 import { type Call, keyOf, type PastRun, settledBy } from './record.ts'
 
-// Answers what the interpreter commands: from the record, by computing, or with a mock.
+// Answers the commands of the interpreter: from the record, by computing, or with a mock.
 
-/** A run that cannot be held against a candidate, and why. */
+/** The reason why an execution cannot be compared with a candidate. */
 export class Unreplayable extends Error {
   readonly code: string
   constructor(code: string, message: string) {
@@ -29,10 +29,10 @@ export class Unreplayable extends Error {
 export type DriveDeps = {
   workspaceId: string
   turns: Turns
-  /** Kinds that only compute: they run for real where the record does not answer. */
+  /** Kinds that only compute. They really run if the record has no answer. */
   computing: ReadonlyMap<string, NodeKind>
   descriptorOf(type: string): NodeKind['descriptor'] | undefined
-  /** Milliseconds of this machine, to stop a run that computes without end. */
+  /** Returns the milliseconds of this machine, to stop an execution that computes too long. */
   now(): number
 }
 
@@ -40,7 +40,7 @@ export type Frame = { context: Context; prefix: string; past: PastRun | undefine
 export type End = { state: GraphState; at: number }
 export type Report = Pick<Course, 'sent' | 'asked' | 'unanswered' | 'mocked' | 'usage'>
 
-/** One replay. `run` runs a graph in it: the definition's own, or the body of a map. */
+/** One replay. `run` runs a graph in it: the definition itself, or the body of a map. */
 export type Drive = {
   deps: DriveDeps
   report: Report
@@ -60,7 +60,7 @@ function recorded(frame: Frame, node: Node, key: string, attempt: number): Call 
   return calls.find((call) => call.attempt === attempt) ?? calls.at(-1)
 }
 
-/** What the node gave then to other arguments, or what it would plausibly give. */
+/** Returns the recorded output of the node for other arguments, or otherwise a plausible output. */
 function mock({ deps, report }: Drive, frame: Frame, node: Node): Json {
   const reason = frame.past?.calls.some((call) => call.node === node.id) ? 'arguments_differ' : 'not_recorded'
   report.mocked.push({ node_id: frame.prefix + node.id, type: node.type, reason })
@@ -71,7 +71,7 @@ function mock({ deps, report }: Drive, frame: Frame, node: Node): Json {
   return plausibleOutput(node, deps.descriptorOf(node.type))
 }
 
-/** What the record says a command led to. Undefined where nothing follows from it. */
+/** Returns the recorded result of a command. Undefined if the command has no result. */
 export async function answerOf(
   drive: Drive,
   frame: Frame,
@@ -145,7 +145,10 @@ async function runOrMock(
   }
 }
 
-/** The record holds what a map gave as a whole: an item that is new or changed is run, with its effects mocked. */
+/**
+ * Runs the items of a map with mocked effects. The record contains only the result of a whole map, so it cannot
+ * answer a new or changed item.
+ */
 async function runItems(
   drive: Drive,
   frame: Frame,
@@ -169,7 +172,7 @@ async function runItems(
     }
     const end = await drive.run({ context, prefix, past: undefined }, clock)
     at = Math.max(at, end.at)
-    // Somebody would have to answer first.
+    // The item waits for an answer.
     if (!hasEnded(end.state)) return undefined
     const { status, results, error } = end.state
     if (status !== 'succeeded' && onItemError === 'fail') {
@@ -185,7 +188,7 @@ async function runItems(
   return { at, happenings: [{ kind: 'done', node, attempt, output: outputs }] }
 }
 
-/** All arguments of a map or loop, its body included: what the record is keyed by. */
+/** Returns all arguments of a map or loop, including its body. The record is keyed by them. */
 function wholeArgs({ context }: Frame, state: GraphState, node: Node): JsonObject {
   const pass = openPass(context, compile(context.graph), state, { at: 0, allowance: UNLIMITED })
   return argsOf(pass, node, state.nodes[node.id]?.ready ?? 0)

@@ -4,7 +4,7 @@ import { diffJson, isSameJson, type JsonChange } from '#model/json-diff'
 import { jsonSize } from '#model/size'
 import type { Course, Made, Mocked, PathEntry } from './course.ts'
 
-// How a candidate's course differs from that of the past run. What is reported is bounded, and secrets are not in it.
+// Compares a candidate with a past execution. The report is limited in size and contains no secrets.
 
 type Side<T> = { before: T | null; after: T | null }
 
@@ -12,13 +12,13 @@ export type Difference = {
   status: Side<string> | null
   error: Side<JsonObject> | null
   results: JsonChange[]
-  /** Nodes that end otherwise, or by another way. */
+  /** Nodes that end with another status or by another port. */
   path: ({ node_id: string } & Side<string>)[]
-  /** Requests and messages that would be sent otherwise, not at all, or in addition. */
+  /** Requests and messages that would be sent differently, not at all, or additionally. */
   sent: ({ node_id: string; type: string } & Side<JsonObject>)[]
-  /** Gates and questions that would be opened otherwise, not at all, or in addition. */
+  /** Gates and questions that would be opened differently, not at all, or additionally. */
   asked: ({ node_id: string; type: string } & Side<JsonObject>)[]
-  /** Gates and questions that nobody has answered: the run would wait there. */
+  /** Gates and questions without an answer. The execution would wait there. */
   unanswered: string[]
 }
 
@@ -30,7 +30,7 @@ const MAX_VALUE = 2_048
 
 const SECRET = /authorization|cookie|password|passwd|secret|token|api[-_]?key|private[-_]?key|credential(?!_id)/i
 
-/** Values that are too large are named by their size, and what looks like a secret is masked. */
+/** Replaces large values by their size and masks likely secrets. */
 export const shown = (value: Json): Json => {
   const size = jsonSize(value, 1024 * 1024)
   if (size > MAX_VALUE) return { $omitted: 'too large to be shown here', bytes: size }
@@ -65,7 +65,7 @@ const shownChange = ({ path, before, after }: JsonChange): JsonChange => {
 const wayOf = (entry: PathEntry | undefined): string | null =>
   entry ? (entry.port === null ? entry.status : `${entry.status} (${entry.port})`) : null
 
-/** A node that was skipped and one that is not there come to the same. */
+/** A skipped node and a missing node are equivalent. */
 const isNothing = (way: string | null): boolean => way === null || way === 'skipped'
 
 const pathDifference = (before: PathEntry[], after: PathEntry[]): Difference['path'] => {
@@ -110,7 +110,7 @@ const errorDifference = (before: Course['error'], after: Course['error']): Diffe
 }
 
 export const compareCourses = (before: Course, after: Course): Compared => {
-  // Results of a run that would wait are not there yet: that it waits is the difference.
+  // An execution that would wait has no results yet. That it waits is the difference.
   const isOpen = after.status === 'waiting'
   const difference: Difference = {
     status: before.status === after.status ? null : { before: before.status, after: after.status },

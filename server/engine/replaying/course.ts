@@ -8,17 +8,17 @@ export type Made = { node_id: string; type: string; args: JsonObject }
 export type Mocked = { node_id: string; type: string; reason: 'arguments_differ' | 'not_recorded' }
 export type PathEntry = { node_id: string; status: string; port: string | null }
 
-/** What a run did, or would do. */
+/** What an execution did, or would do. */
 export type Course = {
   status: string
   results: Json
   error: ExecutionError | null
   path: PathEntry[]
-  /** Requests, messages and other effects, in the order in which they began. */
+  /** Requests, messages and other effects, in the order of their starts. */
   sent: Made[]
-  /** Gates, questions and waits for events that opened. */
+  /** Gates, questions and waits for events that were opened. */
   asked: Made[]
-  /** Those of them that nobody answered then. */
+  /** The entries of `asked` that had no answer in the past execution. */
   unanswered: string[]
   mocked: Mocked[]
   usage: JsonObject
@@ -35,7 +35,7 @@ export const pathOf = (state: GraphState): PathEntry[] =>
     .map(([node_id, { status, port }]) => ({ node_id, status, port: port ?? null }))
     .sort((a, b) => (a.node_id < b.node_id ? -1 : 1))
 
-/** What the past run itself did, in the words of a candidate's. */
+/** Returns the course of the past execution, in the same form as that of a candidate. */
 export const courseOf = (past: PastRun): Course => {
   const sent: Made[] = []
   const asked: Made[] = []

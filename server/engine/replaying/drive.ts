@@ -14,8 +14,9 @@ import {
 import { type Course, pathOf } from './course.ts'
 import type { PastRun } from './record.ts'
 
-// Runs a definition in memory over what a past run recorded. Nothing is sent: what the record does not answer is mocked and
-// reported, and a question that nobody was asked then stays open. Time is that of the past run.
+// Runs a definition in memory against the record of a past execution. Nothing is sent: a call without a recorded
+// answer is mocked and reported, and a question that was not asked in the past stays open. The clock is that of the
+// past execution.
 
 const MAX_COMMANDS = 20_000
 

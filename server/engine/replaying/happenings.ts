@@ -3,9 +3,9 @@ import type { Command } from '../interpreter/commands.ts'
 import type { Happening } from '../interpreter/happening.ts'
 import type { CallEnd } from './record.ts'
 
-// What a past run recorded, told to the interpreter again.
+// Converts the record of a past execution to messages for the interpreter.
 
-/** The end of a call, as the interpreter hears of it. */
+/** Returns the message for the end of a call. */
 export const endHappening = (command: Command, node: Node, attempt: number, end: CallEnd): Happening => {
   if (command.do === 'child') {
     const error = end.kind === 'succeeded' ? null : end.error
@@ -31,7 +31,7 @@ export const endHappening = (command: Command, node: Node, attempt: number, end:
   }
 }
 
-/** The answer to a question, a gate or a wait for an event. */
+/** Returns the message for the answer to a question, a gate or a wait for an event. */
 export const answerHappening = ({ id, type }: Node, end: CallEnd): Happening => {
   if (end.kind !== 'succeeded') {
     if (end.error.code === 'approval_rejected')

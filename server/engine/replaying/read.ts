@@ -6,11 +6,12 @@ import { readBlob } from '../outputs.ts'
 import type { BlobRef, ExecutionEventType, TriggerKind } from '../ports.ts'
 import { Unreplayable } from './answers.ts'
 
-// Past runs with their journals, several at once. A run that is larger than the limit is named and not read.
+// Reads several past executions with their journals. An execution that is larger than the limit is listed but not
+// read.
 
 const MAX_JOURNAL_BYTES = 2 * 1024 * 1024
 const MAX_INPUT_BYTES = 1024 * 1024
-/** What one run brings back from the blob store. */
+/** The maximum number of bytes that one execution loads from the blob store. */
 const MAX_BLOB_BYTES = 8 * 1024 * 1024
 
 export type PastRow = {
@@ -53,7 +54,7 @@ export const readPast = async (tx: Tx, workspaceId: string, ids: string[]): Prom
   return past
 }
 
-/** Fills in what the journal left in the blob store. */
+/** Fills in the values that the journal left in the blob store. */
 export const withBlobs = async (blobs: Blobs, facts: Fact[]): Promise<Fact[]> => {
   let left = MAX_BLOB_BYTES
   const whole: Fact[] = []

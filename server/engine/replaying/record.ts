@@ -11,8 +11,9 @@ import { compile } from '../interpreter/graph.ts'
 import { openPass, UNLIMITED } from '../interpreter/pass.ts'
 import { emptyState, type Fact, type GraphState } from '../interpreter/state.ts'
 
-// What a past run asked the world and what the world answered. The journal holds the answers; the arguments follow from it, as
-// they do when another worker takes a run over: at each start of a node they are resolved against what had settled by then.
+// The calls of a past execution and their results. The journal contains the results. The arguments are derived from
+// it, as in a takeover by another worker: at each start of a node, they are resolved from the nodes that had settled
+// by then.
 
 export type CallEnd = { at: number; usage?: JsonObject } & (
   | { kind: 'succeeded'; output: Json; port?: string }
@@ -23,7 +24,7 @@ export type Call = { node: string; type: string; attempt: number; args: JsonObje
 
 export type PastRun = {
   calls: Call[]
-  /** The state at its end, outputs included. */
+  /** The state at the end, including outputs. */
   state: GraphState
   startedAt: number
   endedAt: number
@@ -31,7 +32,7 @@ export type PastRun = {
 
 const hash = (value: Json): string => createHash('sha256').update(canonicalText(value)).digest('base64')
 
-/** What makes one question the same as another: not who is to answer it, nor until when. */
+/** The fields that identify a question. Who must answer it, and until when, does not matter. */
 const QUESTION: Readonly<Record<string, readonly string[]>> = {
   approval: ['title', 'description', 'payload'],
   clarification: ['question', 'schema'],
@@ -41,23 +42,26 @@ const QUESTION: Readonly<Record<string, readonly string[]>> = {
 const questionOf = (type: string, args: JsonObject): JsonObject =>
   Object.fromEntries((QUESTION[type] ?? []).flatMap((name) => (name in args ? [[name, args[name] as Json]] : [])))
 
-/** What a body sees of the graph around it: the outputs that its text names. */
+/** Returns the outputs of the surrounding graph that the text of a body names. */
 const seenFrom = (args: JsonObject, outer: Record<string, { output: Json }>): JsonObject => {
   const text = JSON.stringify(args.body ?? null)
-  // A name that is computed could be any of them.
+  // A computed name could be any node.
   const isAny = /nodes\s*\[\s*[^"'\\\s]/.test(text)
   return Object.fromEntries(
     Object.entries(outer).flatMap(([id, { output }]) => (isAny || text.includes(id) ? [[id, output]] : [])),
   )
 }
 
-/** The same for the same node, kind and arguments. `outer`: what its body sees, where it has one. */
+/**
+ * Returns the same key for the same node, kind and arguments. `outer`: the outputs that its body sees, if it has a
+ * body.
+ */
 export const keyOf = ({ id, type }: Node, args: JsonObject, outer: Record<string, { output: Json }>): string => {
   if (askingOf(type)) return hash([id, type, questionOf(type, args)])
   return hash([id, type, args, hasBody(type) ? seenFrom(args, outer) : null])
 }
 
-/** Outputs of a graph that had settled by then. */
+/** Returns the outputs of nodes that had settled at this position. */
 export const settledBy = ({ nodes }: GraphState, position: number): Record<string, { output: Json }> => {
   const settled: Record<string, { output: Json }> = {}
   for (const [id, node] of Object.entries(nodes))
@@ -89,7 +93,7 @@ const endOf = (fact: Fact): CallEnd | undefined => {
   }
 }
 
-/** `facts` is the whole journal, with what is in the blob store filled in. */
+/** `facts` is the whole journal, including the values from the blob store. */
 export const readPastRun = (context: Context, facts: readonly Fact[]): PastRun => {
   const compiled = compile(context.graph)
   const state = emptyState()
@@ -123,7 +127,8 @@ const begun = (context: Context, state: GraphState, node: Node, fact: Fact): Cal
     const key = keyOf(node, args, settledBy(state, ready))
     return { node: node.id, type: node.type, attempt: Number(fact.data.attempt ?? 1), args, key }
   } catch {
-    // Limits may be lower in this release than in the one that ran it. Without its arguments there is nothing to hold against.
+    // This release may have lower limits than the one that ran the node. Without its arguments, the call cannot be
+    // compared.
     return undefined
   }
 }

@@ -12,7 +12,7 @@ import { drive } from './drive.ts'
 import { type Past, withBlobs } from './read.ts'
 import { readPastRun } from './record.ts'
 
-/** What came of holding a candidate against one past run. */
+/** The result of comparing a candidate with one past execution. */
 export type Replayed = {
   outcome: 'same' | 'different' | 'unreplayable'
   reason: { code: string; message: string } | null
@@ -39,7 +39,10 @@ const unreplayable = (code: string, message: string): Replayed => ({
   reason: { code, message },
 })
 
-/** Only what is decided by the definition, its input and the answers of the world can be held against a candidate. */
+/**
+ * Returns the reason why an execution cannot be compared. Only the definition, its input and the recorded answers may
+ * determine its course.
+ */
 const reasonAgainst = (past: Past | undefined): Replayed | undefined => {
   if (!past) return unreplayable('gone', 'the run is no longer kept')
   const { row, facts } = past
@@ -51,7 +54,7 @@ const reasonAgainst = (past: Past | undefined): Replayed | undefined => {
   return undefined
 }
 
-/** A report that is larger than it may be names what is different and leaves the values out. */
+/** Removes the values from a report that is too large, and keeps the names of what differs. */
 const bounded = (difference: Difference | null): Difference | null => {
   if (difference === null || jsonSize(difference as unknown as Json, MAX_REPORT) <= MAX_REPORT) return difference
   const bare = <T extends { before: JsonObject | null; after: JsonObject | null }>(list: T[]): T[] =>

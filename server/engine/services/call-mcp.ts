@@ -5,7 +5,10 @@ import type { JsonObject } from '#model/definition'
 import type { OutgoingCredential } from '#platform/outgoing/credential'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 
-/** A tool of an MCP server that the workspace imported. The credential is put in where the requests leave. */
+/**
+ * Calls a tool of an MCP server that the workspace imported. The credential is added to the requests as they are
+ * sent.
+ */
 export async function callMcpTool(
   { outgoing }: { outgoing: Pick<Outgoing, 'fetch' | 'fetchWith'> },
   {

@@ -11,9 +11,10 @@ import type { PieceCall, PieceRunner } from '#providers/services/pieces/runner'
 import { withDefaults } from '#providers/services/request'
 import { checkServiceArgs } from './call.ts'
 
-// An action of a piece as a step: its arguments with files, its output with files, and its failures in the words of other services.
+// An action of a piece as a step: its arguments and output with files, and its failures with the same codes as other
+// services.
 
-/** Files go through the memory of the process. */
+/** Files are held in memory. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
 const JSON_LIMITS = { depth: 64, nodes: 1_000_000 }
 
@@ -50,7 +51,7 @@ export async function callPieceAction({ pieces, files }: PieceDeps, step: PieceS
   }
 }
 
-/** What a piece answers outside of a step, with what it wrote into its store. Throws NodeFailure. */
+/** Calls a piece outside a step. Returns its output and what it wrote to its store. Throws NodeFailure. */
 export async function askPiece(pieces: PieceRunner, call: PieceCall): Promise<{ output: Json; written: JsonObject }> {
   try {
     const answer = await pieces.call(call)
@@ -62,7 +63,7 @@ export async function askPiece(pieces: PieceRunner, call: PieceCall): Promise<{ 
   }
 }
 
-/** The bytes of each file in place of its value; an address stays an address. */
+/** Replaces each file value by the bytes of the file. A URL stays a URL. */
 async function withFiles(files: Files, run: Run, value: Json): Promise<Json> {
   if (isFileValue(value)) {
     const file = await files.open(run, value)
@@ -106,7 +107,7 @@ function requireSmall(output: Json): void {
     })
 }
 
-/** What the piece threw, by the status of the vendor's answer where it says so. */
+/** Converts the error of the piece to a failure, by the status of the vendor's response if it is known. */
 function failureIn({ result, sent, refused }: PieceAnswer, effect: ServiceEffect): NodeFailure {
   const nothingDone = effect === 'read' || sent === 0
   const [first] = refused
@@ -116,7 +117,7 @@ function failureIn({ result, sent, refused }: PieceAnswer, effect: ServiceEffect
     'error' in result ? result.error : { message: '', status: undefined, body: undefined }
   const details: JsonObject = { ...(status !== undefined && { status }), ...(body !== undefined && { body }) }
   if (status === 401) return new NodeFailure('credential_rejected', message, { retryable: false, details })
-  // The vendor says that it did nothing.
+  // The status means that the vendor did nothing.
   if (status === 429) return new NodeFailure('rate_limited', message, { retryable: true, nothingDone: true, details })
   if (status !== undefined && status >= 500)
     return new NodeFailure('service_unavailable', message, { retryable: effect !== 'write', nothingDone, details })

@@ -19,7 +19,8 @@ import { asText, fillTemplate, TemplateFailure } from '#providers/services/templ
 import { filesForTemplate } from './template-files.ts'
 import { xmlBody } from './xml.ts'
 
-// The one executor: an action of any service as HTTP. It knows no vendor; everything that differs stands in the manifest.
+// The only executor: runs an action of any service as HTTP. It knows no vendor; everything that differs is in the
+// manifest.
 
 const TIMEOUT = 120 * SECOND
 const FILE_TIMEOUT = 900 * SECOND
@@ -28,7 +29,7 @@ const MAX_PAGES = 1_000
 const MAX_JOURNALLED = 256 * 1024
 const MAX_ERROR_TEXT = 1_000
 
-/** What a run gives an action; outside of runs there are no files. */
+/** The part of a node call that an action needs. Outside an execution there are no files. */
 export type ServiceRun = Pick<
   NodeCall,
   'workspaceId' | 'executionId' | 'effectKey' | 'signal' | 'step' | 'progress' | 'traceparent'
@@ -50,7 +51,7 @@ export type ServiceCall = {
 const permanent = (code: string, message: string, details?: Json): NodeFailure =>
   new NodeFailure(code, message, { retryable: false, nothingDone: true, details })
 
-/** The one host of an account, where the address of a service depends on it. */
+/** Returns the single host of an account, if the address of a service depends on the account. */
 const hostOf = (credential: OutgoingCredential | undefined): string | undefined =>
   credential?.hosts?.find((host) => !host.startsWith('*.'))
 
@@ -87,7 +88,7 @@ export async function callService(deps: ServiceDeps, call: ServiceCall, run: Ser
   }
 }
 
-/** `output` is a path into the answer, or a template over it where `$body` is the answer. */
+/** `output` is a path into the response, or a template in which `$body` is the response. */
 async function outputOf({ output }: ServiceAction, { body }: ServiceAnswer): Promise<Json> {
   if (output === undefined) return body ?? {}
   const template = typeof output === 'string' && !output.startsWith('$') ? `$body.${output}` : output
@@ -177,7 +178,7 @@ async function send(
   const refusal = refusalIn(service, action, read)
   if (refusal === undefined) return read
   const { code, message, ...options } = refusal
-  // What may have been done is not done again unless the vendor says that it was not.
+  // An action that may have had an effect is not repeated, unless the vendor says that it had none.
   throw new NodeFailure(code, message, {
     ...options,
     retryable: options.retryable && (action.effect !== 'write' || options.nothingDone),
@@ -186,7 +187,7 @@ async function send(
 
 const isGood = (status: number): boolean => status >= 200 && status < 300
 
-/** Before a connection there was no effect; after it nobody knows. */
+/** Errors before a connection: the request had no effect. After a connection, the effect is unknown. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   'target_unresolved',
   'target_refused',
@@ -200,7 +201,7 @@ function failureOf(error: OutgoingFailure, { effect }: ServiceAction): NodeFailu
   return new NodeFailure(error.code, error.message, { retryable: error.retryable, nothingDone })
 }
 
-/** A refusal is told with its status, whatever its body is. */
+/** A refusal is reported with its status, regardless of its body. */
 async function readBody(
   deps: ServiceDeps,
   run: ServiceRun,
@@ -223,7 +224,7 @@ async function readGood(
   if (response === 'text' && isGood(answer.status)) return answer.body.toString('utf8')
   if (/[/+]xml\b/.test(answer.headers['content-type'] ?? '') || (response === 'xml' && isGood(answer.status)))
     return xmlBody(deps.conversion, run, answer.body)
-  // Some vendors send JSON as text.
+  // Some vendors send JSON with a text content type.
   const type = answer.headers['content-type'] ?? ''
   const looksLikeJson = /^\s*[[{]/.test(answer.body.toString('latin1', 0, 64))
   if (/^text\/(javascript|plain|html)/.test(type) && looksLikeJson && response === undefined) {
@@ -239,7 +240,7 @@ async function readGood(
 type Walk = { pages: Pages; request: ServiceRequest; wanted: number }
 type Page = { items: Json[]; next: string | null }
 
-/** Pages of reads are journalled one by one, so that a crash or a failed page repeats none of those before it. */
+/** Each page is journalled, so a crash or a failed page does not repeat the pages before it. */
 async function fetchAll(deps: ServiceDeps, call: ServiceCall, run: ServiceRun, walk: Walk): Promise<Json> {
   const { pages, wanted } = walk
   const items: Json[] = []

@@ -5,7 +5,10 @@ import type { ServiceEffect } from '#providers/services/manifest'
 import type { ProgramCall, ProgramRunner } from '#providers/services/programs/runner'
 import { asNodeFailure } from './call-piece.ts'
 
-/** A session with an MCP server that runs behind the wall. Its process stays warm, so that there is nothing to end. */
+/**
+ * Returns a session with an MCP server that runs in a sandboxed process. The process stays warm, so the session needs
+ * no end.
+ */
 export function programSession(
   programs: ProgramRunner,
   call: Omit<ProgramCall, 'method' | 'params'>,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { composeMime } from '#providers/services/mime'
 import type { TemplateFiles } from '#providers/services/template'
 
-/** Files that stand inside of JSON are held in memory. */
+/** The maximum size of files inside JSON, which are held in memory. */
 const MAX_BYTES = 20 * 1024 * 1024
 
 const texts = (value: Json | undefined): string[] | undefined =>
@@ -15,7 +15,7 @@ export const filesForTemplate = (files: Files, run: Pick<NodeCall, 'workspaceId'
   async base64(value: Json): Promise<string> {
     return (await readWhole(await files.open(run, value), MAX_BYTES)).toString('base64')
   },
-  /** A mail as base64url, as Gmail takes it. */
+  /** Returns a mail as base64url, as Gmail requires. */
   async mime(message: JsonObject): Promise<string> {
     const attachments: { filename: string; contentType: string; content: Buffer }[] = []
     let left = MAX_BYTES

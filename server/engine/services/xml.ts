@@ -2,7 +2,7 @@ import { type NodeCall, NodeFailure } from '#engine/node'
 import type { Json } from '#model/definition'
 import { type Conversion, ConversionFailure } from '#providers/conversion/index'
 
-/** XML as JSON, read in the process for conversions: `{"a": {"@x": "1", "b": ["t", "u"]}}`. */
+/** Returns XML as JSON, converted in the process for conversions: `{"a": {"@x": "1", "b": ["t", "u"]}}`. */
 export async function xmlBody(
   conversion: Pick<Conversion, 'convert'>,
   { workspaceId, signal }: Pick<NodeCall, 'workspaceId' | 'signal'>,

@@ -42,8 +42,8 @@ const modes = (more: Partial<TrialRequest>): Record<string, string> =>
     plan(more).nodes.map(({ node_id, mode, source }) => [node_id, source ? `${mode} ${source}` : mode]),
   )
 
-describe('what a trial runs', () => {
-  test('live: everything acts that is not pinned, in maps too', () => {
+describe('the plan of a trial', () => {
+  test('live: every node acts that is not pinned, also in maps', () => {
     expect(modes({ effects: 'live', pinned: new Map<string, Json>([['fetch', {}]]) })).toEqual({
       fetch: 'pinned given',
       pick: 'live',
@@ -55,7 +55,7 @@ describe('what a trial runs', () => {
     })
   })
 
-  test('mock: nothing acts; a record is better than a made-up value, and a pinned output is better than a record', () => {
+  test('mock: no node acts; a record is preferred to a made-up value, and a pinned output to a record', () => {
     const recorded = new Map([
       ['fetch', { output: { status: 200 } }],
       ['gate', { output: { status: 'rejected' }, port: 'rejected' }],
@@ -74,11 +74,11 @@ describe('what a trial runs', () => {
     expect(gate?.args?.would).not.toHaveProperty('policy')
   })
 
-  test('a suite asks models although effects are mocked', () => {
+  test('a suite calls models even if effects are mocked', () => {
     expect(modes({ liveModels: true }).ask).toBe('live')
   })
 
-  test('pinned: names what has neither a pinned nor a recorded output', () => {
+  test('pinned: lists the nodes that have neither a pinned nor a recorded output', () => {
     expect(plan({ effects: 'pinned', recorded: new Map([['fetch', { output: 1 }]]) }).unanswered).toEqual([
       'gate',
       'ask',
@@ -86,14 +86,14 @@ describe('what a trial runs', () => {
     ])
   })
 
-  test('up to a node: what leads to it and nothing else', () => {
+  test('up to a node: only the nodes that lead to it, and the node', () => {
     const { definition: part, nodes } = plan({ until: 'gate' })
     expect(nodes.map(({ node_id }) => node_id)).toEqual(['fetch', 'pick', 'gate'])
     expect(part.edges).toHaveLength(2)
     expect(part.output).toEqual({ $ref: 'nodes.gate.output' })
   })
 
-  test('one node: it runs as asked, what is before it never acts', () => {
+  test('one node: the node runs as requested, and the nodes before it never act', () => {
     expect(modes({ only: 'ask', effects: 'live' })).toEqual({
       fetch: 'mocked schema',
       pick: 'live',
@@ -110,7 +110,7 @@ describe('what a trial runs', () => {
     ).toEqual(['fetch', 'gate', 'pick'])
   })
 
-  test('an expression inside a pinned output stays data', () => {
+  test('an expression inside a pinned output is not evaluated', () => {
     const [node] = plan({ pinned: new Map<string, Json>([['fetch', { $cel: '1 + 1' }]]) }).definition.nodes
     expect(node?.args?.answer).toBe('{"$cel":"1 + 1"}')
   })
@@ -134,7 +134,7 @@ describe('a plausible value', () => {
     expect(validateJson(schema, plausibleValue(schema))).toEqual([])
   })
 
-  test('of a node that has a schema of its own follows that schema', () => {
+  test('for a node that has its own schema matches that schema', () => {
     const schema = { type: 'object', properties: { city: { enum: ['Bern'] } } }
     expect(plausibleOutput({ id: 'e', type: 'llm.extract', args: { schema } }, undefined)).toEqual({
       value: { city: 'Bern' },

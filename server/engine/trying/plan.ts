@@ -6,13 +6,16 @@ import { type Effects, isActing, modeOf, touchOf } from '#model/touch'
 import { type FromRecord, TRIAL_ANSWER } from '../nodes/trial-answer.ts'
 import { plausibleOutput } from './plausible.ts'
 
-// What a trial runs: a definition in which every node that is not to act is replaced by the answer it gives. The definition is
-// stored with the run, so that a trial goes on after a crash as any run does, with the same answers.
+// The plan of a trial: a definition in which every node that must not act is replaced by its answer. The definition
+// is stored with the execution, so a trial continues after a crash like any execution, with the same answers.
 
-/** `given`: the caller pinned it. `recorded`: the last run that is kept gave it. `schema`: made up from the output schema. */
+/**
+ * `given`: the caller pinned it. `recorded`: the last stored execution returned it. `schema`: made up from the output
+ * schema.
+ */
 export type AnswerSource = 'given' | 'recorded' | 'schema'
 
-/** `acts`: it reaches something outside Heddle, or people. Inside a map or loop the id is `map[].node`. */
+/** `acts`: the node has an effect outside Heddle, or involves people. Inside a map or loop, the id is `map[].node`. */
 export type PlannedNode = {
   node_id: string
   type: string
@@ -21,29 +24,29 @@ export type PlannedNode = {
   acts: boolean
 }
 
-/** What a node gave before, and the way it left by. */
+/** The previous output of a node, and the port that it left by. */
 export type Recorded = { output: Json; port?: string | undefined }
 
 export type TrialRequest = {
   definition: Definition
   effects: Effects
-  /** Language models are asked all the same: a suite measures them. */
+  /** Language models are still called, because a suite measures them. */
   liveModels?: boolean
-  /** The run of a suite: each case is answered from what the suite recorded. */
+  /** Set for a suite run: each case is answered from the record of the suite. */
   record?: FromRecord
   pinned: ReadonlyMap<string, Json>
   recorded: ReadonlyMap<string, Recorded>
   descriptorOf(type: string): NodeDescriptor | undefined
-  /** Only this node runs, on the answers of those before it. */
+  /** Only this node runs, with the answers of the nodes before it. */
   only?: string | undefined
-  /** Everything that leads to this node, and the node. */
+  /** Only this node and the nodes that lead to it run. */
   until?: string | undefined
 }
 
 export type TrialPlan = {
   definition: Definition
   nodes: PlannedNode[]
-  /** Nodes that `effects: pinned` has no answer for. */
+  /** Nodes that have no answer with `effects: pinned`. */
   unanswered: string[]
 }
 
@@ -67,14 +70,14 @@ const answered = (
       of: node.type,
       answer: JSON.stringify(output),
       ...(port !== undefined && { port }),
-      // Resolved although nothing is sent: an expression that fails is found by the trial.
+      // The arguments are resolved although nothing is sent, so that the trial finds failing expressions.
       ...(mode === 'mocked' && { would: withoutDeferred(node) }),
       ...(record !== undefined && { record }),
     },
   }
 }
 
-/** Every node from which `id` can be reached. */
+/** Returns all nodes from which `id` can be reached. */
 export const upstream = (graph: Graph, id: string): Set<string> => {
   const seen = new Set<string>()
   const next = [id]
@@ -105,7 +108,7 @@ const planNode = (request: TrialRequest, node: Node, prefix: string, unanswered:
   if (given !== undefined)
     return { node: answered(node, 'pinned', { output: given }), entries: [entry('pinned', 'given')] }
   const isAskedModel = request.liveModels === true && touchOf(node.type) === 'model'
-  // A branch before the only node that runs would leave by one of its ports; the others lead there too.
+  // A branch before the only running node would leave by one of its ports, but the others lead to that node too.
   const runs = isPast
     ? !isActing(node.type) && node.type !== 'branch'
     : isAskedModel || modeOf(node.type, effects, false) === 'live'
@@ -142,7 +145,10 @@ const planGraph = (
 
 const resultOf = (id: string): JsonObject => ({ $ref: `nodes.${id}.output` })
 
-/** Each node before it settles before it begins, whichever way would have led there. */
+/**
+ * Makes every node upstream of `id` settle before the node `id` starts, regardless of the path that would have led to
+ * it.
+ */
 const onlyOne = (definition: Definition, id: string): Definition => {
   const before = upstream(definition, id)
   const nodes = definition.nodes
@@ -166,7 +172,7 @@ const upTo = (definition: Definition, id: string): Definition => {
   }
 }
 
-/** The part of the definition that runs. */
+/** Returns the part of the definition that runs. */
 const partOf = ({ definition, only, until }: TrialRequest): Definition => {
   if (only !== undefined) return onlyOne(definition, only)
   return until === undefined ? definition : upTo(definition, until)

@@ -3,7 +3,7 @@ import { isExpression } from '#model/expressions'
 import { isObject } from '#model/json'
 import type { NodeDescriptor } from '#model/node'
 
-// A value that a node could have given: what stands in for an effect of which nothing is recorded. The same on every call.
+// A value that a node could have returned. It replaces an effect that has no record, and is the same on every call.
 
 const MAX_DEPTH = 8
 
@@ -75,12 +75,12 @@ function sampleOf(schema: Json | undefined, depth: number): Json {
   }
 }
 
-/** A value that fits the schema, as far as its types, enums, examples and defaults say. */
+/** Returns a value that fits the schema, according to its types, enums, examples and defaults. */
 export const plausibleValue = (schema: Json | undefined): Json => sampleOf(schema, 0)
 
 const MOCKED_TEXT = 'This text is mocked.'
 
-/** What a node of each kind would plausibly give, where its output schema alone says too little. */
+/** The plausible outputs of kinds whose output schema alone is not specific enough. */
 const OF_KIND: Readonly<Record<string, (node: Node) => Json>> = {
   'http.request': ({ args }): JsonObject =>
     args?.paginate === undefined

@@ -1,4 +1,4 @@
-/** An AbortController that is made only when a node looks at its signal; most never do. */
+/** An AbortController that is created only when a node reads its signal. Most nodes never do. */
 export type Abortable = { readonly signal: AbortSignal; readonly aborted: boolean; abort(): void }
 
 export const lazyAbort = (): Abortable => {

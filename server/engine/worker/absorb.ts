@@ -13,7 +13,7 @@ import { withoutBlobs } from '../journal/encode.ts'
 import { type Frame, splitPath } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 
-// Lets the interpreter advance a frame, and takes in what came of it.
+// Lets the interpreter advance a frame, and applies the results.
 
 export const journalFact = (self: Self, work: Work, fact: Fact): void => {
   apply(self.top.state, fact)
@@ -32,7 +32,7 @@ const usageIn = ({ type, data }: Fact): Json | undefined => {
   return isObject(details) ? details.usage : undefined
 }
 
-/** Events of an item are not journalled, so what its models counted is kept with its row. */
+/** Adds the usage of models to the row of the item, because the events of an item are not journalled. */
 const addUsage = (frame: Frame, facts: Fact[]): void => {
   for (const fact of facts) {
     const more = usageIn(fact)
@@ -53,18 +53,24 @@ const rowOf = (frame: Frame, { path, index }: NonNullable<Frame['item']>): ItemR
   ...(frame.usage && { usage: frame.usage }),
 })
 
-/** Items and turns of which people can see each node: the first of a map or loop, and those that failed. */
+/**
+ * The number of items and iterations whose nodes can be viewed: the first ones of a map or loop. Failed ones can be
+ * viewed at any index.
+ */
 const MAX_KEPT_ITEMS = 1_000
 const MAX_KEPT_SIZE = 16 * 1024
 
-/** What is kept of the nodes of an item that is over. Nothing goes on from it. */
+/** Returns the state of the nodes of an ended item. It is only for viewing; no execution continues from it. */
 const keptState = (state: GraphState, index: number): { state?: GraphState } => {
   if (state.status === 'succeeded' && index >= MAX_KEPT_ITEMS) return {}
   const { seq, status, nodes } = withoutBlobs(state)
   return jsonSize(nodes, MAX_KEPT_SIZE) <= MAX_KEPT_SIZE ? { state: { seq, status, nodes } } : {}
 }
 
-/** A row is found again only through the rows of the items around it: those begun anew would begin it anew as well. */
+/**
+ * Writes the rows of the surrounding items. A row is found only through these rows: an outer item that restarts would
+ * restart the inner one as well.
+ */
 const writeAround = (self: Self, work: Work, { path }: NonNullable<Frame['item']>): void => {
   const around = self.frames.get(splitPath(path).prefix)
   if (!around?.item || around.written) return
@@ -73,7 +79,7 @@ const writeAround = (self: Self, work: Work, { path }: NonNullable<Frame['item']
   writeAround(self, work, around.item)
 }
 
-/** What an item of a map writes: its row, and in the journal only what people are asked. */
+/** Records the progress of an item of a map: its row, and in the journal only requests to people. */
 const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Frame['item']>, facts: Fact[]): void => {
   for (const fact of facts) {
     if (!/^(approval|clarification|event)\./.test(fact.type)) continue
@@ -99,8 +105,8 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
     if (!ok) work.commands.push({ frame, command: { do: 'close', node: '' } })
     return
   }
-  // A first attempt that may be repeated needs no row: without one, the item begins anew. What waits needs one: the execution
-  // may park, and begun anew with every resumption a timer would never end.
+  // The first attempt of a repeatable node needs no row: without a row, the item starts again. A waiting item needs a
+  // row, because the execution may park, and a timer that restarts with every resumption would never end.
   const repeatable = (fact: Fact): boolean => fact.type === 'node.started' && effectIn(frame, fact) !== 'at_most_once'
   const row = rowOf(frame, item)
   if (!frame.written && row.status !== 'waiting' && facts.every(repeatable)) return
@@ -109,19 +115,22 @@ const absorbItem = (self: Self, work: Work, frame: Frame, item: NonNullable<Fram
   writeAround(self, work, item)
 }
 
-/** The end was announced: what is under way is interrupted, a cancel is taken in, and the `finally` nodes follow. */
+/**
+ * Handles the announced end of the execution: aborts running effects and accepts a cancellation. The `finally` nodes
+ * follow.
+ */
 const beginEnding = (self: Self): void => {
   for (const controller of self.effects.values()) controller.abort()
   if (!self.cancel) return
   clearTimeout(self.cancel.timer)
   self.seen = self.cancel.n
-  // Messages after it were not taken in, and are read again.
+  // Messages after the cancellation were not processed, and are read again.
   self.read = self.seen
   self.held = []
   self.cancel = undefined
 }
 
-/** Takes in what an advance of a frame gave: facts and commands of the whole execution, or the row of an item. */
+/** Applies the result of an advance: facts and commands for the execution, or the row of an item. */
 const absorb = (self: Self, work: Work, frame: Frame, step: Step): void => {
   const isAnnounced = !frame.state.ending && step.state.ending && !hasEnded(step.state)
   frame.state = step.state
@@ -138,20 +147,20 @@ const absorb = (self: Self, work: Work, frame: Frame, step: Step): void => {
 
 const allowance = ({ deps, owned }: Self): Allowance => deps.turns.now(owned.workspaceId)
 
-/** Begins the graph of a frame. */
+/** Starts the graph of a frame. */
 export const openFrame = (self: Self, work: Work, frame: Frame): void =>
   absorb(self, work, frame, begin(frame.context, work.at, frame.state, allowance(self)))
 
 export const stepFrame = (self: Self, work: Work, frame: Frame, happenings: Happening[]): void => {
   if (self.frames.get(frame.prefix) !== frame) return
-  // A node that was told to stop hears of nothing more: an effect that fails because it was stopped is no failure.
+  // A node that was told to stop receives nothing more: an effect that fails because it was stopped is not a failure.
   if (self.cancel && happenings.some(({ kind }) => kind !== 'cancel')) return
-  // In the order in which it would be recorded if nobody ever had to wait for a turn.
+  // Keeps the order in which happenings would be recorded without slices.
   if (frame.unfinished) frame.unfinished.meanwhile.push(happenings)
   else absorb(self, work, frame, advance(frame.context, frame.state, happenings, work.at, allowance(self)))
 }
 
-/** Goes on with a pass that waited for its turn, then with what happened meanwhile. */
+/** Continues an unfinished pass, and then applies what happened in the meantime. */
 const continueFrame = (self: Self, work: Work, frame: Frame): void => {
   const { unfinished } = frame
   if (!unfinished) return
@@ -165,7 +174,10 @@ const continueFrame = (self: Self, work: Work, frame: Frame): void => {
   for (const happenings of unfinished.meanwhile) stepFrame(self, work, frame, happenings)
 }
 
-/** One slice: goes on with what waits until the workspace has used up what it may compute in this turn of the event loop. */
+/**
+ * Runs one slice: continues unfinished frames until the workspace has used up its allowance in this turn of the event
+ * loop.
+ */
 export const continueFrames = (self: Self, work: Work): void => {
   for (const frame of work.unfinished) {
     if (self.frames.get(frame.prefix) === frame) continueFrame(self, work, frame)

@@ -2,7 +2,7 @@ import type { EffectDeps } from './effect-deps.ts'
 import type { Live } from './live-types.ts'
 import { GivenUp } from './patience.ts'
 
-/** A call of an area: in its turn, and not at all once the execution has left this worker. */
+/** Calls an area when it is the workspace's turn, and not at all if the execution has left this worker. */
 export const inArea = <T>(deps: EffectDeps, live: Live, work: () => Promise<T>): Promise<T> =>
   deps.areaCalls(live.owned.workspaceId, () => {
     if (live.isGone()) throw new GivenUp('the execution has left this worker')

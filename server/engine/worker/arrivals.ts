@@ -8,17 +8,18 @@ import type { Owned } from './owned.ts'
 import type { Store } from './store.ts'
 import { suspicion } from './suspects.ts'
 
-// Executions that are claimed and not yet read. One that cannot be read here goes back to the queue, each time for longer.
+// Executions that are claimed and not yet read. An execution that cannot be read here goes back to the queue, each
+// time for longer.
 
 export type Arrivals = {
-  /** It is claimed, with the crashes counted against it. */
+  /** Adds a claimed execution, with the number of crashes counted against it. */
   add(executionId: string, crashes: number): void
   remove(executionId: string): void
   has(executionId: string): boolean
   count(): number
-  /** How suspect they are together (`suspicion`). */
+  /** Returns the sum of the `suspicion` of these executions. */
   suspicion(): number
-  /** Reads it and hands it to the worker, or puts it back. */
+  /** Reads the execution and hands it to the worker, or puts it back. */
   takeUp(row: ExecutionRow, of: Identity, events: Journals, inbox: Inboxes): Promise<void>
   stop(): void
 }
@@ -29,14 +30,14 @@ export const makeArrivals = (deps: {
   store: Store
   log: Logger
   identities: Identities
-  /** An execution met trouble of the service itself. */
+  /** Called when an execution met a fault of the platform. */
   count(kind: PlatformFault['kind']): void
   read(row: ExecutionRow, events: Journals, inbox: Inboxes): Promise<Owned>
   takeUp(owned: Owned, of: Identity): Promise<unknown>
 }): Arrivals => {
   const { store, log, identities } = deps
   const crashesOf = new Map<string, number>()
-  /** For how long those that did not load here were put back the last time. */
+  /** How long executions that could not be loaded here were put back the last time. */
   const pauses = makeLru<{ seconds: number; since: Date }>(10_000)
   let stopped = false
 
@@ -73,7 +74,7 @@ export const makeArrivals = (deps: {
         const owned = await deps.read(row, events, inbox)
         crashesOf.delete(row.execution_id)
         pauses.remove(row.execution_id)
-        // What is left lying goes back to the queue when this worker gives up its name.
+        // Otherwise the execution goes back to the queue when this worker gives up its identity.
         if (of === identities.current() && !identities.renewing() && !stopped) await deps.takeUp(owned, of)
       } catch (error) {
         crashesOf.delete(row.execution_id)

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/db/pool'
 import { ask } from './queries.ts'
 
-// The life of a worker, and what it does for executions that nobody owns.
+// The statements for the heartbeat of a worker, and for executions without an owner.
 
 export type Tick = {
   now: number
@@ -9,22 +9,22 @@ export type Tick = {
   beats: [workerId: string, beat: number][]
   queued: boolean
   due: boolean
-  /** Executions that an older release has waiting for a slot. */
+  /** An older release has executions that wait for a slot. */
   slots: boolean
-  /** Workflows whose rules have something to decide. */
+  /** Workflows whose rules have a pending decision. */
   flows: [workspaceId: string, workflowId: string][]
   untold: boolean
   unread: string[]
-  /** Deleted workspaces in which something is live: it was started in the instant in which they went. */
+  /** Deleted workspaces with a live execution, which was started at the moment of the deletion. */
   leftover: string[]
 }
 
-// By status, each from its own index. One that was told to stop is stopping.
+// One condition per status, each with its own index. An execution that was told to stop is not counted.
 const live = (status: string, more = ''): string =>
   `exists (select from executions e where e.workspace_id = g.workspace_id and e.status = '${status}'${more})`
 const unstopped = ` and not exists (select from inbox i where i.execution_id = e.execution_id and i.key = 'cancel')`
 
-// A beat that a crash of the database loses is no loss: its commit need not wait for the disk.
+// A heartbeat may be lost in a crash of the database, so its commit does not wait for the disk.
 export const TICK = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
   beat as (update heartbeats set beat = beat + 1, seen_at = now() from quick where worker_id = $1)
   select (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
@@ -44,7 +44,10 @@ export const TICK = `with quick as materialized (select set_config('synchronous_
 
 export const beatStatements = (db: Pick<Database, 'enginePool' | 'beatPool'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
-  /** A worker that waited for a connection behind its own executions was declared dead: 385 of them went from one to another. */
+  /**
+   * Uses a separate pool. A worker that waited for a connection behind its own executions was declared dead, and 385
+   * executions moved to another worker.
+   */
   const beating = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.beatPool, name, text, values)
   return {
     register: async (worker: { workerId: string; host: string; pid: number }): Promise<void> => {
@@ -56,7 +59,7 @@ export const beatStatements = (db: Pick<Database, 'enginePool' | 'beatPool'>) =>
       )
     },
     tick: async (workerId: string): Promise<Tick> => (await beating<Tick>('tick', TICK, [workerId]))[0] as Tick,
-    /** Another worker's burial may wait for its locks, and this worker's sign of life must not wait for that. */
+    /** Declaring another worker dead may wait for its locks, and must not delay the heartbeat of this worker. */
     bury: async (workerId: string, crashed: boolean): Promise<number> =>
       (
         await (crashed ? query : beating)<{ released: number }>('bury', 'select engine.bury($1, $2) as released', [
@@ -64,7 +67,10 @@ export const beatStatements = (db: Pick<Database, 'enginePool' | 'beatPool'>) =>
           crashed,
         ])
       )[0]?.released ?? 0,
-    /** This worker was declared dead and lives: the crashes that were counted against its executions are taken back. */
+    /**
+     * Removes the crashes that were counted against the executions of this worker: it was declared dead although it
+     * is alive.
+     */
     acquit: async (workerId: string): Promise<number> =>
       (await beating<{ acquitted: number }>('acquit', 'select engine.acquit($1) as acquitted', [workerId]))[0]
         ?.acquitted ?? 0,
@@ -84,7 +90,10 @@ export const beatStatements = (db: Pick<Database, 'enginePool' | 'beatPool'>) =>
         [workerId, ids],
       ),
     endWorkspace: (workspaceId: string) => query('end-workspace', 'select engine.end_workspace($1)', [workspaceId]),
-    /** `last` is the workspace to go on after; null when none was due that nobody else is waking. */
+    /**
+     * `last` is the workspace to continue after. Null if no execution is due, except those that other workers are
+     * waking.
+     */
     wakeSome: async (after: string, limit: number, ofOne: number): Promise<{ woken: number; last: string | null }> =>
       (
         await query<{ woken: number; last: string | null }>(
@@ -93,7 +102,7 @@ export const beatStatements = (db: Pick<Database, 'enginePool' | 'beatPool'>) =>
           [after, limit, ofOne],
         )
       )[0]!,
-    /** `busy`: another process decides for this workflow. `more`: call again. */
+    /** `busy`: another process decides for this workflow. `more`: call the function again. */
     decideFlow: async (workspaceId: string, workflowId: string, most: number) =>
       (
         await query<{ busy: boolean; more: boolean; queued: number; cancelled: string[] }>(

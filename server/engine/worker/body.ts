@@ -14,7 +14,8 @@ import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { GivenUp } from './patience.ts'
 
-// What a map and a loop have in common: a body that runs in frames of its own, each with a row, and an output made of them.
+// The common part of a map and a loop: a body that runs in separate frames, each with a row, and an output that is
+// built from them.
 
 export type Body<Of extends 'map' | 'loop'> = {
   readonly deps: EffectDeps
@@ -46,7 +47,7 @@ export function makeBody<Of extends 'map' | 'loop'>(
 
 export const prefixOf = ({ path }: Pick<AnyBody, 'path'>, index: number): string => `${path}[${index}].`
 
-/** One item or turn. `known` is what its expressions know of it. */
+/** Creates the frame of one item or iteration. `known`: the values that only its expressions see. */
 export function frameIn(
   body: AnyBody,
   index: number,
@@ -91,7 +92,7 @@ export function frameIn(
 export const patiently = <T>({ deps, live, frame, command }: AnyBody, work: () => Promise<T>): Promise<T> =>
   deps.patience(live, { frame, node: command.node }, work)
 
-/** Says what became of the whole, once its output is gathered, and leaves. */
+/** Reports the result of the whole map or loop after its output is gathered, and calls `leave`. */
 export async function tellOutput(body: AnyBody, gather: () => Promise<Json>, leave: () => void): Promise<void> {
   const { deps, live, frame, command } = body
   const { node, attempt } = command
@@ -101,7 +102,7 @@ export async function tellOutput(body: AnyBody, gather: () => Promise<Json>, lea
     const blob = isLarge(text) ? await patiently(body, () => offload(deps.ports.blobs, live.owned, text)) : undefined
     live.inform(frame, { kind: 'done', node, attempt, output: value, ...(blob && { blob }) })
   } catch (error) {
-    // Its parts are in their rows: the worker that goes on with it gathers them again.
+    // The parts are in their rows. The worker that continues the execution gathers them again.
     if (error instanceof GivenUp) return
     const retryable = !(error instanceof NodeFailure) || error.retryable
     live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable })

@@ -11,7 +11,9 @@ const waitingIn = (graph: Graph): readonly string[] => {
   return found
 }
 
-/** The addresses of the `wait.event` nodes of a graph, signed only when an expression asks for one. */
+/**
+ * Returns the addresses of the `wait.event` nodes of a graph. An address is signed only when an expression reads it.
+ */
 export function callbacksIn(graph: Graph, prefix: string, urlOf: (path: string) => string): Pick<Context, 'callbacks'> {
   const ids = waitingIn(graph)
   if (ids.length === 0) return {}

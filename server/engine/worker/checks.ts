@@ -7,15 +7,16 @@ import type { EnginePorts } from '../ports.ts'
 import type { Store } from './store.ts'
 import type { CheckedWait } from './wait-store.ts'
 
-// Compares the waits of executions with the gates, questions and children they name, a while after one of those was opened or
-// has ended, and mends what does not agree: what is over is told again, what is open and not waited for is closed. None of it
-// should ever be found. An idle system reads one index entry every few seconds, however many executions wait.
+// Compares the waits of executions with the gates, questions and children they name, some time after one of these was
+// opened or ended. Repairs inconsistencies: an end is reported again, and a gate or question that no node waits for
+// is closed. None should ever be found. An idle system reads one index entry every few seconds, however many
+// executions wait.
 
 const LOOK_EVERY = 5 * SECOND
 const PORTION = 200
 
 export type Checks = {
-  /** How many disagreements were found and mended by this process. */
+  /** The number of inconsistencies that this process repaired. */
   mended(): number
   stop(): Promise<void>
 }
@@ -42,7 +43,7 @@ export const startChecks = (deps: {
     }
     for (const { node_path, is_left } of faults) {
       if (is_left) await ports.overtaken({ ...at, path: node_path })
-      // A key of its own each time: a message that did not help is followed by another.
+      // Each message has its own key, so that another message can follow one that did not help.
       else
         await store.signal(workspace_id, execution_id, `check:${node_path}:${Date.now()}`, {
           type: 'check',
@@ -59,7 +60,7 @@ export const startChecks = (deps: {
     const found = await store.checkWaits(PORTION)
     await store.waitsAreRight(found.filter(isRight))
     for (const wait of found) {
-      // An end that is still to be told closes what is open.
+      // An end that is not reported yet will close what is open.
       if (wait.faults.length === 0 || (wait.status !== 'waiting' && !wait.is_told)) continue
       await mend(wait).catch((error: Error) =>
         log.warn({ err: error, execution_id: wait.execution_id }, 'an execution could not be mended yet'),

@@ -15,17 +15,20 @@ import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { GivenUp } from './patience.ts'
 
-// Executions that an execution starts.
+// The effects that start other executions.
 
 const MAX_DEPTH = 16
 
-/** What an execution of these starts is of the same kind: lists and figures leave it out like its parent. */
+/** Trigger kinds that children inherit, so that lists and statistics leave out a child like its parent. */
 const PASSED_ON: ReadonlySet<TriggerKind> = new Set<TriggerKind>(['trial', 'job'])
 
 const writtenArgs = (frame: Frame, node: string): JsonObject =>
   frame.context.graph.nodes.find(({ id }) => id === node)?.args ?? {}
 
-/** Starts a workflow as a child of the execution; `path` names the node that is told of its end, or nobody is. */
+/**
+ * Starts a workflow as a child of the execution. If it is awaited, the node at `path` receives a message about its
+ * end.
+ */
 async function startExecution(
   deps: EffectDeps,
   live: Live,
@@ -38,7 +41,7 @@ async function startExecution(
   }
   const wanted = { ...asked, executionId: owned.executionId }
   const target = await inArea(deps, live, () => deps.ports.resolveWorkflow(owned.workspaceId, wanted))
-  // What is part of the program acts for the person who calls it.
+  // A built-in workflow acts for the person the parent acts for.
   const principalId = target.principalId ?? owned.principalId
   const { vars } = owned.context
   return deps.startChild({
@@ -70,7 +73,10 @@ async function startExecution(
   })
 }
 
-/** A workflow that a node runs in the middle of what it does, once for each `key`. Throws `Suspended` until it has ended. */
+/**
+ * Runs a workflow for a node that is still running, once for each `key`. Throws `Suspended` until the workflow has
+ * ended.
+ */
 export async function runWorkflow(
   deps: EffectDeps,
   live: Live,
@@ -85,7 +91,7 @@ export async function runWorkflow(
       retryable: false,
     })
   const executionId = childId(parentId, frame, node, key)
-  // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+  // A started child is not resolved again: its workflow may have been deleted, but the child still exists.
   let found = await deps.findChild(workspaceId, executionId)
   if (!found) {
     await startExecution(deps, live, { executionId, path: frame.prefix + node, isAwaited: true }, wanted)
@@ -95,7 +101,7 @@ export async function runWorkflow(
   throw new Suspended({ kind: 'execution', execution_id: toWire('exe', executionId) })
 }
 
-/** Data never chooses which workflow is run: the author has written it down. */
+/** Checks that the author named the workflow. Data must never choose which workflow runs. */
 const namesWorkflow = (tools: Json | undefined, workflowId: string): boolean =>
   Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.workflow_id === workflowId)
 
@@ -110,10 +116,10 @@ async function startOnce(
   const path = frame.prefix + node
   const executionId = childId(owned.executionId, frame, node, attempt)
   const tell = (end: ChildEnd) => () => live.inform(frame, { kind: 'child', node, attempt, ...end })
-  // Its end may have come as a message in the same moment.
+  // The end of the child may already have arrived as a message.
   const self = frame.state.nodes[node]
   if (self?.wait?.kind !== 'execution' || self.attempt !== attempt) return undefined
-  // What was started is not resolved again: its workflow may be gone by now, and the child is not.
+  // A started child is not resolved again: its workflow may have been deleted, but the child still exists.
   const before = command.again && (await deps.findChild(owned.workspaceId, executionId))
   const goesItsWay = args.wait === false
   const begun = tell({ results: { execution_id: toWire('exe', executionId) }, error: null })
@@ -130,7 +136,7 @@ async function startOnce(
     },
   )
   if (goesItsWay) return begun
-  // Started before, by a try whose fate was unknown, and perhaps over since.
+  // An earlier try with an unknown outcome had started the child, which may have ended since.
   const found = started.replayed ? await deps.findChild(owned.workspaceId, executionId) : undefined
   return found?.ended ? tell(found.ended) : undefined
 }

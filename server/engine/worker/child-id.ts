@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Frame } from './frame.ts'
 
 /**
- * A child's id follows from its parent, so that a worker that takes over starts the same one, and a child of an attempt that
- * is over is told from the one that is waited for. Its time is that of the parent's node.
+ * Derives the id of a child from its parent, so that a worker that takes over starts the same child, and the child of
+ * an earlier attempt is distinguished from the awaited one. The time in the id is that of the parent's node.
  */
 export const childId = (executionId: string, frame: Frame, node: string, attempt: number | string): string => {
   const hash = createHash('sha256').update(`${executionId}:${frame.prefix}${node}:${attempt}`).digest('hex')

@@ -5,7 +5,7 @@ import type { EnginePorts } from '../ports.ts'
 import type { EffectDeps } from './effect-deps.ts'
 import type { Store } from './store.ts'
 
-/** What a worker asks and tells the executions that its own have started. */
+/** The functions that find and cancel the children of the worker's executions. */
 export const makeChildren = ({
   db,
   store,

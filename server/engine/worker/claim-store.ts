@@ -7,7 +7,7 @@ import type { Initiator, TriggerKind } from '../ports.ts'
 import type { InboxMessage } from './owned.ts'
 import { ask } from './queries.ts'
 
-// How a worker comes to own executions, and gives those back that it cannot take up.
+// The statements with which a worker claims executions, and puts back those that it cannot run.
 
 export type ExecutionRow = {
   execution_id: string
@@ -27,7 +27,7 @@ export type ExecutionRow = {
   parent_node: string | null
   started_at: Date | null
   timeout_s: number | null
-  /** Whether it has a place among those that the rules of its workflow let run; null where no rule concerns it. */
+  /** Whether the execution has a place according to the rules of its workflow. Null if no rule applies. */
   held: boolean | null
   scheduled_at: string | null
   epoch: number
@@ -41,15 +41,17 @@ export type ExecutionRow = {
   traceparent: string | null
 }
 
-// By name: a newer release may add a column, and a prepared `select *` then fails on every connection of an older one.
+// Columns are named, because a newer release may add one, and a prepared `select *` then fails on every connection of
+// an older release.
 export const CLAIMED = `execution_id, workspace_id, workflow_id, system_slug, version_id, definition_ref, status, input,
   trigger_kind, trigger_id, started_by, initiated_by, principal_id, parent_execution_id, parent_node, started_at, timeout_s, held, scheduled_at, epoch, inbox,
   seen, snapshot, snapshot_seq, crashes, tell_end, depth, traceparent`
 
 const CLAIM = 'select claimed from engine.claim_placed($1, $2, $3, $4, $5, $6)'
 
-// As engine.claim, with the same fence against a worker that was declared dead; but only where nothing speaks against it.
-// One value for the whole row: reading a column costs both sides more than a key of an object (0.08 of 0.7 ms).
+// Like engine.claim, with the same fence against a worker that was declared dead, but only for an execution without
+// crashes or pending rules. The whole row is one value: reading a column costs both sides more than a key of an
+// object (0.08 of 0.7 ms).
 const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_commit', 'off', true)),
     self as materialized (select from workers where worker_id = $1 and not dead for share)
   update executions e set status = 'running', worker_id = $1, due_at = null, started_at = coalesce(e.started_at, now())
@@ -64,7 +66,7 @@ const CLAIM_ONE = `with quick as materialized (select set_config('synchronous_co
     'messages', (select json_agg(json_build_object('n', n, 'payload', payload) order by n)
       from inbox where execution_id = $3 and n > e.seen)) as claimed`
 
-// Right behind the claim and on its connection, which knows what it was (`engine.claimed`).
+// Sent right after the claim on the same connection, which knows what was claimed (`engine.claimed`).
 const CLAIMED_EVENTS = `select e.execution_id, e.type, e.at, e.data from engine.claimed() c
     cross join lateral (select * from journal where execution_id = c.execution_id
       and row_seq > c.snapshot_seq - 16 and seq > c.snapshot_seq offset 0) e
@@ -76,14 +78,14 @@ const CLAIMED_INBOX = `select i.execution_id, i.n, i.payload from engine.claimed
 type EventRow = { execution_id: string; type: Fact['type']; at: Date; data: Fact['data'] }
 type InboxRow = InboxMessage & { execution_id: string }
 
-/** A row that came as JSON. */
+/** A row that was returned as JSON. */
 type JsonRow = Omit<ExecutionRow, 'started_at'> & { started_at: string }
 const rowOf = (row: JsonRow): ExecutionRow => ({ ...row, started_at: new Date(row.started_at) })
 
 export type Journals = Map<string, Fact[]>
 export type Inboxes = Map<string, InboxMessage[]>
 export type ClaimedOne = { row: ExecutionRow; facts: Fact[]; messages: InboxMessage[] }
-/** As CLAIM_ONE and `engine.signal_and_claim` give it. */
+/** The result of CLAIM_ONE and of `engine.signal_and_claim`. */
 export type ClaimedJson = {
   row: JsonRow
   events: [Fact['type'], number, Fact['data']][] | null
@@ -95,7 +97,7 @@ export const claimedOf = ({ row, events, messages }: ClaimedJson): ClaimedOne =>
   facts: (events ?? []).map(([type, at, data]) => ({ type, at, data })),
   messages: messages ?? [],
 })
-/** Executions of workflows whose rules must look at them first. */
+/** An execution that the rules of its workflow must decide first. */
 export type Routed = { routed: true; workspace_id: string; workflow_id: string }
 export type Claimed = { rows: Promise<(ExecutionRow | Routed)[]>; events: Promise<Journals>; inbox: Promise<Inboxes> }
 
@@ -119,7 +121,10 @@ const grouped = <Row extends { execution_id: string }, Item>(
 export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
   return {
-    /** What is claimed, and what is needed to take it up: asked for at once, and each answered as soon as it is known. */
+    /**
+     * Claims executions and reads what is needed to run them. All queries are sent at once, and each promise resolves
+     * separately.
+     */
     claim: async (
       workerId: string,
       after: string,
@@ -142,13 +147,13 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
       )
       return { rows, events, inbox }
     },
-    /** By its name: nothing where it is not queued, or where it must wait for its turn. */
+    /** Claims an execution by its id. Returns undefined if it is not queued, or if it must wait for its turn. */
     claimOne: async (workerId: string, workspaceId: string, executionId: string): Promise<ClaimedOne | undefined> => {
       const values = [workerId, workspaceId, executionId]
       const [found] = await query<{ claimed: ClaimedJson }>('claim-one', CLAIM_ONE, values)
       return found && claimedOf(found.claimed)
     },
-    /** For a worker of a newer release; asked again after a second, no matter who claims it then. */
+    /** Leaves the execution to a worker of a newer release. It becomes due again after a second, for any worker. */
     leaveToNewer: (row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>, workerId: string) =>
       query(
         'leave',
@@ -158,7 +163,10 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
           where workspace_id = $1 and execution_id = $2 and worker_id = $3`,
         [row.workspace_id, row.execution_id, workerId],
       ),
-    /** It cannot be taken up now (its definition or a blob did not load): it waits a little. No crash: that is for `bury`. */
+    /**
+     * Puts back an execution that cannot be loaded now (its definition or a blob could not be read). This is not a
+     * crash; `bury` counts crashes.
+     */
     putBack: (
       row: Pick<ExecutionRow, 'workspace_id' | 'execution_id'>,
       workerId: string,
@@ -181,7 +189,7 @@ export const claimStatements = (db: Pick<Database, 'enginePool'>) => {
     items: (executionId: string, path: string, after: number) =>
       query<ItemRow>(
         'items',
-        // What an ended item keeps of its nodes is for people alone.
+        // The state of an ended item is only for viewing.
         `select path, index, status, case when status in ('running', 'waiting') then state end as state, output, error, usage from map_items
          where execution_id = $1 and path = $2 and index > $3 order by index limit 5000`,
         [executionId, path, after],

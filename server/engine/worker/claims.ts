@@ -4,32 +4,35 @@ import { makeArrivals } from './arrivals.ts'
 import type { Claimed, ClaimedOne, ExecutionRow, Routed } from './claim-store.ts'
 import type { Identity } from './identity.ts'
 
-// Takes queued executions, from workspace to workspace, as long as there is room for them.
+// Claims queued executions, one workspace after another, while there is room for them.
 
 type Named = { workspaceId: string; executionId: string }
 
 export type HandOver = { workerId: string; take(found: ClaimedOne): void }
 
 export type Claims = {
-  /** Something may be queued. */
+  /** Requests a claim: some execution may be queued. */
   soon(): void
-  /** This one may be queued. */
+  /** Requests a claim of this execution, which may be queued. */
   one(at: Named): void
-  /** For one that is claimed in the transaction of a message to it: in whose name, and what to do once that is committed. */
+  /** Returns the worker id for a claim in the transaction of a message, and the function to call after its commit. */
   handOver(): HandOver
-  /** Whether something is known to wait for its turn: then what starts now waits behind it. */
+  /** Checks whether executions are known to be queued. A new start then waits behind them. */
   queueKnown(): boolean
-  /** Claimed, but not yet read. */
+  /** Checks whether the execution is claimed but not yet read. */
   isArriving(executionId: string): boolean
   stop(): Promise<void>
 }
 
 const CLAIM = 128
-/** For so long the next claim waits for those that are being read. A blob store that hangs holds up those it has parts of. */
+/**
+ * How long the next claim waits for executions that are being read. A hanging blob store then delays only executions
+ * with blobs.
+ */
 const READ_WITHIN = SECOND / 4
 const NOWHERE = '00000000-0000-0000-0000-000000000000'
 
-/** Resolves with it, or after that time. */
+/** Resolves when the work is done, or after `ms` milliseconds. */
 const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
@@ -42,13 +45,13 @@ const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
 export const makeClaims = (
   deps: Parameters<typeof makeArrivals>[0] & {
     limits: { perWorkspace: number; claimPerWorkspace: number }
-    /** How many more may be in memory. */
+    /** The number of further executions that fit in memory. */
     room(): number
-    /** How much room there is for executions that may have killed their workers (`suspicion`). */
+    /** The room for executions that may have killed their workers (`suspicion`). */
     suspectRoom(): number
-    /** Some workspace has as many under way as it may. */
+    /** Checks whether a workspace has reached its limit of running executions. */
     someAtLimit(): boolean
-    /** The rules of this workflow have to look at an execution that became due. */
+    /** Requests a decision of the rules of this workflow about an execution that became due. */
     decideSoon(workspaceId: string, workflowId: string): void
   },
 ): Claims => {
@@ -69,7 +72,7 @@ export const makeClaims = (
   ): Promise<Omit<Claimed, 'rows'> & { rows: ExecutionRow[]; routed: number }> => {
     const wanted = {
       total: Math.min(room, CLAIM),
-      // A workspace that had the whole of the last claim to itself keeps nobody waiting.
+      // If all executions of the last claim belonged to one workspace, a larger claim delays no other workspace.
       perWorkspace: alone ? CLAIM : limits.claimPerWorkspace,
       workspaceLimit: limits.perWorkspace,
       suspects: deps.suspectRoom() - arrivals.suspicion(),
@@ -90,7 +93,8 @@ export const makeClaims = (
     const { rows, routed, ...coming } = await claim(of, room)
     if (rows.length === 0) {
       if (routed > 0) return true
-      // Nothing to take, or only of workspaces that are at their limit: then the next end makes room.
+      // Nothing can be claimed, or only executions of workspaces at their limit. In the second case, the next end
+      // makes room.
       queueKnown = deps.someAtLimit()
       return false
     }
@@ -104,7 +108,8 @@ export const makeClaims = (
   }
 
   const claimFailed = (error: unknown, of: Identity): void => {
-    // It may have claimed what this worker knows nothing of, unless nothing was sent: a new name would only cost more connections.
+    // The lost claim may have claimed executions that this worker does not know, so it needs a new identity. If
+    // nothing was sent, a new identity would only cost more connections.
     const mayHaveClaimed = isConnectionLost(error) && !isNeverConnected(error)
     if (mayHaveClaimed && of === identities.current()) identities.renew()
     log.warn({ err: error }, 'nothing could be claimed')
@@ -171,7 +176,7 @@ export const makeClaims = (
       }
     },
     one: (at) => {
-      // Several at once are cheaper together.
+      // Several claims are cheaper together.
       if (stopped || claiming || naming) soon()
       else naming = claimOne(at)
     },

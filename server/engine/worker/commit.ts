@@ -11,21 +11,21 @@ import { setTimer } from './mailbox.ts'
 import { tellNotBegun } from './not-begun.ts'
 import { GivenUp } from './patience.ts'
 
-// Hands what follows from the mailbox to the journal as one append. What the interpreter commanded is carried out only when
-// that append is durable.
+// Writes the results of the mailbox to the journal as one append. The commands of the interpreter are executed only
+// after that append is durable.
 
 export const carryOut = (self: Self, commands: Work['commands']): void => {
   for (const { frame, command } of commands) {
     if (self.gone || self.cancel) return
-    // While it is being given back only what was announced as happening at most once is still done.
+    // While the execution is being released, only announced effects of `at_most_once` nodes still run.
     const announced = command.do === 'run' && self.top.context.effectOf(command.type, command.args) === 'at_most_once'
     if (!self.releasing || announced) self.deps.carryOut(self.live, frame, command)
   }
 }
 
 /**
- * A store that does not take it is asked until it does, except for what is only being started: its caller is told. What is
- * given back to the queue meanwhile takes the value along in its journal.
+ * Stores a large value. If the blob store fails, it is retried until it succeeds, except for a start, whose caller
+ * receives the error. An execution that is released in the meantime keeps the value in its journal.
  */
 const offloaded = async (
   self: Self,
@@ -40,7 +40,7 @@ const offloaded = async (
   }
 }
 
-/** Results too large for the row go to the blob store first; the journal names them. */
+/** Stores results that are too large for the row in the blob store first. The journal names them. */
 const offloadResults = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
   if (work.move?.results === undefined) return
   const blob = await offloaded(self, work.move.results, { node: '', isStart, always: false })
@@ -50,7 +50,10 @@ const offloadResults = async (self: Self, work: Work, isStart: boolean): Promise
   last.data = { ...last.data, blob }
 }
 
-/** Outputs too large for an event likewise, one after the other: at no time are two of them text in memory. */
+/**
+ * Stores outputs that are too large for an event in the blob store first, one after the other, so that at most one of
+ * them is in memory as text.
+ */
 const offloadOutputs = async (self: Self, work: Work, isStart: boolean): Promise<void> => {
   for (const { frame, node } of work.large) {
     const state = frame.state.nodes[node]
@@ -81,7 +84,7 @@ const accept = (self: Self, work: Work, accepted: Accepted, isStart: boolean): b
     self.deps.appended(self.owned.executionId, leaving === 'ended' ? work.move!.status : undefined)
   if (work.move && work.move.status !== 'running') {
     if (leaving) self.leave(leaving)
-    // A message came first: it is not parked after all.
+    // A message arrived first, so the execution does not park.
     else if (work.move.parking) lookAtInbox(self)
     else self.leave('abandoned')
     return true
@@ -134,7 +137,7 @@ export const commit = async (self: Self, work: Work, start?: StartRow): Promise<
   }
 }
 
-/** The database refuses what it would write: the execution fails with that, rather than never ending. */
+/** The database refuses the append, so the execution fails with this error instead of never ending. */
 const fallOver = async (self: Self, seq: number, cause: Error): Promise<boolean> => {
   const { owned, top, deps } = self
   deps.log.error({ err: cause, execution_id: owned.executionId }, 'an execution cannot be journalled and fails')

@@ -11,10 +11,10 @@ export type EffectDeps = {
   log: Logger
   patience: Patience
   areaCalls: AreaCalls
-  /** Milliseconds of the database's clock. */
+  /** Milliseconds of the database clock. */
   clock(): number
   readItems(live: Live, path: string, after: number): Promise<ItemRow[]>
-  /** Starts a child; the same id twice is one execution. */
+  /** Starts a child. The same id started twice is one execution. */
   startChild(
     child: Start & {
       executionId: string
@@ -23,7 +23,7 @@ export type EffectDeps = {
       vars?: JsonObject | undefined
     },
   ): Promise<Started>
-  /** A child that was started before; how it ended, if it has. */
+  /** Finds a child that was started before, and how it ended, if it has ended. */
   findChild(workspaceId: string, executionId: string): Promise<{ ended: ChildEnd | null } | undefined>
   cancelChild(workspaceId: string, executionId: string): Promise<void>
 }

@@ -11,13 +11,14 @@ import { GivenUp } from './patience.ts'
 import { closeForPeople, openForPeople, settleDue } from './people-effects.ts'
 import { runNode } from './run-node.ts'
 
-// Carries out what the interpreter commanded, once that is durable. What comes of it goes back as a happening.
+// Executes the commands of the interpreter after they are durable. The results are sent back as happenings.
 
-/** Keeps the execution from parking while something of ours is under way. */
+/** Keeps the execution from parking while an effect is running. */
 function during(deps: EffectDeps, live: Live, work: () => Promise<(() => void) | undefined>): void {
   live.busy(1)
   work().then(
-    // No longer busy when what came of it is told: an execution that then only waits parks in the same append.
+    // The count is reduced when the result is reported, so an execution that then only waits parks in the same
+    // append.
     (tell) => live.busy(-1, tell),
     (error: Error) => {
       if (!(error instanceof GivenUp))
@@ -35,7 +36,7 @@ async function grace(deps: EffectDeps, live: Live, frame: Frame): Promise<() => 
 }
 
 export const makeEffects = (deps: EffectDeps) => {
-  /** What opens and what closes one gate or question is done in the order in which it was commanded. */
+  /** Serializes the opening and closing of one gate or question in the order of their commands. */
   const turns = new Map<string, Promise<unknown>>()
   const inTurn = async <T>(live: Live, path: string, work: () => Promise<T>): Promise<T> => {
     const key = `${live.owned.executionId}:${path}`

@@ -2,7 +2,7 @@ import { timeOfId } from '#platform/ids'
 import type { FinishedRun } from '../finished-run.ts'
 import type { Live } from './live-types.ts'
 
-/** A run as its worker remembers it in the moment of its end. */
+/** Returns an execution as its worker has it in memory when it ends. */
 export function finishedRun({ owned, top }: Live, finishedAt: number): FinishedRun {
   const { state, context } = top
   const createdAt = Math.min(timeOfId(owned.executionId), finishedAt)
@@ -11,7 +11,7 @@ export function finishedRun({ owned, top }: Live, finishedAt: number): FinishedR
   for (const { id, type } of context.graph.nodes) {
     const node = state.nodes[id]
     if (node === undefined) continue
-    // A run that retries another keeps what had settled there.
+    // A retry also contains nodes that were kept from the retried execution.
     const isOwn = node.status !== 'skipped' && node.started_at !== undefined && node.started_at >= createdAt - SKEW
     const began = isOwn ? (node.started_at as number) : null
     if (began !== null && began < startedAt) startedAt = began
@@ -44,5 +44,5 @@ export function finishedRun({ owned, top }: Live, finishedAt: number): FinishedR
   }
 }
 
-/** Ids are made by the clock of a process, which may be ahead of the database's. */
+/** The tolerance in milliseconds: ids are made by the clock of a process, which may be ahead of the database clock. */
 const SKEW = 1_000

@@ -3,13 +3,14 @@ import { nudge } from '../nudges.ts'
 import { type ClaimedJson, claimedOf } from './claim-store.ts'
 import type { HandOver } from './claims.ts'
 
-// A message to an execution that was parked in this process: the transaction that writes it gives the execution to this process's
-// worker, which goes on with it in the moment of the commit. That saves the round trip of a claim, and NOTIFY in the
-// transaction. If the process dies first, the execution is released with the others of its worker; if it cannot know whether
-// the transaction was committed, as one that says it is this worker's and is not (tick.ts).
-//
-// It goes on before the message is on disk: nothing it does has an effect before its own append is, and that is written behind the
-// message. If the database loses the message, it loses the append as well, and the sender is not told that it was taken.
+// A message to an execution that was parked in this process. The transaction that writes the message also hands the
+// execution to the worker of this process, which continues it at the commit. This saves the round trip of a claim,
+// and NOTIFY in the transaction. If the process dies first, the execution is released with the others of its worker.
+// If the process cannot know whether the transaction was committed, the execution is released as a stray: its row
+// names this worker, but the worker does not have it (tick.ts).
+// The execution continues before the message is on disk. It has no effect before its own append is durable, and that
+// append is written after the message. If the database loses the message, it also loses the append, and the sender
+// receives no confirmation.
 
 const SIGNAL_AND_CLAIM = `select engine.signal_and_claim($1, $2, $3, $4, $5::json) as claimed,
   set_config('synchronous_commit', 'off', true)`

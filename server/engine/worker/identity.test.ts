@@ -47,7 +47,7 @@ const runningAt = (workerId: string, crashes: number) =>
 const executions = async () =>
   (await superuser.query('select status, crashes, waiting_for from executions order by crashes')).rows
 
-test('a worker that has stopped takes no new name, no matter who finds that its old one is dead', async () => {
+test('a stopped worker takes no new identity, even if its old one is found to be dead', async () => {
   const { identities } = await begin(false)
   await identities.stop()
   identities.renew()
@@ -58,7 +58,7 @@ test('a worker that has stopped takes no new name, no matter who finds that its 
   ])
 })
 
-test('a worker that only could not reach the database takes back the crashes that others counted, once', async () => {
+test('a worker that could not reach the database removes the crashes that others counted, once', async () => {
   const { identities, renewed } = await begin(false)
   const { workerId } = identities.current()
   for (const crashes of [0, 1, 4]) await runningAt(workerId, crashes)
@@ -77,7 +77,7 @@ test('a worker that only could not reach the database takes back the crashes tha
   await identities.stop()
 })
 
-test('a worker that stood still cannot say that its executions had nothing to do with it', async () => {
+test('a worker that stood still cannot remove the crashes of its executions', async () => {
   const { identities, renewed } = await begin(true)
   await runningAt(identities.current().workerId, 0)
   await store.bury(identities.current().workerId, true)
@@ -87,7 +87,7 @@ test('a worker that stood still cannot say that its executions had nothing to do
   await identities.stop()
 })
 
-test('what ended or went further since it was taken over keeps its own count', async () => {
+test('executions that ended or progressed after the takeover keep their own crash count', async () => {
   const { identities, renewed } = await begin(false)
   const { workerId } = identities.current()
   await runningAt(workerId, 0)

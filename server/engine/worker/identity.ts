@@ -9,14 +9,20 @@ import { makeWatched } from '../journal/watched.ts'
 import type { Standstill } from './standstill.ts'
 import type { Store } from './store.ts'
 
-/** The name under which a worker owns executions and writes. One that was declared dead is never used again. */
+/**
+ * The identity under which a worker owns executions and writes. An identity that was declared dead is never used
+ * again.
+ */
 export type Identity = { workerId: string; journal: Journal }
 
 export type Identities = {
   current(): Identity
-  /** It gave up its name and has no new one yet. */
+  /** Checks whether the worker gave up its identity and has no new one yet. */
   renewing(): boolean
-  /** Gives up everything under the old name; the journal says what was written. Then begins anew under another. */
+  /**
+   * Gives up everything owned under the old identity (the journal contains what was written), and then continues
+   * under a new one.
+   */
   renew(): void
   stop(): Promise<void>
 }
@@ -26,15 +32,15 @@ export const makeIdentities = async (deps: {
   store: Store
   log: Logger
   standstill: Pick<Standstill, 'happened'>
-  /** What the one who takes over must know is written before anybody can. */
+  /** Writes what the next owner must know, before any worker can take over. */
   beforeHandOver(): Promise<void>
-  /** The name is given up: nothing owned under it may be touched any more. */
+  /** Called when the identity is given up. No execution owned under it may be touched any more. */
   onGivenUp(): void
   onRenewed(): void
 }): Promise<Identities> => {
   const { db, store, log } = deps
 
-  // Outlives a name: what it knows stays true.
+  // Shared by all identities, because its content stays valid.
   const watched = makeWatched()
   const onLeft = (): void => db.hint(OUTBOX_HINTS, '')
 
@@ -49,12 +55,12 @@ export const makeIdentities = async (deps: {
   let stopped = false
 
   /**
-   * Hands over what is owned under the old name. That is no crash. Where others were first and counted one because this
-   * process could not reach the database, the count is taken back.
+   * Hands over the executions of the old identity. This is not a crash. If other workers took over first and counted
+   * crashes because this process could not reach the database, the crashes are removed.
    */
   const handOver = async ({ workerId }: Identity, stoodStill: boolean): Promise<void> => {
     await deps.beforeHandOver()
-    // Waits for statements of ours that may still be under way.
+    // Waits for statements of this worker that may still be running.
     await store.bury(workerId, false)
     const acquitted = stoodStill ? 0 : await store.acquit(workerId)
     if (acquitted > 0) log.info({ executions: acquitted }, 'crashes that were none are not counted')

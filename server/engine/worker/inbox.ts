@@ -12,7 +12,8 @@ import { endPauses, inform, post } from './mailbox.ts'
 import type { InboxMessage } from './owned.ts'
 import { happeningOf } from './signals.ts'
 
-// Messages to an execution, in their order. A cancel stops what is under way and ends it, at the latest after a grace.
+// Messages to an execution, in order. A cancellation stops running effects and ends the execution, at the latest
+// after GRACE.
 
 const GRACE = 10 * SECOND
 
@@ -35,9 +36,10 @@ const isSuspendable = ({ context }: Frame, id: string): boolean =>
   mayBeSuspended(compile(context.graph).nodes.get(id)?.type ?? '')
 
 /**
- * A message to a node whose gate or question is still being opened: nobody knows yet whether that was committed, but
- * somebody has voted or answered. It counts as read only when the node waits for it, or has settled. A node that may be suspended
- * can run for long after its gate, and others must not wait for that: what was resolved is remembered in its state.
+ * Checks whether a message is for a node whose gate or question is still being opened. It is not known yet whether
+ * the opening was committed, but a user has already voted or answered. The message counts as read only when the node
+ * waits for it or has settled. A suspendable node may run for long after its gate, and other messages must not wait
+ * for it, so a resolution is recorded in its state instead.
  */
 const isTooEarly = ({ frames }: Self, { payload }: InboxMessage): boolean => {
   if (payload.type === 'cancel' || payload.type === 'child.ended' || payload.type === 'not_begun') return false
@@ -58,20 +60,20 @@ const take = (self: Self, work: Work, { n, payload }: InboxMessage): void => {
     return
   }
   const attempt = frame.state.nodes[node]?.attempt ?? 1
-  // Of an attempt that is over.
+  // The message is from a child of an earlier attempt.
   if (payload.type === 'child.ended' && payload.childId !== childId(self.owned.executionId, frame, node, attempt))
     return
   const happening = happeningOf(payload, node, attempt)
   if (happening) stepFrame(self, work, frame, [happening])
 }
 
-/** Messages that were too early, as far as they no longer are; in their order, since `seen` is one number. */
+/** Delivers held messages that are no longer too early. They stay in order, because `seen` is a single number. */
 export const deliverHeld = (self: Self, work: Work): void => {
   while (self.held.length > 0 && !self.cancel && !isTooEarly(self, self.held[0] as InboxMessage))
     take(self, work, self.held.shift() as InboxMessage)
 }
 
-/** One that a rule sent away says which, and names the execution that stands in its place. */
+/** If a rule cancelled the execution, the data names the rule and the execution that replaces it. */
 const cancelData = ({ by, reason, rule }: Extract<Signal, { type: 'cancel' }>): JsonObject => ({
   by,
   ...(reason !== undefined && { reason }),
@@ -86,12 +88,12 @@ const cancelData = ({ by, reason, rule }: Extract<Signal, { type: 'cancel' }>): 
 
 export const deliver = (self: Self, work: Work, message: InboxMessage): void => {
   const { n, payload } = message
-  // One that comes while the `finally` nodes run changes nothing: the run is ending.
+  // A cancellation while the `finally` nodes run changes nothing, because the execution is already ending.
   if (payload.type === 'cancel' && !self.top.state.ending) {
     beginCancel(self, n, cancelData(payload))
     return
   }
-  // Once a cancel is under way nothing after it is taken in: the journal's `seen` ends with the cancel.
+  // After a cancellation no message is processed: `seen` in the journal ends with the cancellation.
   if (self.cancel) return
   self.held.push(message)
   deliverHeld(self, work)
@@ -115,13 +117,13 @@ const readOnce = async (self: Self): Promise<void> => {
 export const lookAtInbox = (self: Self): void => {
   if (self.reading || self.restoring > 0 || self.gone) return
   self.reading = readOnce(self)
-  // A look that failed is repeated by the next tick.
+  // A failed read is repeated by the next tick.
   self.reading.catch(() => {})
 }
 
-/** Everything that was sent before this call is delivered when it resolves. */
+/** When the promise resolves, every message sent before this call is delivered. */
 export const readInbox = async (self: Self): Promise<void> => {
-  // A read that was under way may have begun before the message was there.
+  // A read that is already running may have started before the message was stored.
   while (self.reading) await self.reading.catch(() => {})
   if (self.restoring > 0 || self.gone) return
   self.reading = readOnce(self)

@@ -21,20 +21,20 @@ export type LiveDeps = {
   journal: Journal
   clock(): number
   log: Logger
-  /** Carries out a command; what comes of it is posted back. */
+  /** Executes a command. Its result is posted back. */
   carryOut(live: Live, frame: Frame, command: Command): void
   readInbox(live: Live, after: number): Promise<InboxMessage[]>
-  /** It is out of memory: ended, parked, released or given up. */
+  /** Called when the execution has left memory: ended, parked, released or abandoned. */
   left(live: Live, how: Leaving): void
-  /** It went further since it was taken over: it is not what ended its workers. */
+  /** Called when the execution progressed after a takeover, so it is not what killed its workers. */
   cleared(live: Live): void
-  /** The journal cannot be written by this worker any more. */
+  /** Called when this worker can no longer write the journal. */
   lost(error: Error): void
-  /** Their starts may be recorded, and their effects, which may happen at most once, were not begun. */
+  /** Reports nodes whose start may be recorded, but whose `at_most_once` effects were not started. */
   notBegun(live: Live, nodes: NodeAttempt[]): void
   /**
-   * For as long as it takes where the node is given whose value it is (empty: the execution's own). What is not large stays where
-   * it is, unless it is not to.
+   * Stores a large value in the blob store. If `node` is given (empty: the execution itself), it is retried for as
+   * long as it takes. A value that is not large is stored only with `always`.
    */
   offload(live: Live, value: unknown, node: string | undefined, always: boolean): Promise<BlobRef | undefined>
   turns: Turns
@@ -44,15 +44,15 @@ export type LiveDeps = {
 export type Work = {
   at: number
   facts: Fact[]
-  /** By the prefix of their frames: an item that advances twice in one append is written once, as it then stands. */
+  /** By frame prefix, so that an item that advances twice in one append is written once, with its last state. */
   items: Map<string, ItemRow>
   commands: { frame: Frame; command: Command }[]
   done: ((durable: boolean) => void)[]
-  /** Frames whose passes wait for their turn to compute. */
+  /** Frames whose passes wait for the next slice. */
   unfinished: Set<Frame>
-  /** Outputs that go to the blob store before any of this is journalled. */
+  /** Outputs that are stored in the blob store before this work is journalled. */
   large: { frame: Frame; node: string }[]
-  /** Items of maps and turns of loops begun with it. */
+  /** The number of items and iterations that were started with this work. */
   begun: number
   move?: Move
 }
@@ -61,49 +61,52 @@ export type Live = {
   readonly owned: Owned
   readonly top: Frame
   readonly frames: Map<string, Frame>
-  /** Maps and loops under way, looked at after every advance: an item or turn of theirs may have settled. */
+  /**
+   * Running maps and loops. They are called after every advance, because one of their items or iterations may have
+   * settled.
+   */
   readonly maps: Set<(work: Work) => boolean>
-  /** Effects under way by node path. */
+  /** Running effects, by node path. */
   readonly effects: Map<string, Abortable>
-  /** Resolves when what follows from it is durable (true), or this worker has no more say in the execution (false). */
+  /** Resolves to true when the results are durable, or to false if this worker no longer owns the execution. */
   post(thunk: (work: Work) => void): Promise<boolean>
   tell(frame: Frame, happening: Happening): Promise<boolean>
-  /** The same for a caller that need not know when it is durable. */
+  /** As `tell`, for a caller that does not need to know when the result is durable. */
   inform(frame: Frame, happening: Happening): void
   step(work: Work, frame: Frame, happenings: Happening[]): void
   open(work: Work, frame: Frame): void
-  /** What an item read back was doing, computed in turn with everybody else. */
+  /** Returns the commands of an item that was read back, computed in slices. */
   resume(frame: Frame): Promise<Resumed[]>
-  /** Steps that were computed for it outside the interpreter. */
+  /** Charges steps that were computed for the execution outside the interpreter. */
   charge(steps: number): void
-  /** Counts what is under way; `then` follows when it is no longer. */
+  /** Counts running effects. `then` is called when an effect has ended. */
   busy(delta: 1 | -1, then?: () => void): void
   begin(start?: StartRow): Promise<{ started: boolean }>
   lookAtInbox(): void
-  /** Everything that was sent before this call is delivered when it resolves. */
+  /** When the promise resolves, every message sent before this call is delivered. */
   readInbox(): Promise<void>
-  /** While item frames are being read back, messages to them must wait. */
+  /** Messages to item frames must wait while the frames are being read back. */
   restoring(delta: 1 | -1): void
   /**
-   * Waits. False where the execution has left this worker, is to be given back or (unless that is no matter) to be stopped;
-   * then at once.
+   * Waits. Returns false, immediately, if the execution has left this worker, is being released, or is being stopped
+   * (unless `evenWhenStopped`).
    */
   pause(ms: number, evenWhenStopped: boolean): Promise<boolean>
-  /** It is to go back to the queue. */
+  /** Checks whether the execution is to go back to the queue. */
   isReleasing(): boolean
-  /** It has left this worker. */
+  /** Checks whether the execution has left this worker. */
   isGone(): boolean
-  /** What the other graphs of the execution hold. */
+  /** Returns the size of the other graphs of the execution. */
   heldBeside(frame: Frame): Held
-  /** Whether the worker before this one said that it did not begin the effect. */
+  /** Checks whether the previous worker reported that it did not start the effect. */
   wasNotBegun(node: NodeAttempt): boolean
-  /** Writes nothing more and is forgotten; the journal has all there is. */
+  /** Writes nothing more and removes the execution from memory. The journal is complete. */
   abandon(): void
-  /** Goes back to the queue as soon as nothing runs. */
+  /** Releases the execution to the queue as soon as nothing runs. */
   release(): void
 }
 
-/** What the parts of a live execution share. Only they touch it; everybody else sees `Live`. */
+/** The shared state of the parts of a live execution. Other code uses `Live`. */
 export type Self = {
   readonly deps: LiveDeps
   readonly owned: Owned
@@ -115,25 +118,25 @@ export type Self = {
   waiters: ((durable: boolean) => void)[]
   committing: boolean
   gone: boolean
-  /** Effects under way. */
+  /** The number of running effects. */
   inFlight: number
-  /** The last message taken in, and the last one read. */
+  /** The last message that was processed, and the last one that was read. */
   seen: number
   read: number
   reading: Promise<void> | undefined
-  /** Messages that were read, in their order, from the first one on whose node does not wait yet. */
+  /** Messages that were read but not processed, in order, starting with the first one whose node does not wait yet. */
   held: InboxMessage[]
   restoring: number
   snapshotSeq: number
   timer: NodeJS.Timeout | undefined
   cancel: { n: number; data: JsonObject; timer: NodeJS.Timeout } | undefined
-  /** It was cancelled before any of its nodes began. */
+  /** The execution was cancelled before any of its nodes started. */
   notBegun: boolean
   releasing: boolean
-  /** Ends each pause under way, so that a loop that pauses looks whether it is still wanted. */
+  /** Ends each running pause, so that a paused loop checks whether it is still needed. */
   readonly pauses: Set<() => void>
   now(): number
-  /** Lets the mailbox be looked at, unless that is already on its way. */
+  /** Schedules processing of the mailbox, unless it is already scheduled. */
   schedule(): void
   leave(how: Leaving): void
   live: Live

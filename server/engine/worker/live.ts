@@ -9,9 +9,9 @@ import { wasNotBegun } from './not-begun.ts'
 import type { Owned } from './owned.ts'
 import { beginLive, pump, resumeFrame } from './pump.ts'
 
-// One execution in memory. Whatever happens to it goes through its mailbox; `pump` takes what is there, lets the
-// interpreter advance, and hands everything that follows to the journal as one append. There is one append under way at a
-// time.
+// One execution in memory. Everything that happens to it goes through its mailbox. `pump` takes the content of the
+// mailbox, lets the interpreter advance, and writes all results to the journal as one append. Only one append is in
+// progress at a time.
 
 const makeSelf = (deps: LiveDeps, owned: Owned): Self => {
   const context = { ...owned.context, elsewhere: () => heldBeside(self, top) }

@@ -4,16 +4,16 @@ import type { Loaded } from './room.ts'
 import { ROOM_FOR_SUSPECTS, suspicion } from './suspects.ts'
 
 export type WorkerLimits = {
-  /** Executions in memory at once. */
+  /** The maximum number of executions in memory. */
   capacity: number
-  /** Running at once in one workspace. */
+  /** The maximum number of running executions of one workspace. */
   perWorkspace: number
-  /** Taken from one workspace before the next has its turn. */
+  /** The number of executions claimed from one workspace before the next workspace has its turn. */
   claimPerWorkspace: number
 }
 
-// 64 callers that start five-node executions as fast as they are acknowledged keep about 400 of them under way; a lower
-// limit sends every other start through the queue, which costs three times as much.
+// 64 callers that start five-node executions as fast as they are acknowledged keep about 400 of them running. A lower
+// limit sends every second start through the queue, which costs three times as much.
 export const defaultLimits: WorkerLimits = { capacity: 1024, perWorkspace: 512, claimPerWorkspace: 16 }
 
 const DRAIN = 8 * SECOND
@@ -37,7 +37,7 @@ export function makeLives(limits: WorkerLimits) {
       all.set(executionId, live)
       perWorkspace.set(workspaceId, runningIn(workspaceId) + 1)
     },
-    /** Another one of the same execution may stand in its place already. */
+    /** The map may already contain another `Live` of the same execution. */
     remove(live: Live): void {
       const { executionId, workspaceId } = live.owned
       if (all.get(executionId) === live) {
@@ -49,7 +49,7 @@ export function makeLives(limits: WorkerLimits) {
       if (all.size === 0) emptied?.()
     },
     room: (): number => limits.capacity - all.size,
-    // Counted anew each time: a count that is kept and goes wrong once would keep all of that kind waiting for ever.
+    // Counted each time: a stored count that is wrong once would keep all suspects waiting forever.
     suspectRoom: (): number =>
       [...all.values()].reduce((room, { owned }) => room - suspicion(owned.crashes), ROOM_FOR_SUSPECTS),
     someAtLimit: (): boolean => [...perWorkspace.values()].some((running) => running >= limits.perWorkspace),
@@ -58,7 +58,7 @@ export function makeLives(limits: WorkerLimits) {
     loaded: (): Loaded[] =>
       [...all.values()].map(({ owned }) => ({ workspaceId: owned.workspaceId, bytes: owned.loadedBytes })),
     abandonAll,
-    /** Each goes to where another worker can go on with it; what takes too long is abandoned. */
+    /** Releases all executions so that another worker can continue them. Those that take too long are abandoned. */
     async drain(): Promise<void> {
       const empty = new Promise<void>((resolve) => {
         emptied = resolve

@@ -13,25 +13,26 @@ import type { EffectDeps } from './effect-deps.ts'
 import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 
-// What a loop under way has in memory: the present turn, the state that it began with, and what was collected while that is small.
+// The state of a running loop in memory: the current iteration, the state at its start, and the collected values
+// while they are small.
 
-/** Characters of the state that one turn gives the next. */
+/** The maximum number of characters of the state that one iteration passes to the next. */
 const MAX_STATE = 256 * 1024
-/** Characters of states that the rows of one loop keep. Then only the last row keeps its state. */
+/** The maximum number of characters of states in the rows of one loop. Beyond it, only the last row keeps its state. */
 const MAX_STATES = MAX_VALUE_SIZE
-/** Characters of collected values that stay in memory. */
+/** The maximum number of characters of collected values in memory. */
 const MAX_COLLECTED_HERE = 256 * 1024
 const MAX_DELAY_S = 31_536_000
-/** What a turn costs beside its expressions, in steps. */
+/** The cost of an iteration in addition to its expressions, in steps. */
 const BASE_STEPS = 100
 
-/** What the row of a turn that is over keeps as its output. `size` and `states` count those of all turns so far. */
+/** The output in the row of an ended iteration. `size` and `states` are totals of all iterations so far. */
 export type TurnOutput = { state?: Json; collected?: Json; size: number; states: number }
 
 export type LoopCommand = Command & { do: 'loop' }
 
 export type Loop = Body<'loop'> & {
-  /** How many turns are over, what the last one gave, and its row. */
+  /** The number of ended iterations, the state after the last one, and its row. */
   turns: number
   state: Json
   last?: ItemRow | undefined
@@ -39,12 +40,12 @@ export type Loop = Body<'loop'> & {
   states: number
   collected: Json[] | undefined
   current?: Frame | undefined
-  /** A turn that has settled and is not taken in yet. */
+  /** An iteration that has settled and is not processed yet. */
   ended?: Frame | undefined
   over: boolean
-  /** What `now()` gives in the expressions of the loop itself. */
+  /** The value of `now()` in the expressions of the loop itself. */
   now: number
-  /** What the execution calls after every advance. */
+  /** The execution calls this after every advance. */
   launch: (work: Work) => boolean
 }
 
@@ -113,7 +114,7 @@ function collect(loop: Loop): Json | undefined {
   return value
 }
 
-/** What is kept of a turn that is over. */
+/** Writes the output of an ended iteration to its row. */
 export function keep(loop: Loop, work: Work, prefix: string): void {
   const { state } = loop
   const written = jsonSize(state, MAX_STATE)
@@ -134,7 +135,7 @@ export function keep(loop: Loop, work: Work, prefix: string): void {
   work.items.set(prefixOf(loop, before.index), { ...before, output: rest })
 }
 
-/** A turn that was over when this worker took the execution over. */
+/** Restores the loop from an iteration that had ended before this worker took over the execution. */
 export function take(loop: Loop, row: ItemRow): void {
   const output = row.output as TurnOutput
   loop.last = row

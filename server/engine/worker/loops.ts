@@ -27,13 +27,17 @@ import {
 import { GivenUp } from './patience.ts'
 import { resumeItem } from './resume-item.ts'
 
-// A loop executes its body turn by turn, each in a frame of its own whose end is a row. In memory are the present turn and the
-// state that it began with; what was collected is read from the rows at the end, unless it is small.
+// A loop runs its body iteration by iteration, each in its own frame whose end is a row. Only the current iteration
+// and the state at its start are in memory. Collected values are read from the rows at the end, unless they are
+// small.
 
-/** Turns begun in one append: bodies that need no worker settle at once, and an append must stay small. */
+/**
+ * The maximum number of iterations started in one append: bodies that need no worker settle at once, and an append
+ * must stay small.
+ */
 const BURST = 200
 const PAGE = 5_000
-/** The journal says how far a loop has come after a number of turns, and whenever a turn is delayed. */
+/** The progress of a loop is journalled after this number of iterations, and whenever an iteration is delayed. */
 const TOLD_EVERY = 100
 
 export async function runLoop(deps: EffectDeps, live: Live, frame: Frame, command: LoopCommand): Promise<undefined> {
@@ -47,7 +51,7 @@ export async function runLoop(deps: EffectDeps, live: Live, frame: Frame, comman
   return undefined
 }
 
-/** After a crash or a wait: the last turn that is over, and the one that is under way. */
+/** Restores the loop after a crash or a wait: the last ended iteration, and the one that was running. */
 async function restore(loop: Loop): Promise<{ turn?: Frame; failed?: ItemRow }> {
   const { deps, frame, command } = loop
   const found: { turn?: Frame; failed?: ItemRow } = {}
@@ -81,7 +85,7 @@ function install(loop: Loop, work: Work, turn: Frame | undefined, resumed: Resum
   launch(loop, work)
 }
 
-/** True when a turn had settled, so that something may follow for what is around this loop. */
+/** Returns true if an iteration had settled, so that the surrounding map or loop must be checked again. */
 function launch(loop: Loop, work: Work): boolean {
   const { live, frame, command } = loop
   const self = frame.state.nodes[command.node]
@@ -106,7 +110,7 @@ function launch(loop: Loop, work: Work): boolean {
   return hasSettled
 }
 
-/** An expression of the loop itself may fail, or give too much. */
+/** Fails the loop if an expression of the loop itself fails or its value is too large. */
 function attemptTo(loop: Loop, work: Work, step: () => void): void {
   try {
     step()
@@ -127,7 +131,7 @@ function settle(loop: Loop, work: Work, turn: Frame) {
 function decide(loop: Loop, work: Work) {
   const { live, frame, command, turns, state } = loop
   const { node, attempt, args } = command
-  // Told already: it was decided, and the delay is over.
+  // The iteration count is already journalled: the next iteration was decided, and the delay is over.
   if (turns > 0 && frame.state.nodes[node]?.loop?.turns === turns) return begin(loop, work)
   const next = decideTurn(args, turns, (cel) => holds(loop, cel))
   if (next === 'end') return finish(loop, work)
@@ -173,7 +177,7 @@ async function gather(loop: Loop): Promise<void> {
   await tellOutput(loop, whole, () => leave(loop))
 }
 
-/** Once the row of the last turn is there. */
+/** Reads the collected values after the row of the last iteration is written. */
 async function readCollected(loop: Loop): Promise<Json[]> {
   if (!(await loop.live.post(() => undefined))) throw new GivenUp('the execution has left this worker')
   const list: Json[] = []

@@ -3,7 +3,7 @@ import { stepFrame } from './absorb.ts'
 import type { Self, Work } from './live-types.ts'
 import { dueAt } from './moves.ts'
 
-// Whatever happens to an execution goes through its mailbox, time included.
+// Everything that happens to an execution goes through its mailbox, including the passing of time.
 
 const MAX_TIMER = 2 ** 31 - 1
 
@@ -14,14 +14,17 @@ export const post = (self: Self, thunk: (work: Work) => void): Promise<boolean> 
   return new Promise((resolve) => self.waiters.push(resolve))
 }
 
-/** The same for a caller that need not know when it is durable. */
+/** As `post`, for a caller that does not need to know when the result is durable. */
 export const inform = (self: Self, thunk: (work: Work) => void): void => {
   if (self.gone) return
   self.mailbox.push(thunk)
   self.schedule()
 }
 
-/** Resolves after that time, or as soon as it may no longer be worth waiting for; says whether it is. */
+/**
+ * Resolves after `ms` milliseconds, or earlier if the wait may no longer be needed. Returns whether it is still
+ * needed.
+ */
 export const pause = (self: Self, ms: number, evenWhenStopped: boolean): Promise<boolean> =>
   new Promise((resolve) => {
     const isWanted = (): boolean => !self.gone && !self.releasing && (evenWhenStopped || !self.cancel)

@@ -13,13 +13,19 @@ import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { resumeItem } from './resume-item.ts'
 
-// A map executes its body once per item, each in a frame of its own whose state is a row. The surrounding state holds only
-// which ranges have settled: 100,000 items would be 9 MB, and rewriting that per item would take hours.
+// A map runs its body once per item, each in its own frame whose state is a row. The surrounding state contains only
+// the settled ranges: the state of 100,000 items would be 9 MB, and rewriting it for each item would take hours.
 
-/** Items begun in one append: bodies that need no worker settle at once, and an append must stay small. */
+/**
+ * The maximum number of items started in one append: bodies that need no worker settle at once, and an append must
+ * stay small.
+ */
 const BURST = 200
 const PAGE = 5_000
-/** Items of one execution under way at once, in all its maps: a hundred at each of four levels would be a hundred million. */
+/**
+ * The maximum number of items of one execution that run at once, in all its maps. A hundred at each of four levels
+ * would be a hundred million.
+ */
 const MAX_FRAMES = 500
 
 const TOO_LARGE = {
@@ -31,21 +37,21 @@ type MapCommand = Command & { do: 'map' }
 
 type Mapping = Body<'map'> & {
   readonly total: number
-  /** Items whose end is told together. */
+  /** The number of items whose end is journalled together. */
   readonly chunkSize: number
   readonly settled: Uint8Array
   readonly outputs: Json[]
-  /** Items that have ended and are not taken in yet. */
+  /** Items that have ended and are not processed yet. */
   readonly pending: Frame[]
   readonly mine: Set<Frame>
   count: number
   active: number
   next: number
-  /** False where outputs of items are only in their rows. */
+  /** False if outputs of some items are only in their rows. */
   complete: boolean
   written: number
   over: boolean
-  /** What the execution calls after every advance. */
+  /** The execution calls this after every advance. */
   launch: (work: Work) => boolean
 }
 
@@ -94,7 +100,7 @@ function frameOf(map: Mapping, index: number, state: GraphState, row?: ItemRow):
   })
 }
 
-/** After a crash or a wait: settled items are counted, begun ones go on from their rows. */
+/** Restores the map after a crash or a wait: settled items are counted, and started ones continue from their rows. */
 async function restore(map: Mapping): Promise<Frame[]> {
   const { deps, frame, command, total, settled } = map
   const found: Frame[] = []
@@ -136,7 +142,7 @@ function begin(map: Mapping, item: Frame): void {
   map.active += 1
 }
 
-/** True when an item had settled, so that something may follow for a map around this one. */
+/** Returns true if an item had settled, so that a surrounding map must be checked again. */
 function launch(map: Mapping, work: Work): boolean {
   const { live, frame, command, path, total } = map
   const self = frame.state.nodes[command.node]
@@ -163,11 +169,11 @@ function launch(map: Mapping, work: Work): boolean {
   return drained
 }
 
-/** Each map always has one item under way: the items around it would otherwise wait for each other. */
+/** Each map always has at least one running item: outer items could otherwise wait for each other. */
 const hasRoom = ({ active, live, command }: Mapping): boolean =>
   active < command.args.concurrency && (active === 0 || live.frames.size < MAX_FRAMES)
 
-/** What ended items mean for the map; called again until nothing more follows within this append. */
+/** Applies ended items to the map. Called again until nothing more follows in this append. */
 function drain(map: Mapping, work: Work) {
   const { live, frame, command, total } = map
   while (map.pending.length > 0 && !map.over) {
@@ -197,7 +203,10 @@ function markSettled(map: Mapping, index: number): void {
 
 const failed = (error: GraphState['error'] | null): JsonObject => ({ error: (error ?? null) as Json })
 
-/** False where the outputs are larger together than the map may give: it ends with the item that made them so. */
+/**
+ * Returns false if the outputs together are larger than a map may return. The map then ends with the item that
+ * exceeded the limit.
+ */
 function keep(map: Mapping, index: number, output: Json): boolean {
   map.outputs[index] = output
   map.written += jsonSize(output, MAX_VALUE_SIZE)
@@ -241,7 +250,7 @@ async function readOutputs(map: Mapping): Promise<void> {
   for (let after = -1; ; ) {
     const rows = await map.deps.readItems(map.live, map.path, after)
     for (const row of rows) {
-      // What ended here is known; its row may still be on the way, and would say that the item is running.
+      // An item that ended here is known. Its row may not be written yet, and would still show it as running.
       if (row.index in map.outputs) continue
       const output = row.status === 'succeeded' ? (row.output ?? null) : failed(row.error)
       if (!keep(map, row.index, output)) throw new NodeFailure(TOO_LARGE.code, TOO_LARGE.message, { retryable: false })

@@ -11,7 +11,7 @@ import type { Frame } from './frame.ts'
 import type { Self, Work } from './live-types.ts'
 import { shortened } from './shortened.ts'
 
-// What becomes of the execution's row: it ends, it parks, it goes back to the queue, or it goes on.
+// Decides the update of the execution's row: it ends, parks, goes back to the queue, or continues.
 
 const HOLD_TIMER = 1 * SECOND
 const SNAPSHOT_EVERY = 1000
@@ -22,7 +22,7 @@ export const dueAt = ({ owned, top, frames }: Self): number | null => {
   return Number.isFinite(due) ? due : null
 }
 
-/** A caller that waits for another execution is told which. */
+/** Adds the id of the execution that a node waits for. */
 const withChild = (executionId: string, frame: Frame, wait: WaitingFor): WaitingFor => {
   if (wait.kind !== 'execution' || wait.node_id === undefined || wait.execution_id !== undefined) return wait
   const node = wait.node_id.slice(frame.prefix.length)
@@ -37,7 +37,7 @@ const allWaits = ({ owned, frames }: Self): WaitingFor[] => {
   return waits.slice(0, 1000)
 }
 
-/** The end of the whole execution, as its row shows it. */
+/** Returns the update of the row at the end of the whole execution. */
 const finishing = ({ top, owned, cancel, seen }: Self, work: Work): Move => {
   const { status, results, error } = top.state
   const told = owned.tellEnd || status !== 'succeeded' || owned.parent !== null || owned.metPeople
@@ -68,7 +68,7 @@ const parking = (self: Self, work: Work): Move | undefined => {
   if (self.releasing) return { status: 'queued', seen, snapshot: top.state }
   if (due !== null && due - work.at < HOLD_TIMER) return undefined
   const waits = shortened(allWaits(self))
-  // A wait shorter than the hold is a timer in memory; something must be there to wait for.
+  // A wait shorter than HOLD_TIMER is a timer in memory. An execution without any wait does not park.
   if (waits.length === 0) return undefined
   journalFact(self, work, {
     type: 'execution.waiting',
@@ -78,7 +78,7 @@ const parking = (self: Self, work: Work): Move | undefined => {
   return { status: 'waiting', parking: true, seen, dueAt: due, waitingFor: waits, snapshot: top.state }
 }
 
-/** Undefined where nothing of the row changes. */
+/** Returns undefined if the row does not change. */
 export const moveAfter = (self: Self, work: Work, seenBefore: number): Move | undefined => {
   const { top } = self
   if (hasEnded(top.state)) return finishing(self, work)

@@ -15,6 +15,6 @@ test.each([
   ['another attempt', { epoch: 4, inbox }, { ...node, attempt: 3 }, false],
   ['another node', { epoch: 4, inbox }, { ...node, nodePath: 'each[1].mail' }, false],
   ['nothing said', { epoch: 4, inbox: [] }, node, false],
-])('that an effect was not begun is believed only by the next worker: %s', (_who, owned, asked, believed) => {
+])('only the next worker accepts the message that an effect was not started: %s', (_who, owned, asked, believed) => {
   expect(wasNotBegun(owned, asked)).toBe(believed)
 })

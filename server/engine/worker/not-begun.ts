@@ -1,10 +1,10 @@
 import type { NodeAttempt, Self, Work } from './live-types.ts'
 import type { Owned } from './owned.ts'
 
-// The connection broke as the start of a node was recorded whose effect may happen at most once. The worker knows that it did
-// not begin the effect, and nobody else can: it says so before it hands the execution over.
+// The connection broke while the start of an `at_most_once` node was being recorded. Only this worker knows that it
+// did not start the effect, so it reports this before it hands over the execution.
 
-/** The nodes of this append whose effects are begun only when it is durable. */
+/** Returns the nodes of this append whose effects start only after the append is durable. */
 export const announced = ({ commands }: Work): NodeAttempt[] =>
   commands.flatMap(({ frame, command }) =>
     command.do === 'run' && frame.context.effectOf(command.type, command.args) === 'at_most_once'
@@ -13,8 +13,8 @@ export const announced = ({ commands }: Work): NodeAttempt[] =>
   )
 
 /**
- * Only the one who takes over right after that worker may believe it: each takeover raises the epoch by one, and with the next one
- * this worker may have begun the effect itself.
+ * Only the worker that takes over directly after the reporting one may accept the report: each takeover raises the
+ * epoch by one, and a later owner cannot rule out that the effect was started in the meantime.
  */
 export const wasNotBegun = ({ inbox, epoch }: Pick<Owned, 'inbox' | 'epoch'>, node: NodeAttempt): boolean =>
   inbox.some(

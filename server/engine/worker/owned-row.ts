@@ -12,22 +12,22 @@ import type { ExecutionRow, Inboxes, Journals } from './claim-store.ts'
 import { contextOf, mayMeetPeople, type Owned } from './owned.ts'
 import { bytesToLoad, type Loaded, requireRoom } from './room.ts'
 
-/** What is known of an execution that was claimed: its row, its journal since the last snapshot, its messages. */
+/** Reads a claimed execution: its row, its journal since the last snapshot, and its messages. */
 export const makeReader = (deps: {
   ports: EnginePorts
   loadDefinition: LoadDefinition
   effectOf(type: string, args?: JsonObject): Effect
   now(): number
   understanding: Understanding
-  /** Whether a newer release than this one has worked on the database. */
+  /** Checks whether a newer release has worked on the database. */
   isOld(): Promise<boolean>
-  /** What executions here have brought back from the blob store. */
+  /** Returns what executions of this worker have loaded from the blob store. */
   loaded(): Loaded[]
 }) => {
-  /** Those that are being read. */
+  /** Executions that are being read. */
   const loading = new Set<Loaded>()
 
-  /** The journal as it stands, with the outputs that are in the blob store. */
+  /** Loads the outputs that are in the blob store into the journalled state. */
   const load = async (workspaceId: string, journalled: GraphState): Promise<{ state: GraphState; bytes: number }> => {
     const wanted = { workspaceId, bytes: bytesToLoad(journalled) }
     requireRoom([...deps.loaded(), ...loading], wanted)

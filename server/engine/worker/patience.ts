@@ -4,17 +4,17 @@ import { type Origin, type PlatformFault, platformFault } from '../platform-faul
 import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 
-// Trouble of the service itself ends no execution and uses up no attempt: what met it is tried again with growing pauses for
-// as long as it takes. People see it in `waiting_for` from the second time on; most of it is over by then.
+// A fault of the platform ends no execution and uses up no attempt: the work is retried with growing pauses for as
+// long as it takes. Users see the fault in `waiting_for` after the second failure. Most faults are over by then.
 
 export type Pauses = { first: number; longest: number }
 export const PAUSES: Pauses = { first: SECOND / 4, longest: 30 * SECOND }
 const SHOWN_FROM = 2
 
-/** Nobody wants the outcome any more: the execution ended, was stopped, or goes back to the queue. */
+/** The result is no longer needed: the execution ended, was stopped, or goes back to the queue. */
 export class GivenUp extends Error {}
 
-/** Spread by a quarter either way: those that met the same trouble do not come back together. */
+/** Adds jitter of a quarter, so that executions that met the same fault do not retry together. */
 const pauseAfter = ({ first, longest }: Pauses, tries: number, random: number): number =>
   Math.min(longest, first * 2 ** (tries - 1)) * (0.75 + random / 2)
 
@@ -30,7 +30,7 @@ export type PlatformWait = {
 
 export type PatienceDeps = {
   log: Logger
-  /** Milliseconds of the database's clock. */
+  /** Milliseconds of the database clock. */
   clock(): number
   notePlatformWait(wait: PlatformWait): Promise<unknown>
   forgetPlatformWait(wait: Pick<PlatformWait, 'workspaceId' | 'executionId' | 'nodePath'>): Promise<unknown>
@@ -41,11 +41,11 @@ export type PatienceDeps = {
 export type Patience = <T>(
   live: Live,
   about: {
-    /** The node's; of the whole execution where absent. */
+    /** The frame of the node, or the top frame for the whole execution. */
     frame: Frame
     node: string
     origin?: Origin
-    /** It is wanted although the execution is being stopped. */
+    /** The result is needed even if the execution is being stopped. */
     evenWhenStopped?: boolean
   },
   work: () => Promise<T>,
@@ -59,7 +59,7 @@ export const makePatience = (deps: PatienceDeps): Patience => {
     const { workspaceId, executionId, epoch } = live.owned
     const at = { workspaceId, executionId, nodePath: frame.prefix + node }
     let since: number | undefined
-    // One after the other: what is forgotten last stays forgotten.
+    // Writes are serialized, so that the final deletion cannot be overtaken by an earlier write.
     let writing: Promise<unknown> | undefined
     try {
       for (let tries = 1; ; tries += 1) {

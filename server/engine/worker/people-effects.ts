@@ -14,7 +14,7 @@ import { GivenUp } from './patience.ts'
 import { takeShown } from './shown.ts'
 import { happeningOf } from './signals.ts'
 
-// Gates, questions and awaited events: opened, closed, settled when they are due.
+// Opens and closes gates, questions and awaited events, and settles those that are due.
 
 const DUE_LATER = 60 * SECOND
 
@@ -34,7 +34,7 @@ export async function closeForPeople(deps: EffectDeps, live: Live, frame: Frame,
   const { workspaceId, executionId } = live.owned
   const path = frame.prefix + node
   try {
-    // Of a frame that is over as well: that is why it is closed.
+    // Uses the top frame, because the frame of the node may have ended; that is why the gate or question is closed.
     await deps.patience(live, { frame: live.top, node: path }, () =>
       deps.areaCalls(workspaceId, () => deps.ports.overtaken({ workspaceId, executionId, path })),
     )
@@ -49,14 +49,14 @@ export async function closeForPeople(deps: EffectDeps, live: Live, frame: Frame,
 
 function refuse(live: Live, frame: Frame, node: string, error: unknown): void {
   const { status, attempt = 1 } = frame.state.nodes[node] ?? {}
-  // One that waits already was only looked at again.
+  // A node that already waits was only checked again.
   if (status === 'waiting') live.inform(frame, { kind: 'refused', node, error: errorOf(error) })
   else live.inform(frame, { kind: 'error', node, attempt, error: errorOf(error), retryable: false })
 }
 
 /**
- * What was opened is over already. The messages that say so come first, since they also say who voted; its outcome is for
- * the case that they were read before the node waited for them.
+ * Continues with a gate or question that has already ended. Its messages are read first, because they also say who
+ * voted. The outcome is used if the messages were read before the node waited for them.
  */
 async function goOnWith(
   deps: EffectDeps,
@@ -85,7 +85,7 @@ export async function openForPeople(
     const opened = await deps.patience(live, { frame, node }, () =>
       inArea(deps, live, () => openersOf(deps)[people](wait)),
     )
-    // Its item or its map ended meanwhile.
+    // The item or its map ended in the meantime.
     if (live.frames.get(frame.prefix) !== frame) return await closeForPeople(deps, live, frame, node)
     const dueAt = opened.dueAt?.getTime() ?? null
     const happening: Happening = { kind: 'opened', node, people, data: opened.data, dueAt }
@@ -122,7 +122,7 @@ export async function settleDue(
   } finally {
     live.effects.delete(`due:${path}`)
   }
-  // What the area decided has come as a message to this execution.
+  // The decision of the area has arrived as a message to this execution.
   live.lookAtInbox()
   return () => live.inform(frame, { kind: 'postponed', node, people, dueAt })
 }

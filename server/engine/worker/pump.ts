@@ -24,7 +24,7 @@ const newWork = (self: Self): Work => ({
   begun: 0,
 })
 
-/** An item that failed can end an item of the map around it, so it takes a round per level. */
+/** A failed item can end an item of the surrounding map, so this takes one round per level. */
 const lookAtMaps = ({ maps }: Self, work: Work): void => {
   for (let again = maps.size > 0; again; ) {
     again = false
@@ -38,8 +38,8 @@ const decideMove = (self: Self, work: Work, seenBefore: number): void => {
 }
 
 /**
- * An execution that goes further after it was taken over is not what ended its workers. Without this, those that were under
- * way while processes were killed twice in a row were taken up one at a time: 5.3 s instead of 3.4.
+ * An execution that progresses after a takeover is not what killed its workers. Without this, executions that were
+ * running while processes were killed twice in a row were resumed one at a time: 5.3 s instead of 3.4 s.
  */
 const clearOfSuspicion = (self: Self, work: Work): void => {
   if (self.owned.crashes === 0 || (work.facts.length === 0 && work.items.size === 0)) return
@@ -47,15 +47,16 @@ const clearOfSuspicion = (self: Self, work: Work): void => {
   self.deps.cleared(self.live)
 }
 
-/** Others have their turn before this goes on. False where the execution has left this worker meanwhile. */
+/** Lets other work run first. Returns false if the execution has left this worker in the meantime. */
 const letOthers = async (self: Self): Promise<boolean> => {
   await self.deps.turns.next(self.owned.workspaceId)
   return !self.gone
 }
 
 /**
- * Goes on with passes that have used up their allowance, slice by slice, then with what else was in the mailbox. Nothing is
- * journalled before all of it is done: where it was cut cannot be seen. False where the execution has left this worker.
+ * Continues passes that have used up their allowance, slice by slice, and then the rest of the mailbox. Nothing is
+ * journalled before all of it is done, so the slices are not visible. Returns false if the execution has left this
+ * worker.
  */
 const spread = async (self: Self, work: Work, thunks: ((work: Work) => void)[]): Promise<boolean> => {
   self.committing = true
@@ -78,7 +79,7 @@ const spread = async (self: Self, work: Work, thunks: ((work: Work) => void)[]):
 
 const hasTurn = ({ deps, owned }: Self): boolean => deps.turns.now(owned.workspaceId).left > 0
 
-/** Takes what is in the mailbox, lets the interpreter advance, and hands everything that follows to the journal. */
+/** Takes the content of the mailbox, lets the interpreter advance, and writes the results to the journal. */
 export const pump = (self: Self): void => {
   if (self.committing || self.gone) return
   const work = newWork(self)
@@ -108,12 +109,12 @@ const conclude = (self: Self, work: Work, seenBefore: number): void => {
     for (const done of work.done) done(true)
     carryOut(self, work.commands)
     setTimer(self)
-    // What came while slices were computed.
+    // Processes what arrived in the mailbox while slices were computed.
     if (self.mailbox.length > 0) self.schedule()
   }
 }
 
-/** The first facts of a journal: the start, and what is kept of the execution that is being retried. */
+/** Records the first facts of a journal: the start, and the results kept from the retried execution. */
 const openJournal = (self: Self, work: Work): void => {
   const { top, owned } = self
   top.state = emptyState()
@@ -124,15 +125,18 @@ const openJournal = (self: Self, work: Work): void => {
     journalFact(self, work, keptFact(id, node, work.at))
 }
 
-/** By a person or by a rule of its workflow, before it began: none of its nodes runs, not even a `finally` node. */
+/**
+ * Checks whether a user or a rule of the workflow cancelled the execution before it started. Then no node runs, not
+ * even a `finally` node.
+ */
 const wasCancelledBefore = (self: Self): boolean => {
   self.notBegun = self.owned.inbox.some(({ payload }) => payload.type === 'cancel')
   return self.notBegun
 }
 
 /**
- * Begins an execution. A caller that starts one with much to compute or to write down does not wait for that: its journal begins
- * with the start alone, and the nodes follow, from the first one on.
+ * Starts an execution. The caller does not wait for long computations or large writes: in that case, the journal
+ * starts with the start event alone, and all nodes follow.
  */
 const openExecution = (self: Self): Work => {
   const { top } = self
@@ -148,7 +152,7 @@ const openExecution = (self: Self): Work => {
   return alone
 }
 
-/** What a frame read back from the journal was doing, computed in turn with everybody else. */
+/** Returns the commands of a frame that was read back from the journal, computed in slices. */
 export const resumeFrame = async (self: Self, { context, state }: Frame): Promise<Resumed[]> => {
   const found: Resumed[] = []
   const charged = { left: 0 }
@@ -162,7 +166,7 @@ export const resumeFrame = async (self: Self, { context, state }: Frame): Promis
   return found
 }
 
-/** Goes on from a journal: what was under way is done again, except what may happen at most once. */
+/** Continues from a journal: running nodes are run again, except `at_most_once` nodes. */
 const takeUp = async (self: Self, work: Work): Promise<void> => {
   const { top } = self
   if (top.state.parked) journalFact(self, work, { type: 'execution.resumed', at: work.at, data: {} })
@@ -177,7 +181,7 @@ const takeUp = async (self: Self, work: Work): Promise<void> => {
     if (one.do === 'tell') stepFrame(self, work, top, [one.happening])
     else if (mayNotBeRepeated(one)) stepFrame(self, work, top, [outcomeUnknown(one)])
   }
-  // It was started and got no further: a graph that has not ended waits for something or runs.
+  // The execution was started and did nothing else: a graph that has not ended always has an active node.
   if (!hasEnded(top.state) && !hasActive(top.state)) {
     const hasRun = top.state.ending !== undefined || Object.keys(top.state.nodes).length > 0
     if (hasRun || !wasCancelledBefore(self)) openFrame(self, work, top)
@@ -186,7 +190,7 @@ const takeUp = async (self: Self, work: Work): Promise<void> => {
 
 export const beginLive = async (self: Self, start?: StartRow): Promise<{ started: boolean }> => {
   const { owned, top } = self
-  // Nothing else is taken in before this is journalled.
+  // Nothing else is processed before this is journalled.
   self.committing = true
   const work = owned.begun ? newWork(self) : openExecution(self)
   if (owned.begun) await takeUp(self, work)

@@ -1,11 +1,11 @@
 import { SECOND } from '#platform/clock'
 
-/** A worker whose counter has stood still for this long, by the observer's monotonic clock, is dead. */
+/** A worker whose heartbeat has not changed for this long, by the observer's monotonic clock, is dead. */
 const DEAD_AFTER = 3 * SECOND
-/** An observer that was itself stopped saw nothing meanwhile: one look never counts for more than this. */
+/** An observer that was itself stopped saw nothing in that time, so one observation never counts for more than this. */
 const MAX_LOOK = 1 * SECOND
 
-/** Watches heartbeats and names the workers that have died. Compares no clocks of different machines. */
+/** Watches heartbeats and returns the workers that have died. It never compares clocks of different machines. */
 export const makeReaper = (now: () => number = () => performance.now()) => {
   const known = new Map<string, { beat: number; still: number }>()
   let lookedAt: number | undefined

@@ -3,11 +3,11 @@ import type { Frame } from './frame.ts'
 import type { Live, Work } from './live-types.ts'
 import { outcomeUnknown } from './signals.ts'
 
-/** A map or loop that reads its frames back: messages wait until it has. */
+/** Checks whether the command is a map or loop that reads its frames back. Messages wait until it has. */
 export const isBodyAgain = (command: Resumed): boolean =>
   (command.do === 'map' || command.do === 'loop') && command.again === true
 
-/** Goes on with an item or turn that was read back: what was under way is done again, except what may happen at most once. */
+/** Continues an item or iteration that was read back: running nodes are run again, except `at_most_once` nodes. */
 export const resumeItem = (live: Live, work: Work, item: Frame, resumed: readonly Resumed[]): void => {
   for (const again of resumed) {
     const interrupted =

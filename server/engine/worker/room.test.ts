@@ -4,7 +4,7 @@ import { bytesToLoad, requireRoom } from './room.ts'
 
 const MIB = 1024 * 1024
 
-describe('room for what an execution brings back from the blob store', () => {
+describe('room for values that an execution loads from the blob store', () => {
   test.each([
     ['nothing is needed', [['a', 500]], ['b', 0], true],
     ['nobody has any', [], ['a', 64], true],
@@ -54,7 +54,7 @@ describe('room for what an execution brings back from the blob store', () => {
     else expect(ask).toThrow(expect.objectContaining({ code: 'overloaded' }))
   })
 
-  test('what several nodes passed on is loaded once, and what is in memory not at all', () => {
+  test('counts a blob that several nodes passed on once, and values in memory not at all', () => {
     const blob = (key: string, bytes: number) => ({ key, sha256: key, bytes })
     const node = (more: object) => ({ status: 'succeeded' as const, attempt: 1, ready: 0, ...more })
     const state: GraphState = {

@@ -1,18 +1,19 @@
 import { problem } from '#platform/errors'
 import type { GraphState } from '../interpreter/state.ts'
 
-// What parked executions bring back into memory from the blob store when they go on: up to 64 MiB each. A hundred that are woken by
-// one event would take six gigabytes. Those that find no room wait, and are claimed again.
+// Limits the values that parked executions load from the blob store when they continue: up to 64 MiB each. A hundred
+// executions that are woken by one event would take six gigabytes. Those that find no room wait, and are claimed
+// again.
 
 const MIB = 1024 * 1024
 const MAX_LOADED = 192 * MIB
 const MAX_LOADED_OF_WORKSPACE = 96 * MIB
-/** Always allowed to a workspace that has none: nobody is kept out by others. */
+/** Always allowed to a workspace that has loaded nothing, so that other workspaces cannot block it. */
 const ALWAYS = 8 * MIB
 
 export type Loaded = { workspaceId: string; bytes: number }
 
-/** Bytes that are in the blob store and not in memory. */
+/** Returns the number of bytes that are in the blob store and not in memory. */
 export const bytesToLoad = ({ nodes }: GraphState): number => {
   const blobs = new Map<string, number>()
   for (const { blob, output } of Object.values(nodes)) if (blob && output === undefined) blobs.set(blob.key, blob.bytes)
@@ -21,7 +22,7 @@ export const bytesToLoad = ({ nodes }: GraphState): number => {
   return bytes
 }
 
-/** `loaded`: what executions have loaded already. Throws where there is no room for more. */
+/** `loaded`: what executions have already loaded. Throws if there is no room for more. */
 export function requireRoom(loaded: Iterable<Loaded>, wanted: Loaded): void {
   if (wanted.bytes === 0) return
   let all = wanted.bytes

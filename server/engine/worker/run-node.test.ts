@@ -16,7 +16,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('what a node logs names its workspace, its execution and itself', async () => {
+test('the log lines of a node contain its workspace, its execution and its path', async () => {
   const id = await bench.run(chain(1, 'says'), { value: 1 })
   const ended = await bench.engine.waitFor(bench.workspaceId, id, 60_000)
   expect(ended?.nodes[0]?.output).toMatchObject({

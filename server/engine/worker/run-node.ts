@@ -20,7 +20,7 @@ import { GivenUp } from './patience.ts'
 import { closeForPeople, waitOf } from './people-effects.ts'
 import { takeShown } from './shown.ts'
 
-// One attempt of a node that does something: its call, its timeout, its output.
+// One attempt of a node with an effect: its call, its timeout, its output.
 
 const PROGRESS_EVERY = 250
 const TROUBLE_MEANWHILE =
@@ -39,7 +39,7 @@ const failure = (command: Command & { attempt: number }, error: unknown): Happen
   ...(error instanceof NodeFailure && error.retryAfterS !== undefined && { retryAfterS: error.retryAfterS }),
 })
 
-/** Which node of which run a line of the log is about, as the interface names them. */
+/** Returns the fields that identify the node in a log line, with public ids. */
 const whereabouts = ({ owned }: Live, node: string) => ({
   workspace_id: toWire('ws', owned.workspaceId),
   execution_id: toWire('exe', owned.executionId),
@@ -64,7 +64,8 @@ function callOf(
     attempt: command.attempt,
     args: command.args,
     get effectKey() {
-      // A map that is tried again gives its items the paths of that attempt; what they do outside is the same as before.
+      // A retried map gives its items paths with the attempt number. It is removed, so that their effect keys stay
+      // the same.
       return `${toWire('exe', owned.executionId)}:${path.replaceAll(/#\d+(?=\[)/g, '')}`
     },
     principalId: owned.principalId,
@@ -81,7 +82,7 @@ function callOf(
     get signal() {
       return controller.signal
     },
-    // Made when a node has something to say: few have.
+    // The logger is created on first use, because few nodes log.
     get log() {
       return deps.log.child(whereabouts(live, path))
     },
@@ -97,7 +98,7 @@ function callOf(
         const { value } = checkedText({ data })
         void live.tell(frame, { kind: 'progress', node: command.node, data: value as JsonObject })
       } catch {
-        // Lossy by nature: what cannot be stored is not shown.
+        // Progress may be lost: data that cannot be stored is not shown.
       }
     },
     step: async <T extends Json>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -152,7 +153,7 @@ async function runOnce(
     return await Promise.race([running, late])
   } catch (error) {
     if (error instanceof NotBegun) throw error.cause
-    // What may happen at most once is not tried again, no matter who is to blame.
+    // An `at_most_once` node is not retried, regardless of the cause of the error.
     if (frame.context.effectOf(command.type, command.args) !== 'at_most_once' || !platformFault(error, 'node'))
       throw error
     throw new NodeFailure('outcome_unknown', TROUBLE_MEANWHILE, { retryable: false })
@@ -163,8 +164,8 @@ async function runOnce(
 }
 
 /**
- * The call has succeeded and is not repeated: its output is kept until it is stored. One that is given back before that
- * takes it along in its journal.
+ * Stores a large output. The call succeeded and is not repeated, so its output is kept in memory until it is stored.
+ * An execution that is released before that keeps the output in its journal.
  */
 async function storeOutput(
   deps: EffectDeps,
@@ -201,7 +202,7 @@ export async function runNode(
   } catch (error) {
     if (error instanceof GivenUp) throw error
     if (error instanceof Suspended) {
-      // Its item or its map ended meanwhile.
+      // The item or its map ended in the meantime.
       if (live.frames.get(frame.prefix) !== frame) return (await closeForPeople(deps, live, frame, node)) ?? (() => {})
       return () => live.inform(frame, { kind: 'suspended', node, attempt, on: error.on })
     }

@@ -11,12 +11,12 @@ const question = (n: number, length: number): WaitingFor => ({
   schema: { description: 'x'.repeat(length) },
 })
 
-test('a few waits stay as they are', () => {
+test('a few waits are not shortened', () => {
   const waits = [question(0, 500_000), question(1, 1_000), question(2, 1_000)]
   expect(shortened(waits)).toEqual(waits)
 })
 
-test('of many, those beyond the room lose what their questions say, and keep what names them', () => {
+test('of many waits, those beyond the limit lose the text of their questions and keep their ids', () => {
   const waits = Array.from({ length: 1_000 }, (_, n) => question(n, 2_000))
   const short = shortened(waits)
   expect(JSON.stringify(short).length).toBeLessThan(300_000)

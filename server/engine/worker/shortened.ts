@@ -1,14 +1,15 @@
 import { jsonSize } from '#model/size'
 import type { WaitingFor } from '../ports.ts'
 
-/** What the waits of an execution but the first may take. */
+/** The maximum total size of the waits of an execution, without the first one. */
 const MAX_WAITS_SIZE = 64 * 1024
 
 const isKept = (field: string): boolean => /^(kind|node_id|since|until|.*_id)$/.test(field)
 
 /**
- * The waits of an execution stand in its row and in its journal, and are written anew with every answer: a thousand questions of
- * 2 KiB would be four megabytes each time. Beyond a limit they lose what their gates and questions say; those have it.
+ * Shortens waits. The waits of an execution are stored in its row and its journal, and are written again with every
+ * answer: a thousand questions of 2 KiB would be four megabytes each time. Beyond a limit, waits lose the content of
+ * their gates and questions, which is stored with these.
  */
 export const shortened = (waits: WaitingFor[]): WaitingFor[] => {
   let room = MAX_WAITS_SIZE

@@ -3,11 +3,11 @@ import type { Frame } from './frame.ts'
 import type { Live } from './live-types.ts'
 import { takeShown } from './shown.ts'
 
-// How many gates and questions of one execution are open at once, and how large they are together.
+// Limits the number and the total size of open gates and questions of one execution.
 
 type Status = 'running' | 'waiting' | 'succeeded'
 
-/** An execution with a map `m`, whose items each have a node `q`. */
+/** Returns an execution with a map `m`, whose items each have a node `q`. */
 function execution() {
   const frames = new Map<string, Frame>()
   const live = { frames } as unknown as Live
@@ -25,7 +25,7 @@ function execution() {
 const MANY = 'an execution has at most 1000 open gates, questions and awaited events'
 const LARGE = 'the open gates and questions of the execution are larger than 2 MiB together'
 
-test('a thousand may be open, and one more as soon as one has closed', () => {
+test('a thousand requests may be open, and one more as soon as one has closed', () => {
   const { open, close, drop } = execution()
   for (let n = 0; n < 1_000; n += 1) open(n)
   expect(() => open(1_000)).toThrow(MANY)
@@ -37,7 +37,7 @@ test('a thousand may be open, and one more as soon as one has closed', () => {
   expect(() => open(1_002)).toThrow(MANY)
 })
 
-test('two MiB may be open together, and more as soon as one has closed', () => {
+test('requests of two MiB together may be open, and more as soon as one has closed', () => {
   const { open, close } = execution()
   const half = 1_000_000
   open(0, half)
@@ -49,7 +49,7 @@ test('two MiB may be open together, and more as soon as one has closed', () => {
   expect(() => open(4, half)).toThrow(LARGE)
 })
 
-test('one that is opened again counts once, with its new size', () => {
+test('a request that is opened again counts once, with its new size', () => {
   const { open } = execution()
   for (let n = 0; n < 5; n += 1) open(0, 1_000_000)
   open(1, 1_000_000)
@@ -58,7 +58,7 @@ test('one that is opened again counts once, with its new size', () => {
   expect(() => open(3, 1_000_000)).toThrow(LARGE)
 })
 
-test('one that waits already stays open, whatever is open beside it', () => {
+test('a request that is already waiting stays open, regardless of other open requests', () => {
   const { open } = execution()
   for (let n = 0; n < 1_000; n += 1) open(n)
   open(5, 1_000_000, 'waiting')

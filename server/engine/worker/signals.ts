@@ -4,9 +4,12 @@ import type { Happening } from '../interpreter/happening.ts'
 import type { Fact, NodeState } from '../interpreter/state.ts'
 import type { Signal } from '../ports.ts'
 
-// From what others say to what the interpreter and the journal understand.
+// Converts messages from outside to happenings for the interpreter and facts for the journal.
 
-/** A result kept from the execution that is being retried: journalled anew, so that this journal alone says everything. */
+/**
+ * Returns the fact for a result kept from the retried execution. It is journalled again, so that this journal is
+ * complete on its own.
+ */
 export const keptFact = (id: string, node: NodeState, at: number): Fact => {
   const { attempt, output, blob, port, error } = node
   const data: JsonObject = { node_id: id, attempt, kept: true }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SECOND } from '#platform/clock'
 import { watchStandstill } from './standstill.ts'
 
-test('a process that stood still knows it until it has beaten again', () => {
+test('a process that stood still reports it until the next heartbeat', () => {
   let at = 0
   const standstill = watchStandstill(() => at)
   at += SECOND

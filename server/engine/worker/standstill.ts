@@ -1,16 +1,16 @@
 import { SECOND } from '#platform/clock'
 
-// A worker that was declared dead and lives was either kept from the database or stood still: stopped, or kept busy by an
-// execution. Only in the first case did its executions have nothing to do with it.
+// A worker that was declared dead although it is alive either could not reach the database or stood still: it was
+// stopped, or an execution kept it busy. Only in the first case were its executions certainly not the cause.
 
 const LOOK_EVERY = SECOND / 4
-/** Shorter than the silence after which others declare a worker dead. */
+/** Shorter than the time after which other workers declare a worker dead. */
 const STOOD_STILL = 2 * SECOND
 
 export type Standstill = {
-  /** Whether this process stood still since it last beat. */
+  /** Checks whether this process stood still since its last heartbeat. */
   happened(): boolean
-  /** It has beaten: what came before does not count any more. */
+  /** Call this after a heartbeat. Earlier standstills then no longer count. */
   forget(): void
   stop(): void
 }

@@ -3,9 +3,9 @@ import type { Database } from '#platform/db/pool'
 import type { ExecutionRow } from './claim-store.ts'
 import { ask } from './queries.ts'
 
-// What is asked before an execution is started.
+// The queries before an execution is started.
 
-/** What a caller gave an execution to be found and ordered by. */
+/** The labels by which a caller finds and orders executions. */
 export type Labelled = {
   priority: number | null
   tags: string[] | null
@@ -36,7 +36,7 @@ export const startStatements = (db: Pick<Database, 'enginePool'>) => {
       )[0]?.status,
     isGone: async (workspaceId: string): Promise<boolean> =>
       (await query('gone', 'select from gone_workspaces where workspace_id = $1', [workspaceId])).length > 0,
-    /** How an execution was started, to start it again. */
+    /** Returns how an execution was started, to start it again. */
     startOf: async (workspaceId: string, executionId: string) =>
       (
         await query<
@@ -61,7 +61,7 @@ export const startStatements = (db: Pick<Database, 'enginePool'>) => {
           [workspaceId, limit],
         )
       )[0]?.depth ?? 0,
-    /** Executions that the rules of their workflows keep waiting. */
+    /** Returns the number of executions that the rules of their workflows keep waiting, up to `limit`. */
     gateDepth: async (workspaceId: string, limit: number): Promise<number> =>
       (
         await query<{ depth: number }>(

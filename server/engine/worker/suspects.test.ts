@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(() => superuser.query('delete from executions'))
 afterAll(() => database?.drop())
 
-/** Those with the most crashes were due first. */
+/** Queues executions. Those with the most crashes are due first. */
 const queue = (crashes: number, count: number) =>
   superuser.query(
     `insert into executions (execution_id, workspace_id, definition_ref, status, trigger_kind, crashes, due_at)
@@ -26,7 +26,7 @@ const queue = (crashes: number, count: number) =>
     [workspaceId, crashes, count],
   )
 
-/** How many of each number of crashes are claimed. */
+/** Claims executions, and returns how many were claimed for each number of crashes. */
 const claim = async (room: number, perWorkspace = 100): Promise<Record<number, number>> => {
   const { rows } = await superuser.query<{ claimed: { crashes: number } }>(
     'select claimed from engine.claim_more($1, $2, 100, $3, 1000, $4)',
@@ -37,7 +37,7 @@ const claim = async (room: number, perWorkspace = 100): Promise<Record<number, n
   return counts
 }
 
-test('worker and database agree on what a suspect takes of the room', async () => {
+test('the worker and the database compute the same suspicion', async () => {
   const crashes = [0, 1, 2, 3, 4, 5]
   expect(crashes.map(suspicion)).toEqual([0, 0, 1, 4, 16, 16])
   const { rows } = await superuser.query('select engine.suspicion(n) as n from unnest($1::integer[]) as n', [crashes])
@@ -50,12 +50,12 @@ test.each([
   ['four with three', [0, 0, 20, 0], ROOM_FOR_SUSPECTS, { 3: 4 }],
   ['one that the next crash parks, alone', [3, 20, 20, 20], ROOM_FOR_SUSPECTS, { 1: 3, 4: 1 }],
   ['none of those while any other suspect runs', [3, 20, 0, 20], ROOM_FOR_SUSPECTS - 1, { 1: 3, 2: 15 }],
-])('of a backlog is claimed: %s', async (_what, backlog, room, expected) => {
+])('from a backlog this is claimed: %s', async (_what, backlog, room, expected) => {
   for (const [index, count] of backlog.entries()) await queue(index + 1, count)
   expect(await claim(room)).toEqual(expected)
 })
 
-test('suspects that do not fit keep nobody behind them from being claimed', async () => {
+test('suspects that do not fit do not block other executions', async () => {
   await queue(4, 50)
   await queue(0, 3)
   expect(await claim(ROOM_FOR_SUSPECTS - 1, 10)).toEqual({ 0: 3 })

@@ -11,11 +11,11 @@ import type { Store } from './store.ts'
 
 export const TICK = SECOND / 2
 const STRAYS_EVERY = 8
-/** Executions woken by one statement, and of one workspace among them. */
+/** The maximum number of executions that one statement wakes, in total and per workspace. */
 const WAKE = 1000
 const WAKE_OF_ONE = 250
 
-/** Twice a second: a heartbeat, a look at the other workers, and at whatever a lost hint may have left lying. */
+/** Runs twice a second: sends a heartbeat, checks the other workers, and finds work that a lost hint left behind. */
 export const startTicking = async (deps: {
   store: Store
   log: Logger
@@ -29,7 +29,7 @@ export const startTicking = async (deps: {
   /** Milliseconds between two ticks. */
   every: number
 }): Promise<{
-  /** When this worker last beat and was alive, on the monotonic clock. */
+  /** Returns the time of the last heartbeat at which this worker was alive, on the monotonic clock. */
   beatAt(): number
   stop(): Promise<void>
 }> => {
@@ -41,7 +41,7 @@ export const startTicking = async (deps: {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
-  /** Rows that say they are this worker's, and are not, twice in a row: they go back to the queue. */
+  /** Releases strays to the queue: rows that name this worker, but were unknown to it twice in a row. */
   const releaseStrays = async (workerId: string): Promise<void> => {
     const unknown = (await store.ownedBy(workerId)).filter((id) => !lives.has(id) && !claims.isArriving(id))
     const again = unknown.filter((id) => strays.has(id))
@@ -64,7 +64,10 @@ export const startTicking = async (deps: {
   let waking: Promise<void> | undefined
   let wokenLast = '00000000-0000-0000-0000-000000000000'
 
-  /** Portion by portion until none is due. Beside the ticks: however many are due, the heartbeat goes on. */
+  /**
+   * Wakes executions in portions until none is due. It runs beside the ticks, so that heartbeats continue however
+   * many are due.
+   */
   const wakeAll = async (): Promise<void> => {
     try {
       while (!stopped) {
@@ -82,7 +85,7 @@ export const startTicking = async (deps: {
 
   let chores: Promise<void> | undefined
 
-  /** What a beat has shown to be done. Beside the beats: a worker that is busy with it is not dead. */
+  /** Does the work that a tick has found. It runs beside the ticks, so that a busy worker is not declared dead. */
   const doChores = async (seen: Tick, workerId: string): Promise<void> => {
     try {
       const released = await buryDead(seen.beats, workerId)

@@ -3,7 +3,7 @@ import { makeTurns } from './turns.ts'
 
 const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('what one workspace has used up is not taken from another, and comes back with the next turn', async () => {
+test('the allowance of one workspace does not affect another, and is renewed in the next turn of the event loop', async () => {
   const turns = makeTurns()
   turns.now('a').left -= 1_000_000
   expect(turns.now('a').left).toBeLessThanOrEqual(0)
@@ -13,7 +13,7 @@ test('what one workspace has used up is not taken from another, and comes back w
   expect(turns.now('b').left).toBeGreaterThan(0)
 })
 
-test('all workspaces together have a limit in one turn', async () => {
+test('all workspaces together have a limit in one turn of the event loop', async () => {
   const turns = makeTurns()
   const allowed = Array.from({ length: 20 }, (_, n) => {
     const allowance = turns.now(`w${n}`)
@@ -25,7 +25,7 @@ test('all workspaces together have a limit in one turn', async () => {
   expect(allowed[0]).toBe(true)
 })
 
-test('what a workspace has used up comes back with its next slice', async () => {
+test('the allowance of a workspace is renewed with its next slice', async () => {
   const turns = makeTurns()
   turns.now('a').left = 0
   await turns.next('a')

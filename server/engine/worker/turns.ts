@@ -1,16 +1,17 @@
 import { type Slices, slices } from '#platform/slices'
 import type { Allowance } from '../interpreter/pass.ts'
 
-// Who computes when. Expressions are evaluated on the thread that answers requests; an execution with much to compute does
-// it in slices, and between two slices everybody else has at least as much time as the slice took. Workspaces take turns.
+// Decides which workspace computes when. Expressions are evaluated on the thread that answers requests. An execution
+// with much to compute does it in slices, and between two slices other work has at least as much time as the slice
+// took. Workspaces take turns.
 
-/** Steps of 30 ns: 2 ms for one workspace, 6 ms for all of them, in one turn of the event loop. */
+/** A step takes 30 ns: 2 ms for one workspace and 6 ms for all workspaces, in one turn of the event loop. */
 const WORKSPACE_STEPS = 70_000
 const TURN_STEPS = 200_000
 export type Turns = {
-  /** What this workspace may still compute in the present turn of the event loop. */
+  /** Returns what this workspace may still compute in the current turn of the event loop. */
   now(workspaceId: string): Allowance
-  /** Resolves in a later turn of the event loop, when it is the workspace's turn. */
+  /** Resolves in a later turn of the event loop, when it is the turn of the workspace. */
   next(workspaceId: string): Promise<void>
 }
 

@@ -3,12 +3,15 @@ import type { Store } from './store.ts'
 
 type Unbegun = { workspaceId: string; executionId: string; epoch: number; nodes: NodeAttempt[] }
 
-/** Nodes whose start a worker recorded at most and whose effects it did not begin: whoever goes on with them is told. */
+/**
+ * Nodes whose start was recorded at most and whose effects this worker did not start. The worker that continues them
+ * receives a message.
+ */
 export function makeUnbegun(store: Store) {
   const known: Unbegun[] = []
   return {
     note: (one: Unbegun): void => void known.push(one),
-    /** Once all appends of the old name have heard what became of them. */
+    /** Sends the messages after all appends of the old identity have been answered. */
     async tell(): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve))
       for (let one = known[0]; one; one = known[0]) {

@@ -4,19 +4,22 @@ import type { BlobRef, EndedExecution, Signal } from '../ports.ts'
 import type { PlatformWait } from './patience.ts'
 import { ask } from './queries.ts'
 
-// What executions wait for, and what is told to them.
+// The statements for the waits of executions, and for messages to them.
 
-/** What was found about an execution whose waits were compared with what they name; no status where it is gone. */
+/**
+ * The result of comparing the waits of an execution with what they name. The status is null if the execution no
+ * longer exists.
+ */
 export type CheckedWait = {
   workspace_id: string
   execution_id: string
   status: string | null
-  /** Everyone who must know of its end knows. */
+  /** The end was reported to everything that must know of it. */
   is_told: boolean | null
   faults: { node_path: string; is_left: boolean; why: string }[]
 }
 
-/** Whether the last fact of one that failed says so; only of one whose parent asks. */
+/** Whether the last fact of a failed execution calls the failure permanent. Only for an execution with a parent. */
 export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id is not null then (
     select (u.data ->> 'permanent')::boolean
     from (select * from events v where v.execution_id = executions.execution_id order by v.seq desc limit 1) v,
@@ -26,14 +29,14 @@ export const IS_PERMANENT = `case when status = 'failed' and parent_execution_id
 export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
   const query = <Row>(name: string, text: string, values: unknown[]) => ask<Row>(db.enginePool, name, text, values)
   return {
-    /** A portion of the executions whose waits are to be compared with what they name. */
+    /** Returns a portion of the executions whose waits must be compared with what they name. */
     checkWaits: (limit: number) => query<CheckedWait>('check-waits', 'select * from engine.check_waits($1)', [limit]),
     waitsAreRight: async (waits: Pick<CheckedWait, 'workspace_id' | 'execution_id'>[]): Promise<void> => {
       if (waits.length === 0) return
       const ids = [waits.map(({ workspace_id }) => workspace_id), waits.map(({ execution_id }) => execution_id)]
       await query('waits-right', 'select engine.waits_are_right($1, $2)', ids)
     },
-    /** Its end is told once more. */
+    /** Lets the end of the execution be reported once more. */
     tellAgain: (workspaceId: string, executionId: string) =>
       query(
         'tell-again',
@@ -42,7 +45,7 @@ export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
       ),
     releaseOrphans: async (): Promise<number> =>
       (await query<{ n: number }>('orphans', 'select engine.release_orphans() as n', []))[0]?.n ?? 0,
-    /** What an execution that runs waits for because the service itself is in trouble, for people to see. */
+    /** Stores the wait of a running execution for the end of a platform fault, so that users can see it. */
     notePlatformWait: (wait: PlatformWait) =>
       query(
         'note-platform',
@@ -58,7 +61,7 @@ export const waitStatements = (db: Pick<Database, 'enginePool'>) => {
         'delete from platform_waits where workspace_id = $1 and execution_id = $2 and node_path = $3',
         [wait.workspaceId, wait.executionId, wait.nodePath],
       ),
-    /** The worker that wrote them is gone; the one that goes on with the execution writes its own. */
+    /** Deletes waits of workers that are gone. The worker that continues an execution writes its own. */
     forgetOldPlatformWaits: () =>
       query('forget-platforms', `delete from platform_waits where until < now() - interval '10 minutes'`, []),
     findChild: async (workspaceId: string, executionId: string) =>

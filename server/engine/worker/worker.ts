@@ -37,7 +37,7 @@ import { startTicking, TICK } from './tick.ts'
 import { makeTurns } from './turns.ts'
 import { makeUnbegun } from './unbegun.ts'
 
-/** Silent for longer, a worker is not ready: others have declared it dead by then. */
+/** After this time without a heartbeat, a worker is not ready: other workers have declared it dead by then. */
 const SILENT = 5 * SECOND
 const PARKED = 10_000
 const TAKE_UP = SECOND / 4
@@ -52,45 +52,48 @@ export type WorkerDeps = {
   limits: WorkerLimits
   startChild: EffectDeps['startChild']
   areaCalls: AreaCalls
-  /** Which release this process is. */
+  /** The release number of this process. */
   release: number
-  /** Milliseconds between two ticks; others than half a second only in tests. */
+  /** Milliseconds between two ticks. Half a second by default; only tests set it. */
   tickMs?: number | undefined
-  /** Between two tries of what met trouble of the service; shorter ones only in tests. */
+  /** The pauses between retries after a fault of the platform. Only tests set shorter ones. */
   pauses?: Pauses | undefined
-  /** Executions that ended and whose end somebody wants to know. */
+  /** Called when executions have ended whose end must be reported. */
   tell(): void
-  /** The rules of this workflow may have something to decide. */
+  /** Called when the rules of this workflow may have something to decide. */
   decideSoon(workspaceId: string, workflowId: string): void
 }
 
 export type Worker = {
   journal(): Journal
   loadDefinition(workspaceId: string, ref: string): Promise<Definition>
-  /** Whether this release knows everything in it. */
+  /** Checks whether this release knows everything in the definition. */
   understands(definition: Definition): boolean
-  /** Whether an execution started now may be this worker's from birth. */
+  /** Checks whether this worker can own a new execution from its start. */
   hasRoomFor(workspaceId: string): boolean
-  /** Starts and owns it. False when its idempotency key or its id is taken. */
+  /** Starts and owns the execution. Returns false if its idempotency key or its id already exists. */
   begin(at: { workspaceId: string; executionId: string }, start: StartRow, definition: Definition): Promise<boolean>
   claimSoon(): void
-  /** Somebody wrote to this execution, or queued it; to any, without an id. */
+  /** Called when this execution was queued or received a message. Without an id, any execution may be affected. */
   nudged(executionId: string): void
-  /** Where this execution was parked here and there is room for it: it may be claimed with the message that ends its wait. */
+  /**
+   * Returns a hand-over if this execution was parked here and there is room for it: it can be claimed with the
+   * message that ends its wait.
+   */
   offer(executionId: string): HandOver | undefined
   running(): number
-  /** Disagreements between executions and what they wait for that this process has mended. */
+  /** The number of repaired inconsistencies between executions and what they wait for. */
   mended(): number
-  /** Errors of the service itself that executions met here. */
+  /** The number of platform faults that executions met in this process. */
   platformErrors(): EngineCounts['platform_errors']
-  /** Whether it beats. */
+  /** Checks whether the worker sends heartbeats. */
   ready(): boolean
   stop(): Promise<void>
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
 
-/** What an execution gave itself and cannot be stored is refused as the database would refuse it. */
+/** Serializes a value of the execution. Throws as the database would if the value cannot be stored. */
 const storableText = async (value: unknown, workspaceId: string): Promise<string> => {
   try {
     return await textInSlices(value, workspaceId)
@@ -141,7 +144,7 @@ const variablesFor = async (ports: EnginePorts, workspaceId: string, start: Star
     ? variablesAtStart(ports, workspaceId, definition, start.snapshot?.vars, { isChild: (start.depth ?? 0) > 0 })
     : undefined
 
-/** What is claimed next does not wait for one that has much to compute before it goes on. */
+/** The next claim does not wait for an execution that has much to compute before it continues. */
 const takeUp = async (live: Live, log: Logger): Promise<void> => {
   const begun = live.begin()
   const isLate = await Promise.race([begun.then(() => false), pause(TAKE_UP).then(() => true)])
@@ -156,7 +159,9 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const { db, store, ports, hints, clock, log, limits } = deps
   const lives = makeLives(limits)
   const turns = makeTurns()
-  /** The workspaces of executions that were parked here: claimed by name, they go on sooner. */
+  /**
+   * The workspaces of executions that were parked here. These executions are claimed by id, so they continue sooner.
+   */
   const parked = makeLru<string>(PARKED)
   let stopping = false
 
@@ -194,7 +199,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
     if (how === 'ended' && told) deps.tell()
     if (how === 'ended' && ports.finished) ports.finished(finishedRun(live, clock.now()))
     if (how === 'parked') parked.set(owned.executionId, owned.workspaceId)
-    // Its place may be free.
+    // The place of the execution may be free now.
     if (how !== 'abandoned' && owned.isGated && owned.workflowId) deps.decideSoon(owned.workspaceId, owned.workflowId)
     if (claims.queueKnown()) claims.soon()
   }
@@ -294,7 +299,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
       stopping = true
       await checks.stop()
       await claims.stop()
-      // It beats until it has nothing left: others would take a worker that drains for longer than three seconds for dead.
+      // Heartbeats continue while the worker drains: other workers would declare it dead after three seconds.
       await lives.drain()
       await ticking.stop()
       await identities.stop()
