@@ -30,7 +30,7 @@ const definition = { nodes: [{ id: 'n', type: 'set', args: { values: {} } }], ed
 async function workflow(person: TestPerson = world.owner): Promise<string> {
   return (await person.call('POST', '/api/workflows', { body: { name: 'Orders', definition } })).body.workflow_id
 }
-/** Figures as the engine would have written them. */
+/** Adds figures to `run_counts` in the form in which the engine writes them. */
 const ran = (workflowId: string, status: string, runs: number, trigger = 'user'): Promise<unknown> =>
   service.sql(
     `insert into run_counts as f (workspace_id, span, at, workflow_id, trigger_kind, status, error_code, runs, duration_ms)
@@ -43,7 +43,7 @@ async function make(body: object, person: TestPerson = world.owner): Promise<Ans
   expect(made.status, made.text).toBe(201)
   return made.body
 }
-/** Looked at once more, and what followed. */
+/** Makes the rule due, waits until it has been checked and returns it. */
 async function looked(ruleId: string): Promise<Answer['body']> {
   const [{ now } = { now: new Date() }] = await service.sql<{ now: Date }>(
     'update alert_rules set next_check_at = now() where rule_id = $1 returning now() as now',
@@ -60,7 +60,7 @@ const told = async (person: TestPerson = world.owner): Promise<string[]> =>
     .filter((kind: string) => kind.startsWith('alert.'))
 
 describe('a rule', () => {
-  test('fires once, stays quiet while it goes on, and says once when it is over', async () => {
+  test('fires once, is not repeated while it still fires, and reports once that it is resolved', async () => {
     const id = await workflow()
     const rule = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 4 })
     expect(await looked(rule.rule_id)).toMatchObject({ state: 'ok', value: null })
@@ -76,7 +76,7 @@ describe('a rule', () => {
     expect((await told()).sort()).toEqual(['alert.firing', 'alert.resolved'])
   })
 
-  test('about the workspace leaves out records of jobs; one about their workflow counts them', async () => {
+  test('for a workspace ignores the records of jobs; a rule for their workflow counts them', async () => {
     const id = await workflow()
     await ran(id, 'failed', 6)
     await ran(id, 'succeeded', 6)
@@ -96,7 +96,7 @@ describe('a rule', () => {
     expect(await value({ kind: 'duration', workflow_id: id, threshold: 100 })).toBeLessThan(0.1)
   })
 
-  test('that is silenced tells nobody, and tells afterwards where it still fires', async () => {
+  test('notifies no user while it is silenced, and notifies later if it still fires', async () => {
     const id = await workflow()
     const rule = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1 })
     const path = `/api/alert-rules/${rule.rule_id}`
@@ -110,7 +110,7 @@ describe('a rule', () => {
     expect(await told()).toEqual(['alert.firing'])
   })
 
-  test('tells by mail, through a channel and to event destinations', async () => {
+  test('notifies by mail, through a channel and to event destinations', async () => {
     const id = await workflow()
     const template = await world.owner.call('POST', '/api/templates', { body: { name: 'Desk', workflow_ids: [id] } })
     const channel = await world.owner.call('POST', '/api/gateway/channels', {
@@ -189,7 +189,7 @@ describe('a rule', () => {
     expect(await of({ kind: 'budget', threshold: 0.5 })).toMatchObject({ state: 'firing', value: 0.6 })
   })
 
-  test('that is off is not looked at, and one of a deleted workflow does not fire', async () => {
+  test('is not checked while it is disabled, and does not fire after its workflow is deleted', async () => {
     const id = await workflow()
     await ran(id, 'failed', 1)
     const off = await make({ kind: 'failure_rate', workflow_id: id, threshold: 0.5, min_runs: 1, enabled: false })
@@ -200,8 +200,8 @@ describe('a rule', () => {
   })
 })
 
-describe('who', () => {
-  test('sees a workflow has it watched; the workspace is its owners’ to watch', async () => {
+describe('the access to alert rules', () => {
+  test('lets a user watch a workflow that they can see; only owners watch the workspace', async () => {
     const theirs = await workflow(world.member)
     const rule = await make({ kind: 'silence', threshold: 60, workflow_id: theirs }, world.member)
     expect(rule.people).toEqual([world.member.id])
@@ -222,7 +222,7 @@ describe('who', () => {
     expect(await list(world.stranger)).toEqual([])
   })
 
-  test('no longer sees the workflow is no longer told', async () => {
+  test('excludes recipients who cannot see the workflow from notifications', async () => {
     const id = await workflow()
     const rule = await make({
       kind: 'failure_rate',
@@ -243,12 +243,12 @@ describe('who', () => {
     [{ kind: 'duration', threshold: 1, window_s: 301 }],
     [{ kind: 'duration', threshold: 1, window_s: 0 }],
     [{ kind: 'weather', threshold: 1 }],
-  ])('asks for %j is refused', async (body) => {
+  ])('rejects a rule with %j', async (body) => {
     const { status } = await world.owner.call('POST', '/api/alert-rules', { body: { name: 'x', ...body } })
     expect(status).toBe(422)
   })
 
-  test('has a hundred rules has no more', async () => {
+  test('allows at most a hundred rules in a workspace', async () => {
     await service.sql(
       `insert into alert_rules (workspace_id, rule_id, name, kind, threshold, window_s, min_runs, people, mail, enabled)
        select $1, gen_random_uuid(), 'x', 'silence', 60, 900, 5, '{}', false, false from generate_series(1, 100)`,
@@ -268,7 +268,7 @@ test.each([
   [{ told: false, silenced: false }, false, null],
   [{ told: false, silenced: true }, true, null],
   [{ told: true, silenced: true }, false, null],
-] as const)('%j that fires: %s tells %s', (rule, isFiring, expected) => {
+] as const)('a rule with %j and firing = %s sends the notification %s', (rule, isFiring, expected) => {
   expect(toTell(rule, isFiring)).toBe(expected)
 })
 
@@ -278,6 +278,6 @@ test.each([
   ['silence', 200_000, 86_400, 'No run was started for 2 days. The limit is 24 h.'],
   ['budget', 0.805, 0.8, '80.5 % of a budget are spent. The limit is 80 %.'],
   ['budget', null, 0.8, 'Too few runs to say more. The limit is 80 %.'],
-] as const)('%s of %s is said in words', (kind, value, threshold, expected) => {
+] as const)('the message for %s = %s states the value and the limit', (kind, value, threshold, expected) => {
   expect(bodyOf({ kind, workflow: null, value, threshold, window_s: 900 })).toBe(`The workspace: ${expected}`)
 })

@@ -11,11 +11,17 @@ export type Watched = {
   created_at: Date
 }
 
-/** Records of jobs count where the rule is about their workflow. Among all runs of a workspace they would crowd out all others. */
+/**
+ * Counts the records of jobs only in a rule for one workflow. In a rule for the workspace they would outnumber all
+ * other executions.
+ */
 const COUNTED = `($2::uuid is not null or trigger_kind <> 'job')`
 const TIMED = `(measure = 'duration' or ($2::uuid is not null and measure = 'job_duration'))`
 
-/** What was measured, and of how many runs where that says something. Null: too little to say anything. */
+/**
+ * The measured value and, if useful to the reader, the number of executions behind it. Null if there is too little
+ * data.
+ */
 export type Measured = { value: number; runs?: number } | null
 
 const SINCE = `date_bin('5 minutes', now() - make_interval(secs => $3), 'epoch')`
@@ -41,7 +47,7 @@ async function duration(tx: Tx, { workspace_id, workflow_id, window_s, min_runs 
   return found === null || runs < min_runs ? null : { value: found.p95 / 1000, runs }
 }
 
-/** The one that is next in the queue waits longest, priorities aside. */
+/** Apart from priorities, the next execution in the queue has waited longest. */
 async function queueAge(tx: Tx, { workspace_id, workflow_id }: Watched): Promise<Measured> {
   const oldest = await tx.maybe<{ age_s: number }>(
     `select extract(epoch from now() - greatest(created_at, least(due_at, now())))::double precision as age_s from executions
@@ -51,7 +57,10 @@ async function queueAge(tx: Tx, { workspace_id, workflow_id }: Watched): Promise
   return { value: Math.max(0, oldest?.age_s ?? 0) }
 }
 
-/** Trials and runs of suites are no sign of life. What was never run is silent since it is watched. */
+/**
+ * Trials and executions of suites do not end a silence. For a workflow that was never executed, silence starts when
+ * the rule is created.
+ */
 async function silence(tx: Tx, { workspace_id, workflow_id, created_at }: Watched): Promise<Measured> {
   const newest =
     workflow_id === null
@@ -69,7 +78,7 @@ async function silence(tx: Tx, { workspace_id, workflow_id, created_at }: Watche
   return { value: Math.max(0, (now.getTime() - last.getTime()) / 1000) }
 }
 
-/** Of all budgets that it falls under, the one that is spent most. */
+/** Returns the highest spent share among the budgets that apply to the rule. */
 async function budget(tx: Tx, { workspace_id, workflow_id }: Watched): Promise<Measured> {
   const { share } = await tx.row<{ share: number | null }>(
     `select max(coalesce((select sum(d.cost) from usage_days d where d.workspace_id = b.workspace_id

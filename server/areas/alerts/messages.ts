@@ -5,7 +5,8 @@ import { toWire } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { type Mail, MailFailure } from '#providers/mail/index'
 
-// Mails and messages of alerts leave after the transaction that made them. Both providers know the key of what they have sent.
+// Mails and channel messages are sent after the transaction that created them has committed. Both providers deduplicate
+// by key.
 
 export type MessageDependencies = {
   db: Database
@@ -27,7 +28,7 @@ type Message = {
 
 const MAX_ATTEMPTS = 10
 
-/** Only to people who are in the workspace and may see the workflow now. */
+/** Selects the addresses only of people who are in the workspace and can see the workflow now. */
 const READ = `select m.subject, m.body, m.attempts, r.config_id, r.channel_to, array(
     select u.email from memberships s join users u on u.user_id = s.user_id
     where s.workspace_id = r.workspace_id and s.user_id = any(r.people) and s.role <> 'guest' and (r.workflow_id is null or s.role = 'owner'

@@ -7,7 +7,8 @@ import { newId } from '#platform/ids'
 import { type AlertRule, type AlertRulePatch, MAX_RULES, type NewAlertRule } from './schema.ts'
 import * as store from './store.ts'
 
-// Anyone who sees a workflow may have it watched; owners of the workspace watch all of it, and manage every rule.
+// Any user who can see a workflow may watch it. Owners of the workspace may also watch the whole workspace and manage
+// every rule.
 
 type ById = { rule_id: string }
 

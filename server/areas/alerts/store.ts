@@ -6,7 +6,7 @@ const columns = `r.rule_id, r.name, r.kind, r.workflow_id, r.threshold, r.window
   case when r.config_id is not null then json_build_object('config_id', r.config_id, 'to', r.channel_to) end as channel, r.enabled,
   r.silenced_until, r.state, r.since, r.value, r.checked_at, r.created_by, r.created_at, r.updated_at`
 
-/** `$2` is the caller, `$3` whether they own the workspace. */
+/** `$2` is the caller; `$3` is true if the caller owns the workspace. */
 const SEEN = `(r.workflow_id is null or $3 or r.created_by = $2 or exists (select from workflows w where w.workspace_id = r.workspace_id
     and w.workflow_id = r.workflow_id and w.deleted_at is null and w.owner_id = $2)
   or exists (select from workflow_people m where m.workspace_id = r.workspace_id and m.workflow_id = r.workflow_id and m.user_id = $2))`
@@ -41,7 +41,7 @@ export const findSeenRule = (
     ruleId,
   ])
 
-/** Two that count the rules of a workspace take turns. */
+/** Serializes the counts of one workspace. */
 export async function countRules(tx: Tx, workspaceId: string): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('alert_rules ' || $1, 0))`, [workspaceId])
   return (
@@ -78,7 +78,7 @@ export const insertRule = (
     ],
   )
 
-/** What is changed is looked at again at once. */
+/** Makes the rule due, so that the change takes effect at once. */
 export const updateRule = (tx: Tx, workspaceId: string, ruleId: string, patch: AlertRulePatch): Promise<number> =>
   tx.count(
     `update alert_rules set name = coalesce($3, name), threshold = coalesce($4, threshold), window_s = coalesce($5, window_s),
@@ -108,7 +108,7 @@ export const updateRule = (tx: Tx, workspaceId: string, ruleId: string, patch: A
 export const deleteRule = (tx: Tx, workspaceId: string, ruleId: string): Promise<number> =>
   tx.count('delete from alert_rules where workspace_id = $1 and rule_id = $2', [workspaceId, ruleId])
 
-/** Of these people, those who are in the workspace and no guests. */
+/** Returns the given people who are members of the workspace and not guests. */
 export const membersAmong = async (tx: Tx, workspaceId: string, people: readonly string[]): Promise<Set<string>> =>
   new Set(
     (

@@ -6,8 +6,8 @@ import { type Measured, measure, type Watched } from './measure.ts'
 import type { AlertRule } from './schema.ts'
 import { bodyOf } from './words.ts'
 
-// One look at one rule: what it measures, what its state is then, and whether people must hear of it. All of it is one transaction,
-// so that each change is told once, whichever process looks.
+// Checks one rule: measures it, updates its state and notifies people if needed. All of this is one transaction, so
+// that each change is reported once, even if several processes check rules.
 
 const CHECK_EVERY_S = 30
 
@@ -27,14 +27,14 @@ const TAKE = `select r.workspace_id, r.rule_id, r.name, r.kind, r.workflow_id, r
   from alert_rules r left join workflows w on w.workspace_id = r.workspace_id and w.workflow_id = r.workflow_id and w.deleted_at is null
   where r.workspace_id = $1 and r.rule_id = $2 and r.enabled and r.next_check_at <= now() for update of r skip locked`
 
-/** What follows for people. Pure, so that it can be read as a table. */
+/** Returns the notification to send. Pure, so that a table of cases can test it. */
 export function toTell(rule: { told: boolean; silenced: boolean }, isFiring: boolean): 'firing' | 'resolved' | null {
   if (isFiring === rule.told) return null
   if (rule.silenced) return null
   return isFiring ? 'firing' : 'resolved'
 }
 
-/** People who no longer see the workflow, or have left the workspace, are told nothing of it. */
+/** Leaves out people who can no longer see the workflow or have left the workspace. */
 const recipientsOf = async (tx: Tx, rule: Row): Promise<string[]> =>
   (
     await tx.rows<{ user_id: string }>(
@@ -84,7 +84,7 @@ async function tell(tx: Tx, rule: Row, what: 'firing' | 'resolved', measured: Me
     )
 }
 
-/** False where another process looked, or there is nothing to look at. */
+/** Returns false if another process checks the rule or the rule is not due. */
 export const checkRule = (db: Database, workspaceId: string, ruleId: string): Promise<boolean> =>
   db.tenant({ workspaceId, userId: null }, async (tx) => {
     const rule = await tx.maybe<Row>(TAKE, [workspaceId, ruleId])
@@ -93,7 +93,7 @@ export const checkRule = (db: Database, workspaceId: string, ruleId: string): Pr
     const isFiring = measured !== null && measured.value >= rule.threshold
     const what = toTell(rule, isFiring)
     if (what !== null) await tell(tx, rule, what, measured)
-    // A silenced rule that is over before anybody was told of it is not told at all.
+    // A silenced rule that resolves before any notification was sent sends none.
     const told = what === null ? rule.told : what === 'firing'
     await tx.count(
       `update alert_rules set state = $3, since = case when state = $3 then since else now() end, value = $4, told = $5,

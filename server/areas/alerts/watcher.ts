@@ -6,12 +6,12 @@ import { checkRule, findDueRules } from './watch.ts'
 const LOOK_EVERY = 2 * SECOND
 const AT_ONCE = 50
 
-/** Looks at rules that are due and sends what they have to say. Several processes may do so at once. */
+/** Checks the rules that are due and sends their messages. Several processes may do this at the same time. */
 export function makeAlertWatcher(deps: MessageDependencies): Omit<Looking, 'wake'> {
   const { db, log } = deps
   let isStopped = false
 
-  /** One that fails keeps no other from being looked at; it stays due. */
+  /** A failure does not stop the rest. The failed rule or message stays due. */
   const each = async <T>(what: string, all: T[], work: (one: T) => Promise<unknown>): Promise<void> => {
     for (const one of all) {
       if (isStopped) return

@@ -35,7 +35,7 @@ const measured = ({ kind, value, window_s, runs }: Said): string => {
 
 const isShare = (kind: AlertKind): boolean => kind === 'failure_rate' || kind === 'budget'
 
-/** What people read: where, what was measured, and what the limit is. */
+/** Returns the text of a notification: the workflow or workspace, the measured value and the limit. */
 export const bodyOf = (said: Said): string =>
   `${said.workflow === null ? 'The workspace' : `"${said.workflow}"`}: ${measured(said)} The limit is ${
     isShare(said.kind) ? percent(said.threshold) : span(said.threshold)

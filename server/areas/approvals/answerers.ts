@@ -1,13 +1,12 @@
 import type { Json } from '#model/definition'
 import { fromWire } from '#platform/ids'
 
-// Who may answer a question.
-
-/** One line of `who`, with the uuid of its person or team. */
+/** One entry of `who`, with the uuid of its person or team. */
 export type Named = { kind: 'user' | 'team' | 'role'; id: string; ref: string | null }
 
-// Whether a person may answer question q of workspace $1 now: the same rule as `question_answerers`, which names them all,
-// asked of one by look-ups alone. As a function it is planned anew with every call (0.4 ms of the way from answer to resumed).
+// Returns the SQL condition that is true if a person may answer question q of workspace $1 now. It is the same rule as
+// the SQL function `question_answerers`, which lists all answerers, but it checks one person by index lookups. A
+// function would be planned again with every call (0.4 ms of the time from the answer to the resumed execution).
 export const isFor = (
   person: string,
 ): string => `exists (select from memberships asks where asks.workspace_id = $1 and asks.user_id = ${person} and (
@@ -21,7 +20,10 @@ export const isFor = (
       or (line ->> 'kind' = 'team' and exists (select from team_members t
         where t.workspace_id = $1 and t.team_id = (line ->> 'ref')::uuid and t.user_id = ${person}))))))`
 
-/** The people and teams that may answer, each with a kind: an id alone is a person's. An id of another workspace finds nobody in this one. */
+/**
+ * Returns the people, teams and roles that may answer, each with a kind. A plain id is a person's id. An id of
+ * another workspace matches no person.
+ */
 export const namedIn = (who: Json | undefined): string | null =>
   Array.isArray(who) ? JSON.stringify(who.map(toNamed)) : null
 

@@ -76,7 +76,7 @@ const read = async (gate: Gate, as: TestPerson = world.owner): Promise<Gate> =>
   (await as.call('GET', `/api/approvals/${gate.request_id}`)).body
 
 describe('gates', () => {
-  test('one vote opens an `any` gate, and the execution goes on through its port', async () => {
+  test('one vote opens an `any` gate, and the execution continues through its port', async () => {
     const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
     expect(gate).toMatchObject({ status: 'open', outstanding: [{ id: world.member.id }], unsatisfiable: false })
     const waiting = await until(async () => {
@@ -102,7 +102,7 @@ describe('gates', () => {
     ])
   })
 
-  test('a rejection that makes the quorum unreachable rejects at once; `all` needs everybody', async () => {
+  test('a rejection that makes the quorum unreachable rejects at once; `all` needs every approver', async () => {
     const both = { approvers: [person(world.member), person(world.viewer)], quorum: 'all' }
     const { execution, gate } = await openGate(both)
     await vote(world.viewer, gate, 'reject')
@@ -114,7 +114,7 @@ describe('gates', () => {
     expect(await ended(second.execution)).toMatchObject({ results: 'paid' })
   })
 
-  test('a CEL quorum counts people; a holder of a veto role rejects alone', async () => {
+  test('a CEL quorum counts people; a single rejection from a veto role rejects the gate', async () => {
     const third = await makePerson(service())
     await join(service(), world.workspace, third, 'member')
     const approvers = [person(world.member), person(world.viewer), person(third)]
@@ -130,7 +130,7 @@ describe('gates', () => {
     expect(await ended(vetoed.execution)).toMatchObject({ results: 'refused' })
   })
 
-  test('the person who started the execution may not approve it, unless the policy says so', async () => {
+  test('the person who started the execution may not approve it, unless the policy allows it', async () => {
     const { gate } = await openGate({ approvers: [person(world.owner), person(world.member)], quorum: 'any' })
     const refused = await vote(world.owner, gate)
     expect(refused.status).toBe(403)
@@ -139,7 +139,7 @@ describe('gates', () => {
     expect((await vote(world.owner, allowed.gate)).status).toBe(201)
   })
 
-  test('fifty parallel votes of one person are one vote and one resume', async () => {
+  test('fifty parallel votes of one person count as one vote and one resume', async () => {
     const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
     const answers = await fiftyTimes(() => vote(world.member, gate))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -149,27 +149,27 @@ describe('gates', () => {
     expect(events.body.items.filter(({ type }: { type: string }) => type === 'approval.resolved')).toHaveLength(1)
   })
 
-  test('a vote is bound to the payload that was seen', async () => {
+  test('a vote is bound to the payload that the voter saw', async () => {
     const { gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
     const { status, body } = await vote(world.member, { ...gate, payload_sha256: 'f'.repeat(64) })
     expect([status, body.code]).toEqual([409, 'payload_changed'])
     expect((await read(gate)).votes).toEqual([])
   })
 
-  test('a closed gate takes no vote, and a cancelled execution closes its gate', async () => {
+  test('a closed gate accepts no vote, and a cancelled execution closes its gate', async () => {
     const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any' })
     await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
     await until(async () => (await read(gate)).status === 'cancelled', 'the gate to close')
     expect((await vote(world.member, gate)).body.code).toBe('gate_closed')
     const decided = await openGate({ approvers: [person(world.member), person(world.viewer)], quorum: 'any' })
     await vote(world.member, decided.gate)
-    // Whose vote it was comes before what it was about: no role 403, a second vote, then the closed gate.
+    // The voter is checked before the gate: first the right to vote (403), then a second vote, then the closed gate.
     expect((await vote(world.owner, decided.gate)).status).toBe(403)
     expect((await vote(world.member, decided.gate)).body.code).toBe('already_voted')
     expect((await vote(world.viewer, decided.gate)).body.code).toBe('gate_closed')
   })
 
-  test('a due gate is expired and counts as its policy says', async () => {
+  test('a gate that is past its due time expires with the outcome of its policy', async () => {
     const { execution, gate } = await openGate({
       approvers: [person(world.member)],
       quorum: 'any',
@@ -180,7 +180,7 @@ describe('gates', () => {
     expect(await read(gate)).toMatchObject({ status: 'expired', outcome: 'approved' })
   })
 
-  test('a voter is reminded half way to the due time', async () => {
+  test('a voter is reminded when half of the time to the due time has passed', async () => {
     const { gate } = await openGate({ approvers: [person(world.member)], quorum: 'any', due_in_s: 8 })
     const kinds = async (): Promise<string[]> => {
       const told = await world.member.call('GET', '/api/notifications?limit=200')
@@ -193,7 +193,7 @@ describe('gates', () => {
     expect(before.sort()).toEqual(['approval.reminder', 'approval.requested'])
   })
 
-  test('an execution that waits for a gate says when it is due, not when people are reminded', async () => {
+  test('an execution that waits for a gate shows its due time, not the time of the reminder', async () => {
     const { execution, gate } = await openGate({ approvers: [person(world.member)], quorum: 'any', due_in_s: 3_600 })
     const waiting = await until(async () => {
       const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
@@ -203,7 +203,7 @@ describe('gates', () => {
     expect(waiting.waiting_for).toMatchObject([{ kind: 'approval', until: gate.due_at }])
   })
 
-  test('an escalated gate asks the second list', async () => {
+  test('an escalated gate asks the approvers in escalate_to', async () => {
     const escalating = {
       approvers: [person(world.viewer)],
       quorum: 'any',
@@ -213,7 +213,7 @@ describe('gates', () => {
     const early = await openGate({ ...escalating, due_in_s: 3_600 })
     expect((await vote(world.member, early.gate)).status).toBe(404)
     const { execution, gate } = await openGate({ ...escalating, due_in_s: 2 })
-    // Time enough for the vote, however busy the machine is.
+    // Leaves enough time for the vote even on a busy machine.
     await service().sql(
       `update approval_requests set policy = jsonb_set(policy, '{due_in_s}', '3600'),
          due_at = case when escalated then now() + interval '1 hour' else due_at end where request_id = $1`,
@@ -224,7 +224,7 @@ describe('gates', () => {
     expect(await ended(execution)).toMatchObject({ results: 'paid' })
   })
 
-  test('a vote can be handed to a colleague, once', async () => {
+  test('a vote can be delegated to a colleague, and its former holder can no longer vote', async () => {
     const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
     const handed = await world.viewer.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
       body: { user_id: world.member.id },
@@ -238,7 +238,7 @@ describe('gates', () => {
     expect((await vote(world.member, gate)).status).toBe(201)
   })
 
-  test('a vote handed on is written down, goes back if it is handed back, and is with its giver when the holder leaves', async () => {
+  test('a delegation is audited, can be delegated back, and returns to the approver when the delegate leaves', async () => {
     const colleague = await makePerson(service())
     await join(service(), world.workspace, colleague, 'member')
     const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
@@ -263,7 +263,7 @@ describe('gates', () => {
     expect((await vote(world.viewer, gate)).status).toBe(201)
   })
 
-  test('a guest is handed no vote', async () => {
+  test('a vote cannot be delegated to a guest', async () => {
     const { gate } = await openGate({ approvers: [person(world.viewer)], quorum: 'any' })
     const handed = await world.viewer.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
       body: { user_id: world.guest.id },
@@ -272,7 +272,7 @@ describe('gates', () => {
     expect((await read(gate)).outstanding).toMatchObject([{ id: world.viewer.id }])
   })
 
-  test('one approver alone may stand in escalate_to', async () => {
+  test('escalate_to accepts a single approver without a list', async () => {
     const { gate } = await openGate({
       approvers: [person(world.viewer)],
       quorum: 'any',
@@ -284,7 +284,7 @@ describe('gates', () => {
     expect(await read(gate)).toMatchObject({ policy: { escalate_to: [person(world.member)] } })
   })
 
-  test('when somebody leaves, a gate that is held by a vote at that moment is looked at afterwards; no other waits for it', async () => {
+  test('when a person leaves, a gate locked by a vote is rechecked after the vote, and other gates do not wait for it', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const [held, free] = [
@@ -307,7 +307,7 @@ describe('gates', () => {
     await until(async () => (await rechecks()).length === 0, 'nothing to look at')
   })
 
-  test('a gate that only waited for somebody who leaves opens', async () => {
+  test('a gate that waited only for a person who leaves opens', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const { execution, gate } = await openGate({ approvers: [person(world.member), person(leaver)], quorum: 'all' })
@@ -317,7 +317,7 @@ describe('gates', () => {
     expect(await read(gate)).toMatchObject({ status: 'approved', outstanding: [], unsatisfiable: false })
   })
 
-  test('gates and questions of a map say to which item they belong', async () => {
+  test('gates and questions of a map name the item to which they belong', async () => {
     const me = await makePerson(service())
     await join(service(), world.workspace, me, 'member')
     const body = {
@@ -342,7 +342,7 @@ describe('gates', () => {
     await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
   })
 
-  test('a page of gates costs as many questions to the database as one gate', async () => {
+  test('a page of gates needs no more queries than one gate', async () => {
     const me = await makePerson(service())
     await join(service(), world.workspace, me, 'member')
     for (let n = 0; n < 4; n++) await openGate({ approvers: [person(me)], quorum: 'any' })
@@ -360,7 +360,7 @@ describe('gates', () => {
     expect(await asked(4)).toBe(await asked(1))
   })
 
-  test('a policy is written by the author: nothing in it but whom it names comes from data, and what makes no sense is refused', async () => {
+  test('only the ids of approvers in a policy may come from data, and an invalid policy is refused', async () => {
     const save = async (policy: Record<string, unknown>) => {
       const { status, body } = await world.owner.call('POST', '/api/workflows', {
         body: { name: 'Gated', definition: gated(policy) },
@@ -383,7 +383,7 @@ describe('gates', () => {
     expect(await save({ approvers, quorum: { $cel: 'votes[1].decision == "approve"' } })).toBe(201)
   })
 
-  test('a title that turns out to be no text fails the node; a cursor of another age is refused', async () => {
+  test('a title that is not a text fails the node; a cursor with a year out of range is refused', async () => {
     const definition = gated({ approvers: [person(world.member)] })
     const execution = await run({
       ...definition,
@@ -399,7 +399,7 @@ describe('gates', () => {
     }
   })
 
-  test('approvers by team and by role; who leaves drops out, and a gate nobody can open is reported', async () => {
+  test('teams and roles can approve; people who leave lose their vote, and a gate that no person can open is reported', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const team = (await world.owner.call('POST', '/api/teams', { body: { name: 'Finance' } })).body
@@ -426,7 +426,7 @@ describe('gates', () => {
     expect(byRole.gate.outstanding).toMatchObject([{ id: world.viewer.id }])
   })
 
-  test('the inbox holds what waits on me, soonest due first, without a due time last', async () => {
+  test('the inbox lists the gates that wait for the caller, soonest due first and without a due time last', async () => {
     const me = await makePerson(service())
     await join(service(), world.workspace, me, 'member')
     const late = await openGate({ approvers: [person(me)], quorum: 'any', due_in_s: 9000 })
@@ -471,7 +471,7 @@ describe('questions', () => {
   const respond = (who: TestPerson, execution: string, response: unknown, more: Record<string, unknown> = {}) =>
     who.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response, ...more } })
 
-  test('the answer goes to the node; a wrong one is refused with its path', async () => {
+  test('an answer becomes the output of the node; an answer that does not fit the schema is refused with its path', async () => {
     const { execution } = await asked()
     const wrong = await respond(world.owner, execution, 'blue')
     expect([wrong.status, wrong.body.errors[0].path]).toEqual([422, '/response'])
@@ -483,14 +483,14 @@ describe('questions', () => {
     expect(late.body.detail).toContain(world.owner.name)
   })
 
-  test('of fifty parallel answers one wins', async () => {
+  test('of fifty parallel answers one is accepted', async () => {
     const { execution } = await asked()
     const answers = await fiftyTimes((n) => respond(world.owner, execution, n % 2 ? 'red' : 'green'))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
     expect(answers.filter(({ body }) => body.code === 'not_waiting')).toHaveLength(49)
   })
 
-  test('a question that names somebody is theirs alone to answer', async () => {
+  test('a question that names a person can be answered only by that person', async () => {
     const { execution } = await asked({ who: [{ kind: 'user', id: world.viewer.id }] })
     expect((await respond(world.owner, execution, 'red')).status).toBe(403)
     expect((await respond(world.member, execution, 'red')).status).toBe(404)
@@ -513,7 +513,7 @@ describe('questions', () => {
     expect((await respond(world.viewer, forRole.execution, 'red')).status).toBe(202)
   })
 
-  test('the questions of one execution are found among all', async () => {
+  test('the inbox can be filtered by execution', async () => {
     const who = [{ kind: 'user', id: world.viewer.id }]
     const [one, other] = [await asked({ who }), await asked({ who })]
     const of = async (execution: string) =>
@@ -524,7 +524,7 @@ describe('questions', () => {
     expect(await of(one.execution)).toEqual([])
   })
 
-  test('somebody named by id alone is asked as well', async () => {
+  test('a question may name a person by a plain id', async () => {
     const { execution } = await asked({ who: [world.viewer.id] })
     const inbox = await world.viewer.call('GET', '/api/clarifications/inbox')
     expect(inbox.body.items).toMatchObject([{ execution_id: execution }])
@@ -532,7 +532,7 @@ describe('questions', () => {
     expect((await respond(world.viewer, execution, 'green')).status).toBe(202)
   })
 
-  test('an execution may wait on two questions; the id says which', async () => {
+  test('an execution may wait for two questions; the id selects one', async () => {
     const execution = await run({
       nodes: ['a', 'b'].map((id) => ({
         id,
@@ -556,7 +556,7 @@ describe('questions', () => {
     expect(await ended(execution)).toMatchObject({ results: { a: 'to a', b: 'to b' } })
   })
 
-  test('a question for nobody who is here goes to the owners; a schema that is none, from data, fails the node', async () => {
+  test('a question that names no member goes to the owners; an invalid schema from data fails the node', async () => {
     const { body } = await world.member.call('POST', '/api/workflows', {
       body: { name: 'Asks', definition: asking({ who: { $ref: 'input.who' } }) },
     })
@@ -580,7 +580,7 @@ describe('questions', () => {
     expect(await ended(failing.body.execution_id)).toMatchObject({ error: { code: 'args_invalid' } })
   })
 
-  test('an escalated question is answered by an owner of the workspace, also where it named nobody', async () => {
+  test('an escalated question can be answered by an owner of the workspace, even if it named no person', async () => {
     const { execution } = await asked({ due_in_s: 3600, on_due: 'escalate' }, world.member)
     expect((await respond(world.owner, execution, 'red')).status).toBe(404)
     await service().sql('update questions set escalated = true where execution_id = $1', [fromWire('exe', execution)])
@@ -589,7 +589,7 @@ describe('questions', () => {
     expect(answer.status, answer.text).toBe(202)
   })
 
-  test('past its due time a question takes the default, or fails the node', async () => {
+  test('a question past its due time uses the default answer or fails the node', async () => {
     const unfit = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'blue' }))
     expect(await ended(unfit)).toMatchObject({ status: 'failed', error: { code: 'question_expired' } })
     const defaulted = await run(asking({ due_in_s: 0.2, on_due: 'default', default: 'red' }))
@@ -601,7 +601,7 @@ describe('questions', () => {
     })
   })
 
-  test('what was answered or resolved before the journal knew of it is not asked a second time after a crash', async () => {
+  test('a question or gate that was settled before its journal event was written is not opened again after a crash', async () => {
     const { db } = service()
     const engine = () => ({ send: () => {} })
     const wait = (nodePath: string, args: JsonObject) => ({
@@ -623,7 +623,7 @@ describe('questions', () => {
     await db.tenant({ workspaceId: asking.workspaceId, userId: null }, (tx) =>
       questions.answer(tx, asking.workspaceId, asking.executionId, { response: 1 }, by, () => true),
     )
-    // The same question, and what was answered: the execution goes on with that.
+    // The same question comes back with its answer, and the execution continues with that answer.
     const answered = { type: 'clarification.answered', nodePath: 'ask', answer: 1 }
     expect(await questions.askQuestion(asking)).toMatchObject({ ...asked, settled: answered })
 
@@ -642,7 +642,7 @@ describe('questions', () => {
     expect(changed.data.request_id).not.toBe(data.request_id)
   })
 
-  test('a timer that is told twice escalates a question once, and fails it only when its second time has passed', async () => {
+  test('a timer that fires twice escalates a question once, and fails it only after the second due time', async () => {
     const told: string[] = []
     const questions = makeQuestions({
       turns: makeTurns(),
@@ -668,7 +668,7 @@ describe('questions', () => {
         `update questions set asked_at = asked_at - interval '1 hour', due_at = due_at - interval '1 hour' where execution_id = $1`,
         [wait.executionId],
       )
-    // The first time is that of the reminder.
+    // The first due time is the time of the reminder.
     const due = new Date(asked.data.due_at as string)
     expect(asked.dueAt!.getTime()).toBeLessThan(due.getTime())
     expect(await questions.questionDue(wait)).toEqual({ dueAt: due })

@@ -4,7 +4,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { columns, type Gate, type GateInitiator } from './store.ts'
 
-// A gate about an edited call stands in the place of the one before it: the same people may vote on it, until the same time.
+// A gate for an edited call replaces the gate for the previous call: the same people may vote, with the same due time.
 
 export const readBounds = async (tx: Tx, gate: Gate): Promise<CallBounds | null> =>
   (
@@ -24,7 +24,7 @@ export type Successor = {
   comment: string | null
 }
 
-/** The gate before must be closed. */
+/** The gate `before` must be closed. */
 export async function insertSuccessor(tx: Tx, before: Gate, next: Successor): Promise<Gate> {
   const at = [before.workspace_id, before.request_id, next.request_id]
   const gate = await tx.row<Gate>(
@@ -60,7 +60,7 @@ export async function insertSuccessor(tx: Tx, before: Gate, next: Successor): Pr
   return gate
 }
 
-/** Every agent of the policy looks at the edited call. Says whether there is one. */
+/** Requests a review of the edited call from every agent of the policy. Returns whether the policy has an agent. */
 export const askAgents = async (tx: Tx, { workspace_id, request_id }: Gate): Promise<boolean> =>
   (await tx.count(
     `insert into agent_reviews (workspace_id, request_id, agent)

@@ -6,7 +6,7 @@ import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
 import type { TestPerson } from '#test/harness/world'
 
-// Somebody who may vote on a tool call of an agent edits its arguments. The tool is a workflow that gives back what it was called with.
+// A person who may vote on a tool call of an agent edits its arguments. The tool is a workflow that returns its input.
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 
@@ -32,7 +32,7 @@ const make = async (name: string, definition: object): Promise<string> => {
 const wanted = { order: 7, priority: 'low' }
 const toolText = (asked: Asked): string => asked.messages.findLast(({ role }) => role === 'tool')!.text
 
-/** An execution whose agent wants to call the tool, and the gate about it. */
+/** Starts an execution whose agent wants to call the tool, and returns it with the gate for the call. */
 async function start(policy: object = {}): Promise<{ execution: string; workflow: string; gate: Gate }> {
   const { member, viewer } = world()
   const approvers = [member, viewer].map(({ id }) => ({ kind: 'user', id }))
@@ -74,7 +74,7 @@ const ended = (execution: string) =>
 const callsOf = async (workflow: string) =>
   (await world().owner.call('GET', `/api/executions?workflow_id=${workflow}`)).body.items
 
-test('the tool is called once, with exactly the edited arguments that somebody else approved', async () => {
+test('the tool is called once, with exactly the edited arguments that another person approved', async () => {
   const { member, viewer, owner } = world()
   const { execution, workflow, gate } = await start()
   expect(gate).toMatchObject({ editable: true, edited_by: null, replaces: null, replaced_by: null })
@@ -94,13 +94,13 @@ test('the tool is called once, with exactly the edited arguments that somebody e
   })
   expect(next.payload_sha256).not.toBe(gate.payload_sha256)
 
-  // Who saw the first arguments decides nothing about the second, and is told where they are.
+  // A vote on the first arguments does not count for the edited arguments. The error names the new gate.
   const stale = await vote(viewer, gate)
   expect([stale.status, stale.body.code]).toEqual([409, 'payload_changed'])
   expect(stale.body.report).toEqual({ request_id: next.request_id })
   const mixed = await vote(viewer, { ...next, payload_sha256: gate.payload_sha256 })
   expect([mixed.status, mixed.body.code]).toEqual([409, 'payload_changed'])
-  // The author of the arguments is not the one who approves them.
+  // The author of the arguments may not approve them.
   expect((await vote(member, next)).status).toBe(403)
   expect(await callsOf(workflow)).toEqual([])
 
@@ -110,7 +110,7 @@ test('the tool is called once, with exactly the edited arguments that somebody e
   expect(results.steps[0].calls).toMatchObject([
     { arguments: { order: 8, priority: 'high' }, ok: true, edited_by: member.name },
   ])
-  // The model is told what really happened.
+  // The model is told that people changed the arguments.
   expect(results.answer).toContain('people changed its arguments')
   const calls = await callsOf(workflow)
   expect(calls).toHaveLength(1)
@@ -137,7 +137,7 @@ test('the tool is called once, with exactly the edited arguments that somebody e
   ])
 })
 
-test('an edit stays within the grant of the tool, and a refused one changes nothing', async () => {
+test('an edit must stay within the grant of the tool, and a refused edit changes nothing', async () => {
   const { member, viewer, owner, guest, stranger } = world()
   const { execution, gate } = await start()
   const refused = async (args: object, path: string): Promise<void> => {
@@ -151,7 +151,7 @@ test('an edit stays within the grant of the tool, and a refused one changes noth
   await refused({ order: 8, priority: 'low', source: 'somebody' }, '/arguments/source')
   await refused({ ...wanted, source: 'agent' }, '/arguments')
   await refused({ order: 8, priority: 'x'.repeat(300_000) }, '/arguments')
-  // The owner sees the run and has no vote; others do not know of it.
+  // The owner can see the execution but has no vote. Guests and strangers cannot see it.
   const statuses = [owner, guest, stranger].map(
     async (person) => (await edit(person, gate, { ...wanted, order: 8 })).status,
   )
@@ -166,7 +166,7 @@ test('an edit stays within the grant of the tool, and a refused one changes noth
   expect((await ended(execution)).results.steps[0].calls[0].arguments).toEqual(wanted)
 })
 
-test('votes on the call before do not count, and who has voted edits no more', async () => {
+test('votes on the previous call do not count, and a person who has voted can no longer edit', async () => {
   const { member, viewer } = world()
   const { execution, gate } = await start({ quorum: { n_of: 2 }, allow_self: true })
   expect((await vote(viewer, gate)).status).toBe(201)
@@ -174,13 +174,13 @@ test('votes on the call before do not count, and who has voted edits no more', a
   expect([again.status, again.body.code]).toEqual([409, 'already_voted'])
   const next: Gate = (await edit(member, gate, { ...wanted, order: 8 })).body
   expect((await vote(member, next)).status).toBe(201)
-  // One of two: the first vote was about something else.
+  // One of the two votes is missing: the first vote was about the previous call.
   expect((await world().owner.call('GET', `/api/approvals/${next.request_id}`)).body).toMatchObject({ status: 'open' })
   expect((await vote(viewer, next)).status).toBe(201)
   expect((await ended(execution)).results.steps[0].calls[0].arguments).toEqual({ ...wanted, order: 8 })
 })
 
-test('an edit that leaves nobody to approve it is refused; silence approves no edited call', async () => {
+test('an edit that leaves no person to approve it is refused; an edited call is never approved by its due time', async () => {
   const { member } = world()
   const alone = { approvers: [{ kind: 'user', id: member.id }] }
   const { execution, gate } = await start(alone)
@@ -198,7 +198,7 @@ test('an edit that leaves nobody to approve it is refused; silence approves no e
   expect(await callsOf(silent.workflow)).toEqual([])
 })
 
-test('who may vote, and until when, stays the same; there is an end to editing', async () => {
+test('an edit keeps the voters and the due time; the number of edits is limited', async () => {
   const { member, viewer, owner } = world()
   const { execution, gate } = await start({ allow_self: true, due_in_s: 3600 })
   const handed = await viewer.call('POST', `/api/approvals/${gate.request_id}/delegate`, {
@@ -216,7 +216,7 @@ test('who may vote, and until when, stays the same; there is an end to editing',
   expect((await ended(execution)).results.steps[0].calls[0].arguments).toEqual({ ...wanted, order: 8 })
 })
 
-test('of an edit and a vote at the same moment one counts, and the tool is called as it says', async () => {
+test('of a simultaneous edit and vote one is accepted, and the tool is called with its arguments', async () => {
   const { member, viewer } = world()
   const { execution, workflow, gate } = await start()
   const edits = [8, 9].map((order) => edit(member, gate, { ...wanted, order }))
@@ -234,7 +234,7 @@ test('of an edit and a vote at the same moment one counts, and the tool is calle
   expect(body.results).toEqual(args)
 })
 
-test('a gate that is about no call is not edited', async () => {
+test('a gate that is not about a tool call cannot be edited', async () => {
   const { member, owner } = world()
   const policy = { approvers: [{ kind: 'user', id: member.id }] }
   const workflow = await make('Plain', {

@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import type { Gate, GateInitiator } from './store.ts'
 
-// Who does not vote because they led to the execution. `allow_self: false` means that somebody else looks at it.
+// People who may not vote because they led to the execution. `allow_self: false` requires that another person approves.
 
 const REASONS: Record<GateInitiator['kind'], string> = {
   person: 'started the execution',
@@ -23,7 +23,7 @@ const REASONS: Record<GateInitiator['kind'], string> = {
   service_account: 'made the service account that led to it, or one of its keys',
 }
 
-/** A gate that an older release opened knows only who started the execution. */
+/** Returns the initiators. A gate that an older release opened knows only who started the execution. */
 const initiatorsOfGate = ({ initiators, started_by }: Pick<Gate, 'initiators' | 'started_by'>): GateInitiator[] => {
   const known = initiators ?? []
   return started_by === null || known.some(({ user_id }) => user_id === started_by)
@@ -31,7 +31,10 @@ const initiatorsOfGate = ({ initiators, started_by }: Pick<Gate, 'initiators' | 
     : [...known, personInitiator(started_by)]
 }
 
-/** Why this person may not vote, in words; null where nothing of the kind stands against it. */
+/**
+ * Returns the reason why this person may not vote, as a text. Null if the person did not lead to the execution or the
+ * policy allows it.
+ */
 export function reasonToExclude(
   gate: Pick<Gate, 'initiators' | 'started_by' | 'policy'>,
   userId: string,
@@ -44,8 +47,8 @@ export function reasonToExclude(
 }
 
 /**
- * The chain, and the people behind the service accounts in it: with one of their keys they can start what the account can start, so
- * they count as initiators of it.
+ * Returns the chain of initiators and the people who hold keys of the service accounts in it. With such a key they
+ * can start everything that the account can start, so they count as initiators.
  */
 export async function withHolders(tx: Tx, chain: Initiator[], startedBy: string | null): Promise<Initiator[]> {
   const ids = [...chain.map(({ user_id }) => user_id), startedBy].filter((id) => id !== null)

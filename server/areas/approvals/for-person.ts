@@ -9,24 +9,24 @@ import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 import type { VoteRow } from './voting-store.ts'
 
-// A gate or question as one person sees it who comes from a message, not from the console.
+// A gate or question as shown to a person who opens it from a message instead of the console.
 
 export type Matter = {
   kind: 'approval' | 'clarification'
   title: string
-  /** What is decided on; null for a question. */
+  /** The content under review; null for a question. */
   payload: Json
-  /** What the answer must fit; null for a gate. */
+  /** The schema of the answer; null for a gate. */
   schema: Json
-  /** Of exactly what is shown. */
+  /** The hash of exactly the content that is shown. */
   sha256: string
   executionId: string
   status: 'open' | 'approved' | 'rejected' | 'expired' | 'cancelled' | 'answered'
-  /** How it ended, and through whom; null while it is open. */
+  /** How the gate or question ended, and who decided it; null while it is open. */
   outcome: string | null
-  /** What the person has done already. */
+  /** The vote or answer that this person has already given. */
   own: string | null
-  /** Why the person may not answer; null where they may. */
+  /** Why the person may not answer; null if they may. */
   refusal: string | null
   dueAt: Date | null
 }

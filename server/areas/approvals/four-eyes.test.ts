@@ -6,12 +6,12 @@ import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, visit } from '#test/harness/widget'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// `allow_self: false` means that somebody else looks at it. Every way in which one person could start a run and then approve
-// it herself is tried here: Max starts, and Vera must approve.
+// `allow_self: false` requires that another person approves. These tests try every way in which one person could start
+// an execution and then approve it: Max starts it, and Vera must approve it.
 
 const service = useSharedService()
 let world: World
-/** Olga's workflow, which Max may run and may approve. */
+/** Olga's workflow. Max may run it and is one of its approvers. */
 let payment: string
 
 const gateFor = (approvers: unknown[], more: object = {}) => ({
@@ -32,7 +32,7 @@ type Run = { execution_id: string }
 const runsOf = async (workflow: string): Promise<Run[]> =>
   (await world.owner.call('GET', `/api/workflows/${workflow}/executions?limit=200&include_jobs=true`)).body.items
 
-/** The run of the payment that `start` leads to, however many steps away. */
+/** Returns the execution of the payment workflow that `start` leads to, directly or indirectly. */
 async function runAfter(start: () => Promise<unknown>): Promise<string> {
   const before = new Set((await runsOf(payment)).map(({ execution_id }) => execution_id))
   await start()
@@ -54,7 +54,10 @@ const vote = (who: TestPerson, gate: { request_id: string; payload_sha256: strin
     body: { decision: 'approve', payload_sha256: gate.payload_sha256 },
   })
 
-/** Max is shown as excluded for this reason and may neither vote nor be handed a vote; Vera's vote opens the gate. */
+/**
+ * Checks that Max is excluded for this reason and can neither vote nor receive a delegated vote, and that Vera's vote
+ * opens the gate.
+ */
 async function needsVera(execution: string, reason: string, kind: string): Promise<void> {
   const gate = await gateOf(execution)
   expect(gate.excluded).toEqual([{ user_id: world.member.id, name: world.member.name, reason }])
@@ -76,12 +79,12 @@ async function needsVera(execution: string, reason: string, kind: string): Promi
 const startedBy = async (who: TestPerson, workflow = payment): Promise<string> =>
   (await who.call('POST', `/api/workflows/${workflow}/run`, { body: {} })).body.execution_id
 
-describe('nobody approves what they led to', () => {
+describe('a person may not approve an execution that they led to', () => {
   test('by starting it', async () => {
     await needsVera(await startedBy(world.member), 'started the execution', 'person')
   })
 
-  test('by a webhook of their own workflow that runs it', async () => {
+  test('by a webhook of their own workflow that starts it', async () => {
     const own = await makeWorkflow(world.member, 'Mine', {
       nodes: [{ id: 'pay', type: 'subworkflow', args: { workflow_id: payment } }],
       edges: [],
@@ -97,7 +100,7 @@ describe('nobody approves what they led to', () => {
     await needsVera(execution, gate.excluded[0].reason, 'webhook_token')
   })
 
-  test('by a workflow of their own that somebody else starts for them', async () => {
+  test('by their own workflow that another person starts for them', async () => {
     const own = await makeWorkflow(
       world.member,
       'Please press the button',
@@ -117,7 +120,7 @@ describe('nobody approves what they led to', () => {
     await needsVera(execution, reason, 'template')
   })
 
-  test('by a channel of their own', async () => {
+  test('by their own channel', async () => {
     const template = await makeTemplate(world.member, [payment])
     const made = await world.member.call('POST', '/api/gateway/channels', {
       body: {
@@ -137,7 +140,7 @@ describe('nobody approves what they led to', () => {
     await needsVera(execution, reason, 'channel')
   })
 
-  test('by letting a workflow of their own fail', async () => {
+  test('by the failure of their own workflow', async () => {
     const own = await makeWorkflow(
       world.member,
       'Fails',
@@ -149,7 +152,7 @@ describe('nobody approves what they led to', () => {
     await needsVera(execution, reason, 'error_workflow')
   })
 
-  test('by a job of their own, also when its schedule runs it', async () => {
+  test('by their own job, also when its schedule starts it', async () => {
     const dataset = await makeDataset(world.member, [{ n: 1 }])
     const job = await makeJob(world.member, { workflow_id: payment, dataset_id: dataset, mapping: {} })
     const execution = await runAfter(() =>
@@ -172,7 +175,7 @@ describe('nobody approves what they led to', () => {
     await needsVera(execution, reason, 'schedule')
   })
 
-  test("by retrying somebody's run, or by letting somebody retry theirs", async () => {
+  test('by retrying the execution of another person, or by another person retrying theirs', async () => {
     const theirs = await startedBy(world.owner)
     await world.owner.call('POST', `/api/workflows/executions/${theirs}/cancel`)
     await until(
@@ -196,8 +199,8 @@ describe('nobody approves what they led to', () => {
   })
 })
 
-describe('two parts of one piece of work', () => {
-  test('exclude nobody for having written them: the sub-workflow acts for the same person', async () => {
+describe('two workflows of the same author', () => {
+  test('exclude no person as an author: the sub-workflow acts for the same person', async () => {
     const part = await makeWorkflow(world.member, 'Part', gateFor([person(world.member)]))
     const whole = await makeWorkflow(
       world.member,
@@ -215,14 +218,14 @@ describe('two parts of one piece of work', () => {
   })
 })
 
-describe('a gate that nobody is left to open', () => {
+describe('a gate that no remaining person can open', () => {
   const endOf = (execution: string) =>
     until(async () => {
       const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
       return body.status === 'failed' ? body : undefined
     }, 'the failure')
 
-  test('fails when the run reaches it, and says who is excluded and why', async () => {
+  test('fails when the execution reaches it, and reports who is excluded and why', async () => {
     const alone = await makeWorkflow(world.owner, 'Alone', gateFor([person(world.owner)]))
     const { error } = await endOf(await startedBy(world.owner, alone))
     expect(error).toMatchObject({
@@ -232,7 +235,7 @@ describe('a gate that nobody is left to open', () => {
     expect(error.message).toContain(`${world.owner.name} started the execution`)
   })
 
-  test('asks at once those it escalates to, where the policy escalates', async () => {
+  test('asks the people in escalate_to at once if the policy escalates', async () => {
     const policy = { on_due: 'escalate', due_in_s: 3600, escalate_to: [person(world.viewer)] }
     const escalating = await makeWorkflow(world.owner, 'Escalates', gateFor([person(world.owner)], policy))
     const gate = await gateOf(await startedBy(world.owner, escalating))
@@ -240,15 +243,15 @@ describe('a gate that nobody is left to open', () => {
     expect((await vote(world.viewer, gate)).status).toBe(201)
   })
 
-  test('fails as well where those it escalates to led to the run', async () => {
+  test('also fails if the people in escalate_to led to the execution', async () => {
     const policy = { on_due: 'escalate', due_in_s: 3600 }
     const escalating = await makeWorkflow(world.owner, 'Escalates', gateFor([person(world.owner)], policy))
     expect((await endOf(await startedBy(world.owner, escalating))).error.code).toBe('approvers_excluded')
   })
 })
 
-describe('a run that an older release wrote', () => {
-  test('has its starter as the only initiator, and acts for the owner', async () => {
+describe('an execution that an older release stored', () => {
+  test('has only its starter as an initiator, and acts for the owner', async () => {
     const execution = await startedBy(world.member)
     await gateOf(execution)
     await service().sql('update executions set initiated_by = null, principal_id = null where execution_id = $1', [

@@ -3,7 +3,7 @@ import type { Json } from '#model/definition'
 import type { Database, Tx } from '#platform/db/pool'
 import type { Gate } from './store.ts'
 
-/** Names the datasets the execution read that have changed since, or null. */
+/** Returns the datasets that the execution read and that have changed since. Null if there are none. */
 export type FingerprintCheck = (
   tx: Tx,
   workspaceId: string,
@@ -14,9 +14,9 @@ export type GateDependencies = {
   db: Database
   engine: () => Pick<Engine, 'send'>
   changedDatasets: FingerprintCheck
-  /** Agents owe votes now; a hint. */
+  /** A hint that reviews by agents are due now. */
   onAgentsAsked(): void
-  /** In the transaction that opens the gate: a conversation says what it waits for. */
+  /** Called in the transaction that opens the gate, so that a conversation can say what it waits for. */
   onOpened?(tx: Tx, gate: Pick<Gate, 'workspace_id' | 'request_id' | 'execution_id' | 'title'>): Promise<void>
 }
 

@@ -5,7 +5,7 @@ import { resolve } from './gate-resolving.ts'
 import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 
-/** The engine's timer: half way to the due time a reminder, then what `on_due` says. */
+/** Handles the engine's timer: sends a reminder halfway to the due time, and applies `on_due` at the due time. */
 export async function gateDue(
   deps: GateDependencies,
   wait: { workspaceId: string; executionId: string; nodePath: string },

@@ -16,10 +16,11 @@ import { readStanding } from './standings.ts'
 import * as store from './store.ts'
 import { gateIsSatisfiable } from './tally.ts'
 
-// Somebody who may vote on a call of a tool edits its arguments. What they wrote is another payload, so it is another gate: votes
-// on the first say nothing about it. It stays within the grant of the tool, and the person who wrote it counts as one who led to it.
+// A person who may vote on a tool call may edit its arguments. The edited call is a different payload and gets its own
+// gate: votes on the first gate do not count. The edit must stay within the grant of the tool, and its author counts as
+// an initiator.
 
-/** Each edit tells everybody who votes: more than this is a quarrel, and not a review. */
+/** Each edit notifies every voter. More edits than this are a dispute, not a review. */
 const MAX_EDITS = 20
 const MAX_SIZE = 256 * 1024
 
@@ -28,7 +29,7 @@ export const payloadSha256 = (payload: Json): string =>
 
 export type Edit = { arguments: JsonObject; comment: string | null; editor: { user_id: string; name: string } }
 
-/** `gate` is locked and open. */
+/** Requires that `gate` is locked and open. */
 export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate, edit: Edit): Promise<store.Gate> {
   const { editor } = edit
   const payload = await editedPayload(tx, gate, edit.arguments)
@@ -42,7 +43,7 @@ export async function editCall(deps: GateDependencies, tx: Tx, gate: store.Gate,
     request_id: newId(),
     payload,
     payload_sha256,
-    // Silence may let through what the agent asked for, never what one person wrote.
+    // The due time may approve the call that the agent asked for, but never a call that one person wrote.
     policy: { ...gate.policy, on_due: gate.policy.on_due === 'approve' ? 'reject' : gate.policy.on_due },
     initiators: await withEditor(tx, gate, editor.user_id),
     ...edit,
@@ -98,7 +99,10 @@ async function editedPayload(tx: Tx, gate: store.Gate, wanted: JsonObject): Prom
   return { ...gate.payload, arguments: { ...chosen, ...bounds.fixed } }
 }
 
-/** The author of these arguments, and no longer the author of those before: the new author has looked at them. */
+/**
+ * Adds the author of these arguments. Removes the author of the previous arguments, because the new author has
+ * reviewed them.
+ */
 async function withEditor(tx: Tx, gate: store.Gate, userId: string): Promise<store.GateInitiator[]> {
   const link = { kind: 'person' as const, id: toWire('usr', userId), user_id: userId }
   const editors = (await withHolders(tx, [link], null)).map((one) => ({ ...one, kind: 'editor' as const }))

@@ -5,7 +5,7 @@ import { readStanding } from './standings.ts'
 import type * as store from './store.ts'
 import { gateIsSatisfiable, type Standing } from './tally.ts'
 
-// Whom a gate tells of itself.
+// Notifications about a gate.
 
 export async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: string): Promise<void> {
   const { outstanding } = await readStanding(tx, gate)
@@ -20,7 +20,7 @@ export async function tellVoters(tx: Tx, gate: store.Gate, kind: string, title: 
   })
 }
 
-/** Everybody who was asked sees how it ended. */
+/** Updates the notifications of everyone who was asked with the outcome. */
 export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[], outcome: string): Promise<void> =>
   settleMatters(
     tx,
@@ -31,7 +31,7 @@ export const settleNotices = (tx: Tx, workspaceId: string, requestIds: string[],
 
 export const NO_LONGER_ASKED = 'Withdrawn: the execution no longer waits for it'
 
-/** Owners of the workspace, and of the workflow, hear that nobody is left who could open the gate. */
+/** Notifies the owners of the workspace and of the workflow if no remaining person can open the gate. */
 export async function reportIfStuck(tx: Tx, standing: Standing): Promise<void> {
   const { gate } = standing
   const stuck = !gateIsSatisfiable(standing)

@@ -16,9 +16,7 @@ import * as store from './store.ts'
 import { gateIsSatisfiable, isStuckByExclusion } from './tally.ts'
 import * as voting from './voting-store.ts'
 
-// A gate opens when an execution reaches an approval node.
-
-/** A reminder goes out when this share of the time to the due moment has passed. */
+/** The share of the time to the due time after which a reminder is sent. */
 const REMIND_AT = 0.5
 
 const remindAt = (gate: store.Gate): Date | null =>
@@ -36,7 +34,10 @@ const opened = (gate: store.Gate): Opened => ({
   dueAt: remindAt(gate) ?? gate.due_at,
 })
 
-/** Called again after a crash it answers with the same gate; with another payload or version the gate is opened anew. */
+/**
+ * Opens a gate when an execution reaches an approval node. A repeated call after a crash returns the same gate. With
+ * a different payload or version it opens a new gate.
+ */
 export async function openGate(deps: GateDependencies, wait: PeopleWait): Promise<Opened> {
   checkArgs(approval.descriptor, given(wait.args))
   const policy = readPolicy(wait.args.policy)
@@ -44,13 +45,13 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
   const sha256 = payloadSha256(payload)
   const open = () =>
     deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
-      // Sent together.
+      // Both queries are sent in one round trip.
       const [, present] = await Promise.all([
         store.beginOpening(tx, wait.workspaceId),
         store.lockLatestGate(tx, wait.workspaceId, wait.executionId, wait.nodePath),
       ])
-      // Perhaps resolved before the journal knew that it was opened, and opened again after a crash: it is the same gate.
-      // Or people have edited the call that the node asked about: then it is the gate about theirs.
+      // After a crash the node may open a gate that was opened, or even resolved, before the journal event was written:
+      // this is the same gate. If people have edited the call since, it is the gate for the edited call.
       if (
         present &&
         (present.asked_sha256 ?? present.payload_sha256) === sha256 &&
@@ -92,8 +93,8 @@ export async function openGate(deps: GateDependencies, wait: PeopleWait): Promis
 }
 
 /**
- * Everybody who could open the gate led to the execution: those the policy escalates to are asked at once. Where nobody is
- * left then either, the node fails and says why; a gate that opens by itself when it is due may wait for that.
+ * If all approvers are excluded because they led to the execution, asks the people in `escalate_to` at once. If none
+ * of them can vote either, the node fails with the reason, except for a gate that is approved at its due time.
  */
 async function escalateIfExcluded(tx: Tx, gate: store.Gate): Promise<store.Gate> {
   const { policy } = gate

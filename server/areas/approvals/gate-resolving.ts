@@ -10,11 +10,11 @@ import { decideGate } from './tally.ts'
 import { voteJson } from './view.ts'
 import * as voting from './voting-store.ts'
 
-// A gate is closed by votes, by its due time, or with its execution. The engine is told in the same transaction.
+// Votes, the due time or the end of the execution close a gate. The engine is notified in the same transaction.
 
 const RECHECKED_AT_ONCE = 50
 
-/** Closes the gate with what it counts as, and lets the execution go on. */
+/** Closes the gate with this outcome and resumes the execution. */
 export async function resolve(
   { engine, changedDatasets }: Pick<GateDependencies, 'engine' | 'changedDatasets'>,
   tx: Tx,
@@ -45,7 +45,7 @@ export async function resolve(
   engine().send(tx, to, outcomeWith(closed, votes))
 }
 
-/** What its execution is told of a gate that is resolved. */
+/** Returns the message to the execution about its resolved gate. */
 export const outcomeOf = async (tx: Tx, gate: store.Gate): Promise<Settled> =>
   outcomeWith(gate, await voting.listVotes(tx, gate.workspace_id, [gate.request_id]))
 
@@ -73,7 +73,7 @@ function outcomeWith(gate: store.Gate, cast: voting.VoteRow[]): Settled {
   }
 }
 
-/** After a vote: does the gate open, close, or stand? */
+/** Resolves the gate after a vote if the votes decide it. Otherwise reports a gate that can no longer open. */
 export async function settle(deps: GateDependencies, tx: Tx, gate: store.Gate): Promise<void> {
   const standing = await readStanding(tx, gate)
   const decision = decideGate(standing)
@@ -81,7 +81,7 @@ export async function settle(deps: GateDependencies, tx: Tx, gate: store.Gate): 
   return reportIfStuck(tx, standing)
 }
 
-/** The execution has ended, or the node at `path`: what it still asked is void. */
+/** Cancels the open gates of the execution, or of the node at `path`, after it has ended. */
 export async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
   const open = await store.lockOpenGates(tx, workspaceId, executionId, path)
   for (const { request_id } of open) await store.closeGate(tx, workspaceId, request_id, 'cancelled', null)
@@ -90,16 +90,17 @@ export async function cancelOpen(tx: Tx, workspaceId: string, executionId: strin
 }
 
 /**
- * Somebody left: gates that only waited for their vote open, those that nobody can open any more are reported. A few at a
- * time, so that no vote waits for the whole workspace. Gates that a vote has locked at this moment are left for the next look,
- * and the request for it stays until none is left.
+ * After a person has left: opens gates that waited only for that person's vote, and reports gates that no remaining
+ * person can open. Works in small batches, so that no vote waits for the whole workspace. Gates that are locked by a
+ * vote are left for the next check, and the recheck request stays until every gate has been checked.
  */
 export async function recheckWorkspace(deps: GateDependencies, workspaceId: string): Promise<void> {
   const asked = await deps.db.tenant(inWorkspace(workspaceId), async (tx) => {
     const rows = await tx.rows<{ recheck_id: number }>('select recheck_id from gate_rechecks where workspace_id = $1', [
       workspaceId,
     ])
-    // One that is being opened may have counted on those who left, and is not seen before its transaction ends.
+    // A gate that is being opened may still count on the people who left, and is not visible before its transaction
+    // ends.
     await store.awaitOpenings(tx, workspaceId)
     return rows
   })
@@ -114,7 +115,7 @@ export async function recheckWorkspace(deps: GateDependencies, workspaceId: stri
       }
       return { ids, locked: locked.length }
     })
-    // One that was closed meanwhile counts as locked, too: the next look finds it gone.
+    // A gate that was closed in the meantime also counts as locked. The next check will not find it.
     if (batch.locked < batch.ids.length) lockedByOthers = true
     if (batch.ids.length < RECHECKED_AT_ONCE) break
     after = batch.ids.at(-1)!

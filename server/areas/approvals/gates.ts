@@ -8,8 +8,8 @@ import { openGate } from './gate-opening.ts'
 import { cancelOpen, recheckWorkspace, settle } from './gate-resolving.ts'
 import type { Gate } from './store.ts'
 
-// The life of a gate: opened when an execution reaches an approval node, closed by votes, by its due time, or with the
-// execution.
+// The lifecycle of a gate. A gate opens when an execution reaches an approval node, and is closed by votes, by its due
+// time or with the execution.
 
 export const makeGates = (deps: GateDependencies) => ({
   openGate: (wait: PeopleWait) => openGate(deps, wait),

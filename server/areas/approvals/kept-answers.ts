@@ -5,8 +5,8 @@ import { type ListInput, readList } from '#platform/http/list'
 import { toWire } from '#platform/ids'
 import { type KeptAnswer, keptList } from './schema.ts'
 
-// Answers that later questions may use again: seen, and withdrawn, by the person who gave them, the owner of the workflow and the owners
-// of the workspace.
+// Answers that later questions may reuse. The person who gave an answer, the owner of the workflow and the owners of
+// the workspace can see and withdraw it.
 
 const OWN = `(q.answered_by = $3
     or exists (select from workflows w where w.workspace_id = q.workspace_id and w.workflow_id = q.workflow_id and w.owner_id = $2::uuid)
@@ -45,7 +45,7 @@ export async function readKeptAnswer(ctx: Context, { clarification_id }: ById): 
   return found
 }
 
-/** Runs that have used it keep what they got. */
+/** Withdraws an answer. Executions that have used the answer keep it. */
 export async function withdrawAnswer(ctx: Context, input: ById): Promise<KeptAnswer> {
   await readKeptAnswer(ctx, input)
   await ctx.tx.count(

@@ -6,7 +6,7 @@ import { makeWorld } from '#test/harness/world'
 
 const service = useService()
 
-test('a gate whose only voter leaves their team while it is being opened is reported', async () => {
+test('a gate whose only voter leaves the team while the gate is being opened is reported', async () => {
   const { owner, member } = await makeWorld(service())
   const { body: team } = await owner.call('POST', '/api/teams', { body: { name: 'Finance' } })
   await owner.call('POST', `/api/teams/${team.team_id}/add_users`, { body: { user_ids: [member.id] } })
@@ -14,7 +14,7 @@ test('a gate whose only voter leaves their team while it is being opened is repo
   const definition = { nodes: [{ id: 'gate', type: 'approval', args: { title: 'Pay?', policy } }], edges: [] }
   const { body: workflow } = await owner.call('POST', '/api/workflows', { body: { name: 'Gated', definition } })
 
-  // The transaction that opens the gate has done everything, and waits before it commits.
+  // The transaction that opens the gate has finished its work and waits before it commits.
   await service().sql(`create function stand_still() returns trigger language plpgsql security definer as
     'begin perform pg_advisory_xact_lock(1550); return null; end'`)
   await service().sql(`create constraint trigger stand_still after insert on approval_requests

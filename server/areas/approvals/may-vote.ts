@@ -7,7 +7,7 @@ import * as store from './store.ts'
 import type { Standing } from './tally.ts'
 import type { VoteRow, VoterRow } from './voting-store.ts'
 
-// Whether somebody has a vote at a gate, and whether the gate still takes one.
+// Checks whether a person has a vote at a gate, and whether the gate still accepts votes.
 
 export async function lockGate(tx: Tx, workspaceId: string, requestId: string): Promise<store.Gate> {
   const gate = await store.lockGate(tx, workspaceId, requestId)
@@ -15,7 +15,7 @@ export async function lockGate(tx: Tx, workspaceId: string, requestId: string): 
   return gate
 }
 
-/** The vote of this person at a locked gate: they have one, have not cast it, and the gate is open. */
+/** Requires that this person has a vote at the locked gate, has not cast it, and that the gate is open. */
 export async function requireVote(
   tx: Tx,
   gate: store.Gate,
@@ -39,7 +39,7 @@ function requireOpen(gate: store.Gate): void {
   })
 }
 
-/** Why this person has no vote at the gate; null where they have one. */
+/** Returns why this person has no vote at the gate. Null if they have one. */
 export const whyNotVote = ({ gate, voters }: Pick<Standing, 'gate' | 'voters'>, userId: string): string | null =>
   voters.some(({ user_id }) => user_id === userId) ? null : notAVoter(gate, userId)
 

@@ -12,11 +12,11 @@ const failing = (error: Error) => {
   }
 }
 
-test('the second to come finds what the first has opened', async () => {
+test('a second caller gets the row that the first caller opened', async () => {
   expect(await openedOnce('one_open', failing(taken('one_open')))).toBe(2)
 })
 
-test('any other refusal is passed on', async () => {
+test('any other error is thrown', async () => {
   await expect(openedOnce('one_open', failing(taken('another')))).rejects.toThrow('taken')
   await expect(openedOnce('one_open', failing(new Error('no')))).rejects.toThrow('no')
 })

@@ -1,8 +1,9 @@
 import { isUniqueViolation } from '#platform/db/pool'
 
 /**
- * Two workers may open the same gate or question at the same time: one lost its connection and was given up, the other took
- * its execution over. The second to come is refused by the index, and finds what the first has opened.
+ * Two workers may open the same gate or question at the same time: one lost its connection and its lease, and the
+ * other took over the execution. The unique index refuses the second insert; the retry then finds the row of the
+ * first.
  */
 export async function openedOnce<T>(index: string, open: () => Promise<T>): Promise<T> {
   try {

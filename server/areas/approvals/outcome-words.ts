@@ -3,7 +3,7 @@ import type { VoteRow } from './voting-store.ts'
 
 type Vote = Pick<VoteRow, 'voter_kind' | 'voter_name' | 'decision'>
 
-/** How a gate ended, and who decided it: what everybody else who was asked is told. */
+/** Returns how a gate ended and who decided it, as shown to all other people who were asked. */
 export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outcome'>, votes: readonly Vote[]): string {
   if (status === 'expired') return `The time to vote has passed: it counts as ${outcome ?? 'rejected'}`
   if (status !== 'approved' && status !== 'rejected') return 'Withdrawn: the execution no longer waits for it'
@@ -15,7 +15,7 @@ export function outcomeInWords({ status, outcome }: Pick<Gate, 'status' | 'outco
   return status === 'approved' ? `Approved by ${listOf(names)}` : `Rejected by ${listOf(names)}`
 }
 
-/** Why a gate was withdrawn whose call somebody edited. */
+/** Returns why a gate was withdrawn after its call was edited. */
 export const editInWords = (editor: string): string =>
   `${editor} edited the arguments: another approval asks about them`
 

@@ -3,7 +3,8 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Questions and gates whose node has ended otherwise while the execution goes on: nobody is asked for what nobody waits for.
+// Questions and gates whose node has ended without them while the execution continues. They are withdrawn, because no
+// node waits for them.
 
 const service = useSharedService()
 let world: World
@@ -30,7 +31,7 @@ async function run(definition: unknown): Promise<string> {
   return (await world.owner.call('POST', `/api/workflows/${made.body.workflow_id}/run`, { body: {} })).body.execution_id
 }
 
-/** Once it waits for `later` and for nothing else. */
+/** Waits until the execution waits only for `later`. */
 const overtaken = (execution: string) =>
   until(async () => {
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${execution}`)
@@ -50,8 +51,8 @@ async function expectNoQuestion(execution: string): Promise<void> {
   expect([late.status, late.body.code]).toEqual([409, 'not_waiting'])
 }
 
-describe('what a node asked is void once the node has ended otherwise', () => {
-  test('a question that timed out takes no answer', async () => {
+describe('a question or gate is withdrawn when its node ends without it', () => {
+  test('a question that timed out accepts no answer', async () => {
     const execution = await run({
       nodes: [question({ timeout_s: 1, on_error: 'continue' }), long],
       edges: [{ from: { node: 'ask' }, to: 'later' }],
@@ -60,7 +61,7 @@ describe('what a node asked is void once the node has ended otherwise', () => {
     await expectNoQuestion(execution)
   })
 
-  test('a gate that timed out takes no vote and is in no inbox', async () => {
+  test('a gate that timed out accepts no vote and is in no inbox', async () => {
     const execution = await run({
       nodes: [gate({ timeout_s: 1, on_error: 'route' }), long],
       edges: [{ from: { node: 'gate', port: 'error' }, to: 'later' }],
@@ -75,7 +76,7 @@ describe('what a node asked is void once the node has ended otherwise', () => {
     expect([late.status, late.body.code]).toEqual([409, 'gate_closed'])
   })
 
-  test('a second attempt opens a gate of its own', async () => {
+  test('a second attempt opens its own gate', async () => {
     const execution = await run({
       nodes: [gate({ timeout_s: 1, on_error: 'route', retry: { max_attempts: 2, backoff_s: 0.05 } }), long],
       edges: [{ from: { node: 'gate', port: 'error' }, to: 'later' }],
@@ -87,7 +88,7 @@ describe('what a node asked is void once the node has ended otherwise', () => {
     ])
   })
 
-  test('a map that failed takes the questions of its other items along', async () => {
+  test('a map that fails withdraws the questions of its other items', async () => {
     const execution = await run(
       mapped(
         {
@@ -110,7 +111,7 @@ describe('what a node asked is void once the node has ended otherwise', () => {
     await expectNoQuestion(execution)
   })
 
-  test('an item that failed takes its own gates along; the others of the map go on', async () => {
+  test('an item that fails withdraws its own gates; the other items of the map continue', async () => {
     const execution = await run(
       mapped(
         {

@@ -4,13 +4,13 @@ import type { Json, JsonObject } from '#model/definition'
 import { fromWire } from '#platform/ids'
 import type { ApproverRow } from './voting-store.ts'
 
-/** Arguments without those that stand for something absent. */
+/** Returns the arguments that are not null. A null argument counts as absent. */
 export const given = (args: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 
 const owners: JsonObject = { kind: 'role', id: 'owner' }
 
-/** A policy as its author wrote it, with every default filled in. The graph was validated when it was saved. */
+/** Returns the author's policy with all defaults. The definition was validated when it was saved. */
 export function readPolicy(given: Json | undefined): Policy {
   const source = (given ?? {}) as JsonObject
   const approvers = (source.approvers ?? []) as unknown as Approver[]
@@ -23,14 +23,17 @@ export function readPolicy(given: Json | undefined): Policy {
     allow_self: source.allow_self === true,
     due_in_s: typeof source.due_in_s === 'number' ? source.due_in_s : null,
     on_due: (source.on_due ?? 'reject') as Policy['on_due'],
-    // One approver may stand alone; with none named the owners of the workspace are asked, as for a question.
+    // A single approver needs no list. Without `escalate_to`, the owners of the workspace are asked, as for a question.
     escalate_to: [source.escalate_to ?? (source.on_due === 'escalate' ? owners : [])].flat() as unknown as Approver[],
   }
 }
 
 const none = { ref_id: null, role: null, agent: null, agent_name: null, instructions: null, model: null }
 
-/** Approvers as rows. An id of another workspace finds nobody there: it is looked up among the members of this one. */
+/**
+ * Returns approvers as rows. Ids are looked up only among the members of this workspace, so an id of another
+ * workspace matches no person.
+ */
 export const toRows = (approvers: Approver[]): ApproverRow[] => approvers.map(toRow)
 
 function toRow(approver: Approver): ApproverRow {
@@ -53,7 +56,7 @@ function toRow(approver: Approver): ApproverRow {
   }
 }
 
-/** The policy in words, for anyone who votes without seeing it as a form. */
+/** Returns the policy as a text, for voters who do not see it as a form. */
 export function policyText({ quorum, veto, allow_self, due_in_s, on_due }: Policy): string {
   return [
     `It opens when ${quorumText(quorum)}.`,

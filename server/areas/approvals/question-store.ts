@@ -31,7 +31,7 @@ export type Row = {
   reused_from: string | null
 }
 
-/** A question, and whether the person who answers is one of those it is for. */
+/** A question, and whether the answering person is one of the people who may answer it. */
 export type Asked = Row & { named: boolean }
 
 export type WhereAsked = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
@@ -60,7 +60,7 @@ export const insertQuestion = (tx: Tx, { args, ...wait }: PeopleWait, reuseKey: 
     ],
   )
 
-/** The one that the node asks now, or asked last. */
+/** Locks the question that the node asks now or asked last. */
 export const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: WhereAsked): Promise<Row | undefined> =>
   tx.maybe<Row>(
     `select * from questions where workspace_id = $1 and execution_id = $2 and node_path = $3 and status <> 'cancelled'
@@ -68,7 +68,7 @@ export const lockLatest = (tx: Tx, { workspaceId, executionId, nodePath }: Where
     [workspaceId, executionId, nodePath],
   )
 
-/** The one that is named, or those that are open: no more than it takes to know that there are several. */
+/** Locks the named question, or the open questions: at most two, which is enough to know that there are several. */
 export const lockFor = (
   tx: Tx,
   userId: string | undefined,
@@ -81,7 +81,7 @@ export const lockFor = (
     [at[0], at[1], at[2] ?? null, userId ?? null],
   )
 
-/** Not locked: for callers that only read it. */
+/** Returns a question without locking it, for callers that only read it. */
 export const findAsked = (
   tx: Tx,
   workspaceId: string,
@@ -99,7 +99,7 @@ export const findNewest = (tx: Tx, workspaceId: string, executionId: string): Pr
     [workspaceId, executionId],
   )
 
-/** Everybody who may answer now. */
+/** Returns everyone who may answer now. */
 export async function listAnswerers(tx: Tx, { workspace_id, clarification_id }: Key): Promise<string[]> {
   const rows = await tx.rows<{ user_id: string }>('select user_id from question_answerers($1, $2)', [
     workspace_id,
@@ -119,7 +119,7 @@ export const sendAnswer = (
     [workspace_id, clarification_id, JSON.stringify(answer), by.id, by.name],
   )
 
-/** Answered by what somebody said before. */
+/** Answers a question with an earlier answer. */
 export const answerFromEarlier = (
   tx: Tx,
   { workspace_id, clarification_id }: Key,
@@ -138,14 +138,14 @@ export const answerFromEarlier = (
     ],
   )
 
-/** Goes to the owners of the workspace as well. */
+/** Lets the owners of the workspace answer as well. */
 export const markEscalated = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<number> =>
   tx.count('update questions set escalated = true where workspace_id = $1 and clarification_id = $2', [
     workspace_id,
     clarification_id,
   ])
 
-/** Likewise, with as much time again. */
+/** Lets the owners of the workspace answer as well, and grants the original time to answer once more. */
 export const escalate = (tx: Tx, { workspace_id, clarification_id }: Key): Promise<Row> =>
   tx.row<Row>(
     `update questions set escalated = true, reminded = true, due_at = date_trunc('milliseconds', now() + (due_at - asked_at)) where workspace_id = $1 and clarification_id = $2 returning *`,
@@ -176,7 +176,7 @@ export const cancelOpen = (
     [workspaceId, executionId, path ?? null],
   )
 
-/** Which of these wait for an answer still. */
+/** Returns which of these questions are still open. */
 export async function listStillOpen(tx: Tx, workspaceId: string, clarificationIds: string[]): Promise<Set<string>> {
   const rows = await tx.rows<{ clarification_id: string }>(
     `select clarification_id from questions where workspace_id = $1 and clarification_id = any ($2) and status = 'open'`,
@@ -185,7 +185,7 @@ export async function listStillOpen(tx: Tx, workspaceId: string, clarificationId
   return new Set(rows.map(({ clarification_id }) => clarification_id))
 }
 
-/** Whether the person is one of those who may answer the question. */
+/** Checks whether the person may answer the question. */
 export const isForPerson = async (
   tx: Tx,
   workspaceId: string,
@@ -197,14 +197,14 @@ export const isForPerson = async (
     [workspaceId, userId, clarificationId],
   )) !== undefined
 
-/** Whether a question of the execution names the person. */
+/** Checks whether a question of the execution names the person. */
 export const isNamedIn = async (tx: Tx, workspaceId: string, userId: string, executionId: string): Promise<boolean> =>
   (await tx.maybe(
     `select from questions q where q.workspace_id = $1 and q.execution_id = $3 and (q.who is not null or q.escalated) and ${isFor('$2::uuid')} limit 1`,
     [workspaceId, userId, executionId],
   )) !== undefined
 
-/** Whether questions are open, and none of them is for this person. */
+/** Checks whether questions are open but none of them is for this person. */
 export const areForOthers = async (
   tx: Tx,
   workspaceId: string,
@@ -219,7 +219,7 @@ export const areForOthers = async (
     )
   ).others
 
-/** Open ones that the person may answer, soonest due first; of all executions or of one. */
+/** Lists the open questions that the person may answer, soonest due first, of all executions or of one. */
 export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
   readList<Question>(tx, questionList, asked, {
     sql: `select q.clarification_id, q.execution_id, q.workflow_id, q.node_id, q.node_path, q.question, q.schema, q.status, q.asked_at, q.due_at

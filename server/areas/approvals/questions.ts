@@ -21,10 +21,10 @@ import type { Asked, Row } from './question-store.ts'
 import * as store from './question-store.ts'
 import { type Earlier, findEarlier, provenanceOf, reuseOf } from './reuse.ts'
 
-// Questions of executions to people. The first valid answer wins, from whichever door it comes; it is a signal to the
+// Questions of executions to people. The first valid answer wins, no matter where it was given. It is sent to the
 // engine in the transaction that records it.
 
-/** Through which door an answer came, and who gave it; a person of the workspace by their uuid. */
+/** Who gave an answer, or what gave it, such as the default. `userId` is the uuid of a member of the workspace. */
 export type Answerer = { id: string; name: string; userId?: string }
 
 export type AskedQuestion = Pick<
@@ -32,19 +32,19 @@ export type AskedQuestion = Pick<
   'workspace_id' | 'clarification_id' | 'execution_id' | 'question' | 'schema' | 'who'
 >
 
-/** Tells an execution. */
+/** Sends messages to an execution. */
 type Teller = () => Pick<Engine, 'send'>
 
 export type QuestionDependencies = {
   db: Database
   engine: Teller
-  /** Workspaces take turns to check what is heavy. */
+  /** Shares the time for expensive checks between workspaces. */
   turns: Pick<Turns, 'next'>
-  /** In the transaction that opens the question, once: a conversation asks it. */
+  /** Called once, in the transaction that opens the question, so that a conversation can ask it. */
   onAsked?(tx: Tx, question: AskedQuestion): Promise<void>
 }
 
-/** A reminder goes out when this share of the time to the due moment has passed. */
+/** The share of the time to the due time after which a reminder is sent. */
 const REMIND_AT = 0.5
 
 const remindAt = ({ due_at, reminded, asked_at }: Row): Date | null =>
@@ -73,19 +73,20 @@ async function askQuestion(deps: QuestionDependencies, wait: PeopleWait): Promis
     })
   const ask = () =>
     deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
-      // Perhaps answered before the journal knew that it was asked, and asked again after a crash: it is the same question.
+      // After a crash the node may ask a question that was asked, or even answered, before the journal event was
+      // written: this is the same question.
       const present = await store.lockLatest(tx, wait)
       if (present)
         return present.status === 'open' ? opened(present) : { ...opened(present), settled: outcomeOf(present) }
       const reuse = reuseOf(wait)
       const row = await store.insertQuestion(tx, wait, reuse?.key ?? null)
-      // Nobody it names is here: it goes to the owners of the workspace rather than waiting for ever.
+      // If no member matches `who`, the question goes to the owners of the workspace, so that it does not wait forever.
       if (row.who !== null && (await store.listAnswerers(tx, row)).length === 0) await store.markEscalated(tx, row)
       const earlier = reuse ? await findEarlier(tx, row, reuse) : undefined
       if (earlier && reuse?.use === 'take') {
         const taken = await store.answerFromEarlier(tx, row, earlier)
         const outcome = outcomeOf(taken, earlier)
-        // Sent as any answer, so that the journal says where it comes from.
+        // Sent like any answer, so that the journal records where it comes from.
         tellExecution(deps.engine, tx, taken, { outcome })
         return { ...opened(taken), settled: outcome }
       }
@@ -109,7 +110,7 @@ async function tell(tx: Tx, row: Row, kind: string, title: string): Promise<void
 
 async function close(engine: Teller, tx: Tx, row: Row, answer: Json, by: Answerer): Promise<void> {
   store.sendAnswer(tx, row, answer, by)
-  // Under way while the execution is told: an answer does not take a further round trip.
+  // Runs while the message to the execution is sent, so that an answer needs no additional round trip.
   const settled = settleMatters(tx, row.workspace_id, [matterOf(row)], `Answered by ${by.name}`)
   const answered = { ...row, status: 'answered' as const, answer, answered_by: by.id, answered_by_name: by.name }
   tellExecution(engine, tx, answered, { isLast: true })
@@ -128,7 +129,7 @@ const tellExecution = (engine: Teller, tx: Tx, row: Row, { outcome, isLast = fal
     { isLast },
   )
 
-/** Records an answer in the caller's transaction. Whether they may give it was settled before. */
+/** Records an answer in the caller's transaction. `mayAnswer` decides whether the answerer may give it. */
 async function answer(
   { engine, turns }: Pick<QuestionDependencies, 'engine' | 'turns'>,
   tx: Tx,
@@ -159,7 +160,8 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
   return deps.db.tenant(inWorkspace(wait.workspaceId), async (tx) => {
     const row = await store.lockLatest(tx, wait)
     if (row?.status !== 'open' || row.due_at === null) return { dueAt: null }
-    // The database's clock rules: a timer that is told twice, or early, escalates and fails nothing before its time.
+    // The database clock decides: a timer that fires twice or early neither escalates nor fails a question before its
+    // due time.
     const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [row.due_at])
     if (!passed) {
       if (!row.reminded) {
@@ -184,7 +186,7 @@ async function questionDue(deps: QuestionDependencies, wait: store.WhereAsked): 
   })
 }
 
-/** The execution has ended, or the node at `path`: what it still asked is void. */
+/** Cancels the open questions of the execution, or of the node at `path`, after it has ended. */
 async function cancelOpen(tx: Tx, workspaceId: string, executionId: string, path?: string): Promise<void> {
   const cancelled = await store.cancelOpen(tx, workspaceId, executionId, path)
   await settleMatters(tx, workspaceId, cancelled.map(matterOf), 'Withdrawn: the execution no longer waits for it')
@@ -201,13 +203,13 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
   stillOpen: store.listStillOpen,
   isForPerson: store.isForPerson,
 
-  /** A person named by an open question of the execution sees that the execution exists. */
+  /** Lets a person who is named by a question of the execution see that the execution exists. */
   async standingThroughQuestion(ctx: Context, executionId: string): Promise<Standing | undefined> {
     const named = await store.isNamedIn(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, executionId)
     return named ? 'visible' : undefined
   },
 
-  /** What a caller who names no question can mean. */
+  /** Locks the questions that a caller who names no question can mean. */
   lockOnlyOne: async (ctx: Context, { execution_id }: { execution_id: string }): Promise<Asked[]> =>
     store.lockFor(ctx.tx, ctx.person.user_id, [ctx.workspace.workspace_id, execution_id]),
 
@@ -237,12 +239,12 @@ export const makeQuestions = (deps: QuestionDependencies) => ({
     )
   },
 
-  /** Open questions the caller may answer, soonest due first. */
+  /** Lists the open questions that the caller may answer, soonest due first. */
   listQuestionInbox: (ctx: Context, asked: ListInput) =>
     store.listInbox(ctx.tx, ctx.workspace.workspace_id, ctx.person.user_id, asked),
 })
 
-/** What its execution is told of a question that was answered or has expired. */
+/** Returns the message to the execution about a question that was answered or has expired. */
 function outcomeOf(row: Row, earlier?: Earlier): Settled {
   const { node_path: nodePath, node_id, clarification_id, answered_by, answered_by_name } = row
   if (row.status === 'answered')
@@ -273,7 +275,7 @@ const answererOf = ({ person }: Context): Answerer => ({
 
 const addressedToOthers = (): Problem => problem('forbidden', 'The question is addressed to somebody else.')
 
-/** Somebody outside does not learn from it who works here. */
+/** An answerer from outside the workspace does not learn the names of its members. */
 function whyNotWaiting(row: Row | undefined, { userId }: Answerer): string {
   if (!row) return 'The execution waits for no answer.'
   if (row.status === 'answered')

@@ -5,7 +5,10 @@ import * as store from './store.ts'
 import { voteJson } from './view.ts'
 import { listVotes } from './voting-store.ts'
 
-/** The gates of an execution for the record: what the voters saw, under which policy, and how each of them voted. */
+/**
+ * Returns the gates of an execution for the receipt: what the voters saw, under which policy, and how each of them
+ * voted.
+ */
 export async function readGateRecords(tx: Tx, workspaceId: string, executionId: string): Promise<JsonObject[]> {
   const gates = await store.listAllGatesOfExecution(tx, workspaceId, executionId)
   const votes = await listVotes(

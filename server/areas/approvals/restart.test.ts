@@ -6,8 +6,8 @@ import { type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// A vote or an answer is a message to the execution in the transaction that records it. The process that took it may be gone before
-// anybody has read it.
+// A vote or an answer is sent to the execution in the transaction that records it. The process that received it may
+// stop before a worker has read the message.
 
 const definition = {
   nodes: [
@@ -22,7 +22,7 @@ const definition = {
   output: { $ref: 'nodes.gate.output.outcome' },
 }
 
-/** Servers one after another, each gone before the next comes. */
+/** Starts servers one after another. Each server stops before the next starts. */
 const onDatabase =
   (database: TestDatabase, env: Record<string, string> = {}) =>
   async <T>(role: 'all' | 'api', work: (service: Service) => Promise<T>): Promise<T> => {
@@ -38,7 +38,7 @@ const call = (service: Service, person: TestPerson, method: string, path: string
 const status = (service: Service, person: TestPerson, execution: string) => async () =>
   (await call(service, person, 'GET', `/api/workflows/executions/${execution}`)).body
 
-test('a server that is gone after the answer, and after the vote, loses neither: the execution goes on with the next worker', async () => {
+test('a server that stops after the answer and after the vote loses neither: the next worker continues the execution', async () => {
   const database = await makeTestDatabase()
   const during = onDatabase(database)
   const { world, execution } = await during('all', async (service) => {
@@ -82,7 +82,7 @@ test('a server that is gone after the answer, and after the vote, loses neither:
   await database.drop()
 })
 
-test('an edited tool call and its approval outlive the server that took them; the tool is called once, with what was approved', async () => {
+test('an edited tool call and its approval survive the end of their server; the tool is called once, as approved', async () => {
   const [database, model] = [await makeTestDatabase(), await startFakeLlm()]
   model.otherwise(({ messages }) => {
     const given = messages.findLast(({ role }) => role === 'tool')
@@ -107,7 +107,7 @@ test('an edited tool call and its approval outlive the server that took them; th
     const id = ran.body.execution_id as string
     return { world: people, execution: id, gate: await until(() => gateOf(service, people, id), 'the gate') }
   })
-  // No worker is there: neither the edit nor the vote is read before the process that took it is gone.
+  // No worker is running, so neither the edit nor the vote is read before the process that received it has stopped.
   const next = await during('api', async (service) => {
     const edit = { arguments: { title: 'second', body: '' }, payload_sha256: gate.payload_sha256 }
     return call(service, world.member, 'POST', `/api/approvals/${gate.request_id}/arguments`, edit)

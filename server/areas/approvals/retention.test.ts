@@ -32,9 +32,9 @@ const noBlobs = {
   removeUnder: async () => {},
 }
 
-test('what people were shown and said goes with its execution, and nothing of others', async () => {
+test('questions, gates, votes and answers are deleted with their execution, and those of other executions stay', async () => {
   const { owner, member, viewer, workspace } = await makeWorld(service())
-  /** Asked, answered, delegated, approved and ended. */
+  /** Starts an execution that asks, is answered, has its vote delegated, is approved and ends. */
   const pay = async () => {
     const made = await owner.call('POST', '/api/workflows', { body: { name: 'Pay', definition: payment(member.id) } })
     expect(made.status, made.text).toBe(201)
@@ -57,7 +57,7 @@ test('what people were shown and said goes with its execution, and nothing of ot
   const [forgotten, kept] = [await pay(), await pay()]
   expect(await Promise.all(tables.map(rows))).toEqual([2, 2, 2, 2, 2])
 
-  // Less than no day: whatever has ended is old enough.
+  // A retention of -1 days makes every ended execution old enough.
   const old = { workspace_id: workspace.uuid, workflow_id: fromWire('wf', forgotten.workflow)!, retention_days: -1 }
   const forget = makeRetention({ db: service().db, blobs: noBlobs, retentions: async () => [old] })
   await until(async () => (await forget()) === 1, 'the end to be told, and forgotten')

@@ -69,8 +69,8 @@ async function colleague(name: string): Promise<TestPerson> {
   return person
 }
 
-describe('an answer that may be used again', () => {
-  test('is taken for the same key without asking, and the journal says whose it is', async () => {
+describe('an answer that may be reused', () => {
+  test('is used for the same key without asking, and the journal names its author', async () => {
     const ada = await colleague('Ada')
     const asks = await workflow([ada], { for_s: 3600 })
     const first = await start(asks, 'acme')
@@ -82,13 +82,13 @@ describe('an answer that may be used again', () => {
       reused: { clarification_id, execution_id: first, answered_by: { name: 'Ada' } },
     })
     expect((await answeredIn(first)).data.reused).toBeUndefined()
-    // Another key is another question.
+    // A different key is a different question.
     expect((await settled(await start(asks, 'other'))).status).toBe('waiting')
     const { body } = await ada.call('GET', `/api/clarifications/answers?workflow_id=${asks}`)
     expect(body.items).toMatchObject([{ clarification_id, answer: 'green', times_used: 1, withdrawn_at: null }])
   })
 
-  test('is used no more once it is withdrawn, by its author or the owner alone', async () => {
+  test('is not used after it is withdrawn, which only its author or an owner may do', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     const asks = await workflow([ada, bob], { for_s: 3600 })
     const clarification_id = await respond(ada, await start(asks, 'acme'), 'green')
@@ -102,21 +102,21 @@ describe('an answer that may be used again', () => {
     expect((await settled(await start(asks, 'acme'))).status).toBe('waiting')
   })
 
-  test('counts only while the person who gave it could give it: the rest of the truth table', async () => {
+  test('is used only while its author could still give it and it still fits the question', async () => {
     const ada = await colleague('Ada')
     const asks = await workflow([ada], { for_s: 3600 })
     const clarification_id = await respond(ada, await start(asks, 'acme'), 'green')
     const waits = async (workflowId = asks) => (await settled(await start(workflowId, 'acme'))).status
-    // Too old.
+    // The answer is too old.
     await service().sql(`update questions set answered_at = now() - interval '2 hours' where answered_by = $1`, [
       ada.id,
     ])
     expect(await waits()).toBe('waiting')
     await service().sql('update questions set answered_at = now() where answered_by = $1', [ada.id])
     expect((await ended(await start(asks, 'acme'))).results).toBe('green')
-    // Of another workflow.
+    // The answer belongs to another workflow.
     expect(await waits(await workflow([ada], { for_s: 3600 }))).toBe('waiting')
-    // The answer fits the schema no more.
+    // The answer no longer fits the schema.
     const { body } = await world.owner.call('GET', `/api/workflows/${asks}/versions`)
     const [version] = body.items
     const definition = structuredClone(version.definition)
@@ -128,13 +128,13 @@ describe('an answer that may be used again', () => {
     expect(await waits()).toBe('waiting')
     await world.owner.call('POST', `/api/workflows/${asks}/versions/${version.version_id}/activate`)
     expect((await ended(await start(asks, 'acme'))).results).toBe('green')
-    // The person has left.
+    // The author has left the workspace.
     await service().sql('delete from memberships where user_id = $1', [ada.uuid])
     expect(await waits()).toBe('waiting')
     expect(clarification_id).toMatch(/^clr_/)
   })
 
-  test('is offered instead, where the question says so', async () => {
+  test('is offered instead if the question uses `offer`', async () => {
     const ada = await colleague('Ada')
     const asks = await workflow([ada], { for_s: 3600, use: 'offer' })
     await respond(ada, await start(asks, 'acme'), 'green')
@@ -157,11 +157,11 @@ test.each([
   ['a trial, which has no version', { reuse: { key: 'k', for_s: 1 } }, null, null],
   ['a key and a time', { reuse: { key: 'k', for_s: 1 } }, 'v', 'take'],
   ['an offer', { reuse: { key: { b: 1, a: 2 }, for_s: 1, use: 'offer' } }, 'v', 'offer'],
-])('%s', (_case, args, versionId, expected) => {
+])('whether a question uses earlier answers: %s', (_case, args, versionId, expected) => {
   expect(reuseOf({ args: args as never, versionId, workflowId: 'w' })?.use ?? null).toBe(expected)
 })
 
-test('the order of fields does not make another key', () => {
+test('the order of the fields does not change the key', () => {
   const keyOf = (key: unknown) =>
     reuseOf({ args: { reuse: { key, for_s: 1 } } as never, versionId: 'v', workflowId: 'w' })!.key.toString('hex')
   expect(keyOf({ a: 1, b: 2 })).toBe(keyOf({ b: 2, a: 1 }))

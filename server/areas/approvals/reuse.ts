@@ -7,12 +7,12 @@ import type { Tx } from '#platform/db/pool'
 import { fromWire, toWire } from '#platform/ids'
 import { findAsked, type Row } from './question-store.ts'
 
-// `reuse` of a question: an earlier answer to the same node with the same key is taken, or offered, as long as the person who gave it
-// could give it now.
+// `reuse` of a question: an earlier answer to the same node with the same key is used or offered, as long as its author
+// could still give it.
 
 export type Reuse = { key: Buffer; forS: number; use: 'take' | 'offer' }
 
-/** An earlier answer, and where it comes from. */
+/** An earlier answer and its origin. */
 export type Earlier = {
   clarification_id: string
   execution_id: string
@@ -22,7 +22,7 @@ export type Earlier = {
   answered_at: Date
 }
 
-/** A trial, which has no version, neither uses nor leaves answers. */
+/** Returns null if nothing can be reused. A trial has no version, so it neither uses nor leaves answers. */
 export function reuseOf({
   args,
   versionId,
@@ -33,10 +33,13 @@ export function reuseOf({
   return { key: createHash('sha256').update(canonicalText(key)).digest(), forS: for_s, use }
 }
 
-/** Looked at from the newest on; more are never worth it. */
+/** The number of earlier answers to check, newest first. */
 const MAX_CANDIDATES = 5
 
-/** `row`: the question that is asked now. Only what a person answered first-hand counts, so that nothing is passed on for ever. */
+/**
+ * Finds an earlier answer for `row`, the question that is asked now. Reused answers do not count, so that no answer
+ * is passed on forever.
+ */
 export async function findEarlier(tx: Tx, row: Row, { key, forS }: Reuse): Promise<Earlier | undefined> {
   const candidates = await tx.rows<Earlier>(
     `select clarification_id, execution_id, answer, answered_by, answered_by_name, answered_at from questions
@@ -56,7 +59,7 @@ async function couldBeGivenNow(tx: Tx, row: Row, { answered_by, answer }: Earlie
   return asked?.named === true
 }
 
-/** What the journal and `waiting_for` say about an earlier answer. */
+/** Returns what the journal and `waiting_for` show about an earlier answer. */
 export const provenanceOf = (earlier: Earlier): JsonObject => ({
   clarification_id: toWire('clr', earlier.clarification_id),
   execution_id: toWire('exe', earlier.execution_id),

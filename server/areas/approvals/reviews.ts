@@ -10,26 +10,26 @@ import type { AgentVote, Approvals } from './service.ts'
 import * as store from './store.ts'
 import * as voting from './voting-store.ts'
 
-// Agents owe their votes as rows; whichever worker is free takes one, asks the model outside any transaction, and
-// records the vote. A worker that dies in the middle leaves the row, and another asks again: at most one vote is recorded.
-// A model that takes its time delays only its own vote: the others have places of their own.
+// The votes that agents owe are rows. Any free worker takes a row, calls the model outside a transaction and records
+// the vote. If the worker dies, the row stays and another worker calls the model again; at most one vote is recorded. A
+// slow model delays only its own vote, because each review has its own slot.
 
 const LOOK_EVERY = 5 * SECOND
 const AT_ONCE = 16
 const AT_ONCE_OF_ONE_WORKSPACE = 4
-/** How long a review may take before another worker may try it. */
+/** The maximum time in seconds of a review. After that another worker may try it. */
 const LEASE_S = 120
 const MAX_ATTEMPTS = 3
 
 export type Review = (request: {
   workspaceId: string
   executionId: string
-  /** The credential of the model that its approver names. */
+  /** The credential of the model that the approver names. */
   credentialId: string | undefined
   agent: { id: string; name: string; instructions: string | null; model: string | null }
   title: string
   payload: Json
-  /** How the gate decides, in words. */
+  /** How the gate decides, as a text. */
   policyText: string
   signal: AbortSignal
 }) => Promise<Omit<AgentVote, 'agent' | 'name'>>
@@ -46,7 +46,7 @@ type State = ReviewsOptions & {
   underWay: Map<Owed, Promise<void>>
 }
 
-/** Takes the review for a while, so that no other worker asks the model for the same. */
+/** Leases the review, so that no other worker calls the model for the same vote. */
 async function take(
   { db }: State,
   owed: Owed,
@@ -134,7 +134,7 @@ async function look(state: State, onEnd: () => void): Promise<number> {
   return LOOK_EVERY
 }
 
-/** It is woken where a gate with agents was opened, or somebody left. */
+/** The worker for reviews. `wake` is called when a gate with agents is opened or a person has left. */
 export function makeReviews(options: ReviewsOptions): Looking {
   const state: State = { ...options, stopping: new AbortController(), underWay: new Map() }
   const looking: Looking = makeLooking({

@@ -4,7 +4,7 @@ import { id, jsonObject, listQuery, reference, timestamp } from '#platform/http/
 
 const Decision = z.enum(['approve', 'reject', 'abstain'])
 
-/** A person's id is a TypeID, an agent's the name its author gave it. */
+/** The id of a person is a TypeID; the id of an agent is the name from the policy. */
 const Voter = z.object({ kind: z.enum(['human', 'agent']), id: z.string(), name: z.string() })
 
 export const Vote = z

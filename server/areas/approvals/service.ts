@@ -22,7 +22,7 @@ import * as voting from './voting-store.ts'
 
 type ById = { request_id: string }
 
-/** A gate is seen by anyone who sees its execution, and by anyone who may vote, has voted, or wrote what it is about. */
+/** Lets a person see a gate if they can see its execution, may vote, have voted or edited the call. */
 export const makeStandingInGate =
   (standingInExecution: StandingIn): StandingIn =>
   async (ctx, requestId) => {
@@ -56,7 +56,7 @@ async function readGate(ctx: Context, requestId: string): Promise<store.Gate> {
   return gate
 }
 
-/** Records one vote at a locked, open gate, and what follows from it. */
+/** Records one vote at a locked, open gate, and applies its consequences. */
 async function record(
   { gates, engine }: Deps,
   tx: Tx,
@@ -117,10 +117,13 @@ export async function listDecided(ctx: Context, asked: ListInput) {
 export const castVote = (deps: Deps, ctx: Context, { request_id, ...vote }: ById & NewVote): Promise<Vote> =>
   castVoteOf(deps, ctx.tx, ctx.person, { workspaceId: ctx.workspace.workspace_id, requestId: request_id, ...vote })
 
-/** `evidence`: how the person was known, where it was not by signing in. */
+/** `evidence` describes how the person was identified, if not by signing in. */
 type VoteOfPerson = NewVote & { workspaceId: string; requestId: string; evidence?: Json }
 
-/** The vote of a person whom the caller has identified. Everything else is checked here, whichever way they came. */
+/**
+ * Casts the vote of a person whom the caller has identified. Everything else is checked here, no matter how the
+ * person was identified.
+ */
 export async function castVoteOf(
   deps: Deps,
   tx: Tx,
@@ -153,7 +156,9 @@ export async function castVoteOf(
   }
 }
 
-/** An agent's vote. A gate that closed meanwhile, or a second answer, is simply not recorded. */
+/**
+ * Casts the vote of an agent. Ignores the vote if the gate has closed in the meantime or the agent has already voted.
+ */
 export async function castAgentVote(
   deps: Deps,
   tx: Tx,
@@ -182,7 +187,7 @@ export async function castAgentVote(
   })
 }
 
-/** Writes other arguments for a call of a tool. It is another payload, and another gate about it, which the answer shows. */
+/** Edits the arguments of a tool call. The edited call is a different payload with a new gate, which is returned. */
 export async function editArguments(
   { gates }: Deps,
   ctx: Context,
@@ -206,7 +211,7 @@ export async function editArguments(
   return viewWithBounds(ctx.tx, next)
 }
 
-/** Hands one's own vote to a colleague. Handed on again, it moves; it is never split. */
+/** Delegates the caller's own vote to a colleague. A vote that is delegated again moves on; it is never split. */
 export async function delegateVote(
   ctx: Context,
   { request_id, user_id }: ById & z.output<typeof Delegation>,

@@ -5,7 +5,7 @@ import * as voting from './voting-store.ts'
 
 export const readStanding = async (tx: Tx, gate: store.Gate): Promise<Standing> => (await readStandings(tx, [gate]))[0]!
 
-/** Of gates of one workspace, in three questions to the database however many they are. */
+/** Reads the standings of gates of one workspace, in three queries for any number of gates. */
 export async function readStandings(tx: Tx, gates: readonly store.Gate[]): Promise<Standing[]> {
   if (gates.length === 0) return []
   const { workspace_id } = gates[0]!

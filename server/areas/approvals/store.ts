@@ -6,7 +6,7 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { decidedList, gateList, inboxList } from './schema.ts'
 
-/** Besides who led to the execution, the person who edited the call that the gate is about. */
+/** An initiator of the execution, or the person who edited the call of the gate. */
 export type GateInitiator = Omit<Initiator, 'kind'> & { kind: Initiator['kind'] | 'editor' }
 
 export type Gate = {
@@ -24,7 +24,7 @@ export type Gate = {
   status: 'open' | 'approved' | 'rejected' | 'expired' | 'cancelled'
   outcome: 'approved' | 'rejected' | null
   started_by: string | null
-  /** Who and what led to the execution; null where an older release opened the gate. */
+  /** The people and things that led to the execution; null if an older release opened the gate. */
   initiators: GateInitiator[] | null
   escalated: boolean
   reminded: boolean
@@ -32,9 +32,9 @@ export type Gate = {
   due_at: Date | null
   opened_at: Date
   resolved_at: Date | null
-  /** It is about a call of a tool, whose arguments may be edited. */
+  /** Whether the gate is about a tool call whose arguments may be edited. */
   is_editable: boolean
-  /** What the node asked with, where the call was edited since. */
+  /** The payload hash of the node's original call, if the call was edited since. */
   asked_sha256: string | null
   edited_by: string | null
   edited_by_name: string | null
@@ -60,7 +60,7 @@ export const listAllGatesOfExecution = (tx: Tx, workspaceId: string, executionId
     [workspaceId, executionId],
   )
 
-/** Votes, the due time and the end of an execution take turns at the gate's row. */
+/** Locks the row of the gate, which serializes votes, the due time and the end of the execution. */
 export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promise<Gate | undefined> =>
   tx.maybe<Gate>(`select ${columns} from approval_requests where workspace_id = $1 and request_id = $2 for update`, [
     workspaceId,
@@ -69,15 +69,15 @@ export const lockGate = (tx: Tx, workspaceId: string, requestId: string): Promis
 
 const OPENING = `hashtextextended('gates ' || $1, 0)`
 
-/** Until the end of the transaction: those who look for gates after a departure wait for it. */
+/** Takes a shared lock until the end of the transaction. A recheck after a departure waits for it. */
 export const beginOpening = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock_shared(${OPENING})`, [workspaceId])
 
-/** Waits for the gates that are being opened. Those that are opened later see who has left. */
+/** Waits for the gates that are being opened. Gates that are opened later already see who has left. */
 export const awaitOpenings = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock(${OPENING})`, [workspaceId])
 
-/** The one that stands for the node now, or stood last. */
+/** Locks the current gate of the node, or its last one. */
 export const lockLatestGate = (
   tx: Tx,
   workspaceId: string,
@@ -90,7 +90,10 @@ export const lockLatestGate = (
     [workspaceId, executionId, nodePath],
   )
 
-/** Whether a gate or question stands at path $3, or below it where that ends with `[` or `.`; null: anywhere. */
+/**
+ * The SQL condition for a gate or question at path $3, or below the path if it ends with `[` or `.`. Null matches
+ * every path.
+ */
 export const isAtPath = `($3::text is null or case when right($3, 1) in ('[', '.') then starts_with(node_path, $3) else node_path = $3 end)`
 
 export const lockOpenGates = (
@@ -111,7 +114,7 @@ export const listGatesOfExecution = (tx: Tx, workspaceId: string, executionId: s
     values: [workspaceId, executionId],
   })
 
-/** Ids of open gates in their order; none is locked. */
+/** Returns ids of open gates in order, without locking them. */
 export const listOpenGateIds = async (
   tx: Tx,
   workspaceId: string,
@@ -126,15 +129,15 @@ export const listOpenGateIds = async (
   return rows.map(({ request_id }) => request_id)
 }
 
-/** Those of them that are open and that nobody else holds. */
+/** Locks those of the gates that are open and not locked by another transaction. */
 export const lockFreeGates = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<Gate[]> =>
   tx.rows<Gate>(
     `select ${columns} from approval_requests where workspace_id = $1 and request_id = any ($2) and status = 'open' for update skip locked`,
     [workspaceId, requestIds],
   )
 
-// Whether a gate may wait on this person at all, by look-ups alone. Who may vote costs a millisecond to find out: with 10,000
-// open gates that is only asked of those that may fill the page.
+// Checks by index lookups alone whether a gate can wait for this person at all. Finding the exact voters takes a
+// millisecond per gate, so with 10,000 open gates this is done only for gates that may fill the page.
 const maybeVoter = `(
     exists (select from approval_approvers a where a.workspace_id = $1 and a.request_id = g.request_id and (
       (a.kind = 'user' and a.ref_id = $2::uuid)
@@ -142,7 +145,10 @@ const maybeVoter = `(
       or (a.kind = 'team' and a.ref_id in (select t.team_id from team_members t where t.workspace_id = $1 and t.user_id = $2::uuid))))
     or exists (select from approval_delegations d where d.workspace_id = $1 and d.request_id = g.request_id and d.to_user = $2::uuid))`
 
-/** Open gates that wait on this person; in the usual order the soonest due come first, those without a due time last. */
+/**
+ * Lists the open gates that wait for this person. By default the soonest due come first, and gates without a due time
+ * come last.
+ */
 export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
   readList<Gate>(tx, inboxList, asked, {
     sql: `select ${columns} from approval_requests g
@@ -152,7 +158,7 @@ export const listInbox = (tx: Tx, workspaceId: string, userId: string, asked: Li
     values: [workspaceId, userId],
   })
 
-/** Gates that this person has voted on. */
+/** Lists the gates on which this person has voted. */
 export const listDecided = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
   readList<Gate>(tx, decidedList, asked, {
     sql: `select ${columns} from approval_requests g
@@ -210,7 +216,10 @@ export const markEscalated = (tx: Tx, gate: Gate): Promise<Gate> =>
     [gate.workspace_id, gate.request_id],
   )
 
-/** Moves what was handed to `from`, else their own vote; back at whom it came from, it is theirs as before. */
+/**
+ * Moves the vote that was delegated to `from`, or their own vote. A vote that returns to its giver is no longer
+ * delegated.
+ */
 export async function handOn(tx: Tx, gate: Gate, from: string, to: string): Promise<void> {
   const at = [gate.workspace_id, gate.request_id]
   const returned = await tx.count(

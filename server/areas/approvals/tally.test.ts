@@ -9,7 +9,7 @@ import type { Gate } from './store.ts'
 import { decideGate, gateIsSatisfiable, isStuckByExclusion, standingOf } from './tally.ts'
 import type { AgentRow, CandidateRow, VoteRow } from './voting-store.ts'
 
-// The rules of docs/approvals.md over rows as the database gives them.
+// The rules of docs/approvals.md, applied to rows as the database returns them.
 
 const approvers = [{ kind: 'role' as const, id: 'member' }]
 const policyOf = (more: JsonObject = {}): Policy => readPolicy({ approvers, ...more } as unknown as JsonObject)
@@ -32,7 +32,7 @@ const agent = (id: string, agent_name: string | null = null): AgentRow => ({
 const vote = (voter_id: string, decision: VoteRow['decision'], more: Partial<VoteRow> = {}): VoteRow =>
   ({ voter_kind: 'human', voter_id, voter_role: 'member', confidence: null, decision, ...more }) as VoteRow
 
-describe('those who may still vote', () => {
+describe('the outstanding voters', () => {
   const left = (votes: VoteRow[], status: Gate['status'] = 'open') =>
     standingOf(gateOf({}, status), votes, [person('ann'), person('bob', true)], [agent('r2'), agent('d2', 'Dee')])
       .outstanding
@@ -52,17 +52,17 @@ describe('those who may still vote', () => {
     expect(left(votes)).toEqual(expected)
   })
 
-  test.each<Gate['status']>(['approved', 'rejected', 'expired', 'cancelled'])('are nobody once it is %s', (status) => {
+  test.each<Gate['status']>(['approved', 'rejected', 'expired', 'cancelled'])('are none after %s', (status) => {
     expect(left([], status)).toEqual([])
   })
 
-  test('and those who may not are told apart', () => {
+  test('are separate from the excluded people', () => {
     const { voters, excluded } = standingOf(gateOf(), [], [person('ann'), person('bob', true)], [])
     expect([voters.map(({ user_id }) => user_id), excluded.map(({ user_id }) => user_id)]).toEqual([['ann'], ['bob']])
   })
 })
 
-describe('a gate is decided by the votes as they were cast', () => {
+describe('a gate is decided by the recorded votes', () => {
   test.each<[string, JsonObject, VoteRow[], string]>([
     ['nobody has voted', {}, [], 'open'],
     ['one person approves', {}, [vote('ann', 'approve')], 'approved'],
@@ -81,7 +81,7 @@ describe('a gate is decided by the votes as they were cast', () => {
   })
 })
 
-describe('a gate that nobody is left to open', () => {
+describe('whether a gate can still open', () => {
   test.each<[string, JsonObject, VoteRow[], CandidateRow[], boolean, boolean]>([
     ['has a voter', {}, [], [person('ann')], true, false],
     ['has none', {}, [], [], false, false],
@@ -97,13 +97,13 @@ describe('a gate that nobody is left to open', () => {
       false,
       false,
     ],
-  ])('%s: satisfiable, stuck because people are excluded', (_what, policy, votes, people, satisfiable, stuck) => {
+  ])('is computed for a gate that %s', (_what, policy, votes, people, satisfiable, stuck) => {
     const standing = standingOf(gateOf(policy), votes, people, [])
     expect([gateIsSatisfiable(standing), isStuckByExclusion(standing)]).toEqual([satisfiable, stuck])
   })
 })
 
-describe('four eyes', () => {
+describe('the reason to exclude a person', () => {
   const link = (kind: Initiator['kind'], user_id: string | null): Initiator => ({ kind, id: 'x', user_id }) as Initiator
   const gate = (initiators: Initiator[] | null, started_by: string | null = null, allow_self = false) => ({
     initiators,
@@ -130,7 +130,7 @@ describe('four eyes', () => {
     ['an older release kept somebody else', gate(null, 'bob'), null],
     ['the chain names who started it already', gate([link('retry', 'ann')], 'ann'), 'retried the execution'],
     ['nobody in the chain is a person', gate([link('schedule', null)]), null],
-  ])('%s', (_what, given, expected) => {
+  ])('if %s', (_what, given, expected) => {
     expect(reasonToExclude(given, 'ann')).toBe(expected)
   })
 })
@@ -165,7 +165,7 @@ describe('a policy', () => {
       { on_due: 'escalate', escalate_to: [cfo, owners] },
       { on_due: 'escalate', escalate_to: [cfo, owners] },
     ],
-  ])('with %j beside its approvers is the usual one with %j', (more, expected) => {
+  ])('with %j besides its approvers has the default fields except %j', (more, expected) => {
     expect(policyOf(more)).toEqual({ ...USUAL, ...expected })
   })
 
@@ -178,11 +178,11 @@ describe('a policy', () => {
     },
   )
 
-  test('an argument that is null was not given', () => {
+  test('treats an argument that is null as absent', () => {
     expect(given({ a: null, b: false, c: 0 })).toEqual({ b: false, c: 0 })
   })
 
-  test('its approvers become rows; an id that is none finds nobody', () => {
+  test('has its approvers turned into rows; an invalid id matches no person', () => {
     const id = '0190a000-0000-7000-8000-000000000001'
     const none = { ref_id: null, role: null, agent: null, agent_name: null, instructions: null, model: null }
     expect(
@@ -229,7 +229,7 @@ describe('a policy', () => {
         'If it is not decided within 9 seconds, it counts as approved.',
       ],
     ],
-  ])('%j in words', (policy, lines) => {
+  ])('with %j is described as a text', (policy, lines) => {
     expect(policyText(policyOf(policy))).toBe(lines.join('\n'))
   })
 })

@@ -2,18 +2,18 @@ import { type Ballot, decide, isSatisfiable, type Voter } from '#model/approval'
 import type * as store from './store.ts'
 import type * as voting from './voting-store.ts'
 
-/** A gate with everything that decides it, as it stands in this transaction. */
+/** A gate with everything that decides it, as read in this transaction. */
 export type Standing = {
   gate: store.Gate
   votes: voting.VoteRow[]
   voters: voting.VoterRow[]
-  /** Whom the policy names and who led to the execution. */
+  /** People whom the policy names but who led to the execution. */
   excluded: voting.VoterRow[]
   agents: voting.AgentRow[]
   outstanding: (Voter & { name: string })[]
 }
 
-/** Who has voted on a gate, who may still, and who may not. */
+/** Returns who has voted on a gate, who may still vote, and who may not. */
 export function standingOf(
   gate: store.Gate,
   votes: voting.VoteRow[],
@@ -52,7 +52,10 @@ export const decideGate = ({ gate, votes, outstanding }: Standing): 'approved' |
 export const gateIsSatisfiable = ({ gate, votes, outstanding }: Standing): boolean =>
   isSatisfiable(gate.policy, ballots(votes), outstanding)
 
-/** Nobody can open it, and somebody could if those who led to the execution were let vote. */
+/**
+ * Checks whether no person can open the gate, but a person could if those who led to the execution were allowed to
+ * vote.
+ */
 export const isStuckByExclusion = ({ gate, votes, outstanding, excluded }: Standing): boolean =>
   !isSatisfiable(gate.policy, ballots(votes), outstanding) &&
   isSatisfiable(gate.policy, ballots(votes), [

@@ -5,7 +5,8 @@ import type { Asked } from '#test/fakes/llm/chat'
 import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
 
-// An agent whose tool needs approval: the run waits, people vote on exactly the call, and only then it is made.
+// An agent whose tool needs approval: the execution waits, people vote on exactly this call, and only then the call is
+// made.
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 
@@ -62,7 +63,7 @@ const notices = async (): Promise<number> =>
   (await service().sql(`select from notifications where title = 'From the agent'`)).length
 const toolText = (asked: Asked): string => asked.messages.findLast(({ role }) => role === 'tool')!.text
 
-test('the call is made once it was approved, as it was approved; another call is another vote', async () => {
+test('an approved call is made once, exactly as approved; a second call needs its own vote', async () => {
   const notify = (body: string) => callTools([{ name: 'notify', arguments: { body } }])
   model.script(notify('first'), notify('second'), (asked) => {
     expect(toolText(asked)).toContain('was not approved')
@@ -73,7 +74,7 @@ test('the call is made once it was approved, as it was approved; another call is
   const first = await gateOf(execution)
   expect(first.payload).toEqual({ tool: 'notify', arguments: { body: 'first', title: 'From the agent' }, call: '1.0' })
   expect(await notices()).toBe(0)
-  // It waits for the gate itself, and not for a time at which it would look again.
+  // The execution waits for the gate itself, not for a time at which to check it again.
   const waiting = await until(async () => {
     const { body } = await world().owner.call('GET', `/api/workflows/executions/${execution}`)
     return body.status === 'waiting' ? body.waiting_for : undefined
@@ -89,13 +90,13 @@ test('the call is made once it was approved, as it was approved; another call is
   await vote(second, 'reject', 'Too loud')
   const end = await ended(execution)
   expect(end).toMatchObject({ status: 'succeeded', results: 'One was told.' })
-  // Waiting for people used up no attempt.
+  // Waiting for people uses no attempt.
   expect(end.nodes).toMatchObject([{ node_id: 'agent', attempt: 1 }])
   expect(await notices()).toBe(1)
   expect(model.refused).toEqual([])
 })
 
-test('a gate that is due is decided as its policy says', async () => {
+test('a gate that is past its due time is decided by its policy', async () => {
   const notify = callTools([{ name: 'notify', arguments: { body: 'late' } }])
   model.script(notify, (asked) => say(toolText(asked).includes('was not approved') ? 'Nobody came.' : 'Told.'))
   const policy = { approvers: [{ kind: 'role', id: 'owner' }], allow_self: true, due_in_s: 1, on_due: 'reject' }

@@ -23,14 +23,14 @@ export const voteView = (vote: voting.VoteRow): Vote => ({
 
 const voterId = (kind: 'human' | 'agent', id: string): string => (kind === 'human' ? toWire('usr', id) : id)
 
-/** The same vote inside JSON: what the journal and the output of the node hold. */
+/** Returns the vote as JSON, for the journal and the output of the node. */
 export const voteJson = (vote: voting.VoteRow): JsonObject => ({
   ...(voteView(vote) as unknown as JsonObject),
   vote_id: toWire('vote', vote.vote_id),
   voted_at: vote.voted_at.toISOString(),
 })
 
-/** With what its arguments may become, where it is about a call: too much for lists. */
+/** Returns the gate with the schema of its arguments if it is about a call. The schema is too large for lists. */
 export async function viewWithBounds(tx: Tx, gate: store.Gate): Promise<Approval> {
   const view = await gateView(tx, gate)
   const bounds = gate.is_editable && gate.status === 'open' ? await readBounds(tx, gate) : null
@@ -39,7 +39,7 @@ export async function viewWithBounds(tx: Tx, gate: store.Gate): Promise<Approval
 
 export const gateView = async (tx: Tx, gate: store.Gate): Promise<Approval> => (await gateViews(tx, [gate]))[0]!
 
-/** A page of gates of one workspace, in four questions to the database. */
+/** Returns a page of gates of one workspace, in four queries. */
 export async function gateViews(tx: Tx, gates: readonly store.Gate[]): Promise<Approval[]> {
   const standings = await readStandings(tx, gates)
   const withAgents = standings.filter(({ agents }) => agents.length > 0).map(({ gate }) => gate)

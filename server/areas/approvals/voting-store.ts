@@ -3,7 +3,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Gate } from './store.ts'
 
-// Who may vote at a gate, how they voted, and what the agents among them have earned.
+// The voters of a gate, their votes, and the track record of the agents among them.
 
 export type VoteRow = {
   vote_id: string
@@ -21,7 +21,7 @@ export type VoteRow = {
   voted_at: Date
 }
 
-/** `excluded`: the policy names them, but they led to the execution. */
+/** `excluded` is true for people whom the policy names but who led to the execution. */
 export type CandidateRow = { request_id: string; user_id: string; name: string; role: string; excluded: boolean }
 export type VoterRow = Omit<CandidateRow, 'excluded'>
 export type AgentRow = {
@@ -70,7 +70,7 @@ export const listCandidates = (tx: Tx, workspaceId: string, requestIds: string[]
     [workspaceId, requestIds],
   )
 
-/** Each agent once, as the first line of the policy that names it says. */
+/** Returns each agent once, with the settings from the first entry of the policy that names it. */
 export const listAgents = (tx: Tx, workspaceId: string, requestIds: string[]): Promise<AgentRow[]> =>
   tx.rows<AgentRow>(
     `select request_id, agent, agent_name, instructions, model from (
@@ -115,7 +115,7 @@ export const insertVote = (
     ],
   )
 
-/** Each agent's vote is held against the decision of the people; abstentions say nothing. */
+/** Compares each agent's vote with the decision of the people. Abstentions do not count. */
 export const recordAgreement = (tx: Tx, gate: Gate, outcome: 'approved' | 'rejected'): Promise<number> =>
   tx.count(
     `insert into agent_agreement (workspace_id, agent, workflow_id, node_id, votes, agreed)
@@ -141,7 +141,7 @@ export const listAgreement = (
     [workspaceId, workflowId, after?.[0] ?? null, after?.[1] ?? null, after?.[2] ?? null, limit + 1],
   )
 
-/** What the agents of these gates have earned at them so far. */
+/** Returns how often the agents agreed with people at these gates so far. */
 export const listAgreementAt = (tx: Tx, workspaceId: string, gates: readonly Gate[]): Promise<AgreementRow[]> =>
   tx.rows<AgreementRow>(
     `select agent, workflow_id, node_id, votes, agreed from agent_agreement

@@ -23,7 +23,7 @@ beforeAll(async () => {
   })
   const operator = await makePerson(service, { email: OPERATOR })
   await makeWorkspace(service, operator)
-  // A thousand tokens of input are a dollar, answers are free.
+  // A thousand input tokens cost one dollar; output tokens are free.
   const priced = await operator.call('PUT', '/api/operations/prices', {
     body: { prices: [{ model: 'house', input: 1000, output: 0 }] },
   })
@@ -59,7 +59,7 @@ const told = async (person: TestPerson = world.owner): Promise<string[]> =>
     .filter((kind: string) => kind.startsWith('budget.'))
 
 describe('a soft budget', () => {
-  test('tells owners once at four fifths and once when it is spent, and stops nothing', async () => {
+  test('notifies owners once at 80 % and once when it is spent, and stops no call', async () => {
     expect((await put([{ scope: 'workspace', limit: 10, per: 'month' }])).status).toBe(200)
     const id = await made(world.member)
     llm.script(dollars(7), dollars(1), dollars(1), dollars(5), dollars(1))
@@ -78,7 +78,7 @@ describe('a soft budget', () => {
     ])
   })
 
-  test('tells again when it was raised and is spent again', async () => {
+  test('notifies again when it is spent again after it was raised', async () => {
     await put([{ scope: 'workspace', limit: 1, per: 'day' }])
     const id = await made()
     llm.script(dollars(2), dollars(2))
@@ -88,7 +88,7 @@ describe('a soft budget', () => {
     expect(await told()).toEqual(['budget.exceeded', 'budget.exceeded'])
   })
 
-  test('leaves as an event', async () => {
+  test('sends an event', async () => {
     const made_ = await world.owner.call('POST', '/api/event-destinations', {
       body: { url: 'https://receiver.invalid/events', event_types: ['budget.*'] },
     })
@@ -106,7 +106,7 @@ describe('a soft budget', () => {
 })
 
 describe('a hard budget', () => {
-  test('stops models with a code of its own once it is spent, until it is raised', async () => {
+  test('stops model calls with the code budget_exceeded once it is spent, until it is raised', async () => {
     await put([{ scope: 'workspace', limit: 2, per: 'month', hard: true }])
     const id = await made()
     llm.script(dollars(2))
@@ -120,14 +120,14 @@ describe('a hard budget', () => {
     expect((await run(id)).status).toBe('succeeded')
   })
 
-  test('refuses a call that could pass it, before any money is spent', async () => {
+  test('refuses a call that could exceed it, before any money is spent', async () => {
     await put([{ scope: 'workspace', limit: 0.001, per: 'month', hard: true }])
     const ended = await run(await made())
     expect(ended.error).toMatchObject({ code: 'budget_exceeded' })
     expect(llm.asked).toHaveLength(0)
   })
 
-  test('counts what calls under way could cost', async () => {
+  test('counts the possible cost of calls that are still running', async () => {
     // "Hello" is two tokens: 0.002 dollars.
     await put([{ scope: 'workspace', limit: 0.003, per: 'month', hard: true }])
     const id = await made()
@@ -139,11 +139,11 @@ describe('a hard budget', () => {
     await world.owner.call('POST', `/api/workflows/executions/${first.body.execution_id}/cancel`)
     llm.reset()
     llm.script(say('Hi', { input: 0, output: 0 }))
-    // What was held back is free once the call is over.
+    // The reserved amount is released when the call ends.
     await until(async () => (await run(id)).status === 'succeeded', 'a call that is allowed')
   })
 
-  test('of a workflow, a person or a credential stops that one alone', async () => {
+  test('of a workflow, a person or a credential stops only calls of its scope', async () => {
     const [mine, theirs] = [await made(), await made(world.member)]
     await put([
       { scope: mine, limit: 1, per: 'month', hard: true },
@@ -165,7 +165,7 @@ describe('a hard budget', () => {
 })
 
 describe('budgets', () => {
-  test('are replaced as a whole, by owners alone; others see what concerns them', async () => {
+  test('are replaced as a whole and only by owners; other users see the budgets that apply to them', async () => {
     const theirs = await made(world.member)
     const mine = await made()
     await put([

@@ -34,7 +34,7 @@ const shown = (row: store.BudgetRow): Budget => ({
   resets_at: row.resets_at,
 })
 
-/** What a person spends is theirs and the owners' to know. */
+/** Only the person and the owners may see what a person spends. */
 async function maySeeBudget(ctx: Context, { scope_kind, scope_id }: store.BudgetRow): Promise<boolean> {
   if (ctx.workspace.role === 'owner' || scope_kind === 'workspace') return true
   if (scope_kind === 'person') return scope_id === ctx.person.user_id

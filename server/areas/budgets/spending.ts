@@ -5,9 +5,9 @@ import { ModelProblem } from '#providers/llm/problem'
 import { scopeText, stateOf } from './service.ts'
 import * as store from './store.ts'
 
-// What holds a call of a model to the budgets: before it, whether it could pass a hard one; after it, whether somebody must hear
-// of it. What calls under way in this process could cost is held back, so that many at once pass a budget no more than one does;
-// other processes count when their calls are over.
+// Applies the budgets to model calls. Before a call: checks whether the call could exceed a hard budget. After a call:
+// notifies owners if needed. The possible cost of running calls is reserved within this process, so that many parallel
+// calls exceed a budget no more than one call does. Calls of other processes count only after they have ended.
 
 const money = (amount: number): string => `$${amount < 0.01 ? amount.toPrecision(1) : amount.toFixed(2)}`
 
@@ -32,8 +32,8 @@ export class Reservations {
 }
 
 /**
- * Refuses a call that could pass a hard budget, and holds back what it could cost until the given function is called.
- * `couldCost` is 0 where nobody knows what the model costs: then only a budget that is spent stops it.
+ * Refuses a call that could exceed a hard budget, and reserves its possible cost until the returned function is
+ * called. `couldCost` is 0 if the price of the model is unknown; then only a spent budget stops the call.
  */
 export async function reserve(
   tx: Tx,
@@ -61,7 +61,10 @@ export async function reserve(
   }
 }
 
-/** In the transaction that counts a call: owners hear of each budget that it took to 80 % or used up, once in a period. */
+/**
+ * Runs in the transaction that counts a call. Notifies owners once per period about each budget that the call took to
+ * 80 % or used up.
+ */
 export async function tellSpent(
   tx: Tx,
   call: { workspaceId: string; spender: store.Spender; executionId: string | null },

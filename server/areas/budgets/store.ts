@@ -8,13 +8,13 @@ export type BudgetRow = {
   amount: number
   hard: boolean
   spent: number
-  /** The first day of the present period. */
+  /** The first day of the current period. */
   period: string
   resets_at: Date
   name: string | null
 }
 
-/** What is asked for: the workflow, person and credential it is counted to. */
+/** The workflow, person and credential to which a call is counted. */
 export type Spender = { workflowId: string | null; personId: string | null; credentialId: string | null }
 
 const PERIOD = `date_trunc(b.per, now() at time zone 'utc')`
@@ -34,7 +34,10 @@ export const listBudgets = (tx: Tx, workspaceId: string): Promise<BudgetRow[]> =
     [workspaceId],
   )
 
-/** Those that hold for a call. `$5`: an execution, which says its workflow and who started it. */
+/**
+ * Returns the budgets that apply to a call. `$5` is an execution, which determines the workflow and the person who
+ * started it.
+ */
 export const budgetsOf = (
   tx: Tx,
   workspaceId: string,
@@ -52,7 +55,7 @@ export const budgetsOf = (
 
 export type NewBudget = Pick<BudgetRow, 'scope_kind' | 'scope_id' | 'per' | 'amount' | 'hard'>
 
-/** One whose limit is raised tells anew when it is reached. */
+/** Replaces all budgets. A budget whose limit is raised notifies again when it is reached. */
 export async function replaceBudgets(tx: Tx, workspaceId: string, budgets: NewBudget[]): Promise<void> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('budgets ' || $1, 0))`, [workspaceId])
   const columns = [
@@ -76,14 +79,14 @@ export async function replaceBudgets(tx: Tx, workspaceId: string, budgets: NewBu
   )
 }
 
-/** True for the one transaction that is to tell of it in this period. */
+/** Returns true for the one transaction that must send this notification in this period. */
 export const markTold = async (
   tx: Tx,
   workspaceId: string,
   { scope_kind, scope_id, per, period }: BudgetRow,
   level: 'warning' | 'exceeded',
 ): Promise<boolean> => {
-  // Who was told that it is exceeded need not be warned any more.
+  // After the notification that the budget is exceeded, no warning is needed.
   const set = level === 'exceeded' ? 'exceeded_on = $5::date, warned_on = $5::date' : 'warned_on = $5::date'
   const column = level === 'exceeded' ? 'exceeded_on' : 'warned_on'
   const marked = await tx.count(
@@ -101,7 +104,7 @@ export const listOwners = async (tx: Tx, workspaceId: string): Promise<string[]>
     ])
   ).map(({ user_id }) => user_id)
 
-/** Whether the workspace has such a workflow, person or credential. */
+/** Checks whether the workspace has this workflow, person or credential. */
 export const hasScope = async (tx: Tx, workspaceId: string, kind: ScopeKind, id: string): Promise<boolean> => {
   const { found } = await tx.row<{ found: boolean }>(
     `select case $2 when 'workspace' then true

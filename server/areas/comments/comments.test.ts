@@ -27,7 +27,7 @@ const kindsOf = async (person: TestPerson) =>
     .filter(([kind]: string[]) => kind!.startsWith('comment.'))
 
 describe('a comment', () => {
-  test('is told to the people it names, and to the owner of the workflow', async () => {
+  test('notifies the people it mentions and the owner of the workflow', async () => {
     const said = await world.owner.call('POST', path, {
       body: { body: ' Does it wait long enough? ', node_id: 'wait', mentions: [colleague.id, colleague.id] },
     })
@@ -37,7 +37,7 @@ describe('a comment', () => {
     expect(await kindsOf(world.owner)).toEqual([['comment.added', 'Grace commented on Orders']])
   })
 
-  test('names nobody who cannot see the workflow', async () => {
+  test('cannot mention a person who cannot see the workflow', async () => {
     for (const person of [world.member, world.stranger]) {
       const answer = await world.owner.call('POST', path, { body: { body: 'Hello', mentions: [person.id] } })
       expect([answer.status, answer.body.errors[0].path]).toEqual([422, '/mentions/0'])
@@ -45,7 +45,7 @@ describe('a comment', () => {
     }
   })
 
-  test('is changed by its author only, marked as done by anybody, and found by that', async () => {
+  test('is changed only by its author, can be resolved by every reader, and is found by its resolved state', async () => {
     const { comment_id } = (await colleague.call('POST', path, { body: { body: 'Rename it' } })).body
     const one = `${path}/${comment_id}`
     expect((await world.owner.call('PATCH', one, { body: { body: 'Mine' } })).status).toBe(403)

@@ -7,7 +7,8 @@ import { newId, toWire } from '#platform/ids'
 import type { Comment, CommentPatch, NewComment } from './schema.ts'
 import * as store from './store.ts'
 
-// What people say about a workflow. All who may see its versions read and write; only the author changes the words.
+// Comments on a workflow. Everyone who may see its versions can read and write comments; only the author changes the
+// text.
 
 const MAX_COMMENTS = 2_000
 const SHOWN = 200
@@ -47,14 +48,14 @@ export async function createComment(
   return comment
 }
 
-/** A person who is mentioned has to see the workflow. */
+/** Requires that every mentioned person can see the workflow. */
 async function requireSeeing(ctx: Context, workflowId: string, mentions: string[]): Promise<void> {
   for (const [at, userId] of mentions.entries())
     if (!(await maySee(ctx.tx, ctx.workspace.workspace_id, workflowId, userId)))
       throw unknownReference(`/mentions/${at}`)
 }
 
-/** Those who are named, and the owner of the workflow; never the author. */
+/** Notifies the mentioned people and the owner of the workflow, but never the author. */
 async function tellMentioned(ctx: Context, comment: Comment): Promise<void> {
   const { workspace_id: workspaceId } = ctx.workspace
   const author = ctx.person.user_id
@@ -95,7 +96,7 @@ export async function resolveComment(ctx: Context, input: One & { resolved: bool
   return store.resolveComment(ctx.tx, ctx.workspace.workspace_id, input.comment_id, by)
 }
 
-/** The author, and the owner of the workflow. */
+/** Allows only the author and the owner of the workflow. */
 export async function mayDeleteComment(ctx: Context, input: One): Promise<void> {
   const { author_id } = await getComment(ctx, input)
   const { owner_id } = await store.findWorkflow(ctx.tx, ctx.workspace.workspace_id, input.workflow_id)

@@ -23,7 +23,10 @@ export const findComment = (
     [workspaceId, workflowId, commentId],
   )
 
-/** Held to the end of the transaction: two who write at the limit do not both find room. */
+/**
+ * Locks the comments of the workflow until the end of the transaction, so that two writers at the limit cannot both
+ * add a comment.
+ */
 export const lockComments = (tx: Tx, workspaceId: string, workflowId: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 1312))', [`${workspaceId}/${workflowId}`])
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 describe('companies', () => {
-  test('a created company belongs to its creator, and is listed and read by them', async () => {
+  test('a created company belongs to its creator, who can list and read it', async () => {
     const made = await world.member.call('POST', '/api/companies', {
       body: { name: ' Acme ', metadata: { vat: 'NL1' } },
     })
@@ -25,7 +25,7 @@ describe('companies', () => {
     ])
   })
 
-  test("another's company and a random one get the same 404", async () => {
+  test('the company of another user and a random id get the same 404', async () => {
     const foreign = await world.stranger.call('GET', `/api/companies/${world.workspace.company.id}`, {
       headers: { 'x-request-id': 'same' },
     })
@@ -36,7 +36,7 @@ describe('companies', () => {
     expect(foreign.text).toBe(random.text)
   })
 
-  test('a member of one of its workspaces reads but does not change it; an owner of one does', async () => {
+  test('a member of one of its workspaces can read but not change it; an owner of a workspace can change it', async () => {
     const path = `/api/companies/${world.workspace.company.id}`
     expect((await world.viewer.call('GET', path)).status).toBe(200)
     expect((await world.member.call('PATCH', path, { body: { name: 'x' } })).status).toBe(403)
@@ -46,7 +46,7 @@ describe('companies', () => {
     })
   })
 
-  test('a company with workspaces is not deleted, an empty one is', async () => {
+  test('a company with workspaces cannot be deleted; an empty company can', async () => {
     expect((await world.owner.call('DELETE', `/api/companies/${world.workspace.company.id}`)).body.code).toBe(
       'not_empty',
     )
@@ -55,7 +55,7 @@ describe('companies', () => {
     expect((await world.owner.call('GET', `/api/companies/${body.company_id}`)).status).toBe(404)
   })
 
-  test('anyone who leaves the last of its workspaces leaves the company to an owner of that workspace', async () => {
+  test('an owner who leaves the last of its workspaces passes the company on to an owner of that workspace', async () => {
     const [founder, successor] = [await makePerson(service()), await makePerson(service())]
     const first = await makeWorkspace(service(), founder)
     const path = `/api/companies/${first.company.id}`
@@ -75,7 +75,7 @@ describe('companies', () => {
     expect(heard.body.items[0]).toMatchObject({ kind: 'company.passed_on' })
   })
 
-  test('who made, changed and deleted a company is in the audit log', async () => {
+  test('the audit log records who created, changed and deleted a company', async () => {
     const operator = await makeOperator(service())
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Traced' } })
     await world.owner.call('PATCH', `/api/companies/${body.company_id}`, { body: { name: 'Traced on' } })
@@ -90,7 +90,7 @@ describe('companies', () => {
     }
   })
 
-  test('an operator lists all companies, and the look is audited', async () => {
+  test('an operator lists all companies, and the listing is audited', async () => {
     const operator = await makeOperator(service())
     const { body } = await operator.call('GET', '/api/companies')
     const named = (id: string) => (company: { company_id: string }) => company.company_id === id
@@ -121,7 +121,7 @@ describe('companies', () => {
     )
   })
 
-  test('If-Match guards against a change made in between', async () => {
+  test('If-Match rejects an update after a concurrent change', async () => {
     const path = `/api/companies/${world.workspace.company.id}`
     const etag = (await world.owner.call('GET', path)).headers.get('etag')!
     expect(
@@ -133,7 +133,7 @@ describe('companies', () => {
     expect((await world.owner.call('GET', path)).body.name).toBe('One')
   })
 
-  test('fifty parallel creates with one idempotency key make one company and fifty equal answers', async () => {
+  test('fifty parallel creates with one idempotency key create one company and return fifty equal responses', async () => {
     const answers = await fiftyTimes(() =>
       world.owner.call('POST', '/api/companies', {
         body: { name: 'Once' },
@@ -154,7 +154,7 @@ describe('companies', () => {
     expect(other.body.code).toBe('idempotency_key_reused')
   })
 
-  test('paging walks the whole list once', async () => {
+  test('paging returns the whole list once', async () => {
     const names: string[] = []
     let cursor = ''
     do {

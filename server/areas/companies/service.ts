@@ -73,7 +73,7 @@ export function makeCompanies() {
   }
 }
 
-/** Anyone who leaves the last of its workspaces they worked in leaves the company too, to an owner of that workspace. */
+/** Passes the company on to an owner of the workspace when its owner leaves the last of its workspaces. */
 export const passCompanyOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   const passed = await store.passCompanyOn(tx, workspaceId, userId, byUserId)
   if (!passed) return

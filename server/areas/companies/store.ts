@@ -3,10 +3,10 @@ import { type ListInput, readList } from '#platform/http/list'
 import { type Company, companyList, type ListedCompany } from './schema.ts'
 
 const columns = 'company_id, name, owner_id, metadata, created_at, updated_at'
-/** Ids and times have the 300. Cheaper than the text of the whole row. */
+/** The estimated size of a row in bytes, with 300 for ids and times. Cheaper than the text of the whole row. */
 const bytes = '300 + octet_length(page.name) + octet_length(page.metadata::text)'
 
-/** Row security leaves the caller's own: owned, or reached through a workspace. */
+/** Finds a company. Row security limits the result to companies that the caller owns or reaches through a workspace. */
 export const findCompany = (tx: Tx, companyId: string): Promise<Company | undefined> =>
   tx.maybe<Company>(`select ${columns} from companies where company_id = $1`, [companyId])
 
@@ -27,7 +27,10 @@ export const listAllCompanies = (tx: Tx, asked: ListInput) =>
     size: bytes,
   })
 
-/** What the caller may do: their own company, or one of whose workspaces they own. */
+/**
+ * Returns whether the caller owns the company or one of its workspaces. Undefined if the caller cannot see the
+ * company.
+ */
 export const findCompanyRights = (tx: Tx, companyId: string, userId: string): Promise<{ owns: boolean } | undefined> =>
   tx.maybe<{ owns: boolean }>(
     `select c.owner_id = $2 or exists (

@@ -68,7 +68,7 @@ const count = async (): Promise<number> =>
   (await service().sql<{ n: number }>('select count(*)::int as n from connections'))[0]!.n
 
 describe('a connection', () => {
-  test('is probed, stored and listed with the kinds on offer, never with its secret', async () => {
+  test('is probed, stored and listed with the available kinds, never with its secret', async () => {
     const made = await connect()
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -97,7 +97,7 @@ describe('a connection', () => {
     expect(made.text + list.text).not.toContain(SECRET)
   })
 
-  test('offers only the kinds of the org', async () => {
+  test('offers only the kinds that the org allows', async () => {
     await service().sql(`insert into org_connection_kinds select org_id, 'duckdb' from orgs`)
     const { body: listed } = await world.viewer.call('GET', '/api/connections')
     expect(listed.kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['duckdb'])
@@ -112,7 +112,7 @@ describe('a connection', () => {
     ['tls', () => ({ config: { ...config(), ssl: 'verify' } }), /TLS/],
     ['sign_in', () => ({ secrets: { password: `wrong ${SECRET}` } }), /password|authentication/],
     ['sign_in', () => ({ config: { ...config(), database: 'nowhere' } }), /nowhere/],
-  ])('that fails to %s is told so, and nothing is stored', async (step, change, told) => {
+  ])('that fails at the step %s is refused with the reason, and nothing is stored', async (step, change, told) => {
     const before = await count()
     const refused = await connect(change())
     expect([refused.status, refused.body.code, refused.body.errors[0].path]).toEqual([422, 'probe_failed', `/${step}`])
@@ -121,7 +121,7 @@ describe('a connection', () => {
     expect(await count()).toBe(before)
   })
 
-  test('to a private address is never dialled, however it is spelt', async () => {
+  test('to a private address is never opened, in any spelling of the address', async () => {
     caught = []
     for (const host of [
       '127.0.0.1',
@@ -135,7 +135,7 @@ describe('a connection', () => {
     ])
       for (const more of [
         { config: { ...config(), host, port: canaryPort } },
-        // All kinds ask the same function; a process of a vendor's client takes seconds to start.
+        // All kinds use the same check. Starting a process of a vendor's client takes seconds.
         ...(isWhole || host === '2130706433'
           ? [{ kind: 'clickhouse', config: { host, port: canaryPort, https: false }, secrets: { password: SECRET } }]
           : []),
@@ -162,7 +162,7 @@ describe('a connection', () => {
     expect(caught).toEqual([])
   })
 
-  test('with wrong fields is refused, naming them', async () => {
+  test('with invalid fields is refused with their names', async () => {
     const bad = await connect({
       config: { host: 5, sslmode: 'x', database: 'd', user: 'u' },
       secrets: { passwort: 'x' },
@@ -177,7 +177,7 @@ describe('a connection', () => {
     expect((await connect({ status: 'active' })).body.code).toBe('read_only')
   })
 
-  test('is verified: failing when the warehouse refuses, active again when it does not', async () => {
+  test('becomes failing when the warehouse refuses it, and active again when verification succeeds', async () => {
     const { connection_id } = (await connect()).body
     const verify = () => world.member.call('POST', `/api/connections/${connection_id}/verify`)
     await warehouse.query('alter role shop_reader nologin')
@@ -187,10 +187,10 @@ describe('a connection', () => {
     expect((await verify()).body).toMatchObject({ status: 'active', problem: null })
   })
 
-  test('sends its secret only to the host it was stored for', async () => {
+  test('sends its secret only to the host for which it was stored', async () => {
     const { connection_id } = (await connect()).body
     caught = []
-    // Anyone who could change the row itself would still not learn the secret.
+    // A person who could change the row itself still does not learn the secret.
     await service().sql(
       `update connections set config = jsonb_set(config, '{host}', '"localhost"') where connection_id = $1`,
       [
@@ -204,14 +204,14 @@ describe('a connection', () => {
     const moved = await world.member.call('POST', `/api/connections/${connection_id}/verify`)
     expect(moved.body).toMatchObject({ status: 'failing', problem: { step: 'sign_in' } })
     expect(caught).toEqual([])
-    // With a config of its own a new secret must come along.
+    // A new config requires a new secret.
     const rearm = await world.member.call('PUT', `/api/connections/${connection_id}/credential`, {
       body: { config: config() },
     })
     expect([rearm.status, rearm.body.code]).toEqual([422, 'probe_failed'])
   })
 
-  test('is stored sealed, and its secret stands nowhere in the database', async () => {
+  test('is stored encrypted, and its secret appears in no table of the database', async () => {
     await connect()
     const tables = await service().sql<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -225,7 +225,7 @@ describe('a connection', () => {
     }
   })
 
-  test('is revoked: the secret is erased, the row and its sources stay, the owners are told', async () => {
+  test('can be revoked: the secret is erased, the row and its sources stay, and the owners are notified', async () => {
     const { connection_id } = (await connect({ name: 'Going' })).body
     const sourceId = await attach(connection_id, { table: 'shop.orders' })
     expect((await world.member.call('DELETE', `/api/connections/${connection_id}`)).status).toBe(204)
@@ -259,7 +259,7 @@ describe('a connection', () => {
     expect((await capture(sourceId, { limit: 1 })).status).toBe(201)
   })
 
-  test('of another workspace, and one that never was, get the same answers everywhere', async () => {
+  test('of another workspace gets the same responses as an unknown connection everywhere', async () => {
     const { connection_id } = (await connect()).body
     const source_id = await attach(connection_id, { table: 'shop.orders' })
     const before = await service().sql('select * from connections order by connection_id')
@@ -298,7 +298,7 @@ describe('a connection', () => {
     expect((await world.stranger.call('GET', '/api/connections')).body.items).toEqual([])
   })
 
-  test('is made by members, seen by viewers, hidden from guests', async () => {
+  test('can be created by members, is visible to viewers and hidden from guests', async () => {
     const { connection_id } = (await connect()).body
     expect((await connect({}, world.viewer)).status).toBe(403)
     expect((await world.viewer.call('POST', `/api/connections/${connection_id}/verify`)).status).toBe(403)
@@ -311,7 +311,7 @@ describe('a connection', () => {
 })
 
 describe('a source', () => {
-  test('is captured into a dataset: rows, types and the limit', async () => {
+  test('is captured into a dataset with its rows, types and the limit', async () => {
     const { connection_id } = (await connect()).body
     const whole = await capture(await attach(connection_id, { table: 'shop.orders' }), { name: 'All orders' })
     expect(whole.status).toBe(201)
@@ -338,7 +338,7 @@ describe('a source', () => {
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
     const [row] = await service().sql<{ n: number }>('select count(*)::int as n from datasets where name = $1', [name])
     expect(row!.n).toBe(1)
-    // Also when the source could not be read any more.
+    // The same response comes back even after the source can no longer be read.
     await world.member.call('DELETE', `/api/connections/${connection_id}`)
     const repeated = await ask()
     expect([repeated.status, repeated.text]).toEqual([answers[0]!.status, answers[0]!.text])
@@ -346,7 +346,7 @@ describe('a source', () => {
     expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused'])
   })
 
-  test('whose table vanished, or whose query changes something, stores nothing', async () => {
+  test('with a missing table or a query that writes stores nothing', async () => {
     const { connection_id } = (await connect()).body
     const before = (await world.viewer.call('GET', '/api/datasets')).body.items.length
     for (const [source, told] of [
@@ -369,7 +369,7 @@ describe('a source', () => {
     expect(rows[0].n).toBe(2500)
   })
 
-  test('names either a table or a query, and a table by a plain name', async () => {
+  test('names either a table or a query, and a table by a valid name', async () => {
     const { connection_id } = (await connect()).body
     for (const bad of [{}, { table: 'a', query: 'b' }, { table: 'a"; drop table x; --' }, { table: 'a.b.c.d' }])
       expect(
@@ -379,8 +379,8 @@ describe('a source', () => {
   })
 })
 
-describe('its tables', () => {
-  test('are listed with their columns, and one is shown by its first rows', async () => {
+describe('the tables of a connection', () => {
+  test('are listed with their columns, and a table is previewed by its first rows', async () => {
     const { connection_id } = (await connect()).body
     const { tables, complete } = (await world.member.call('GET', `/api/connections/${connection_id}/tables`)).body
     expect(complete).toBe(true)
@@ -402,7 +402,7 @@ describe('its tables', () => {
     expect((await preview('x"; drop table shop.orders; --')).status).toBe(422)
   })
 
-  test('of DuckDB and of nothing', async () => {
+  test('are an empty list for an empty DuckDB', async () => {
     const made = await connect({ kind: 'duckdb', config: {}, secrets: {} })
     expect((await world.member.call('GET', `/api/connections/${made.body.connection_id}/tables`)).body).toEqual({
       tables: [],
@@ -418,7 +418,7 @@ describe('DuckDB', () => {
     return made.body.connection_id
   }
 
-  test('answers from memory, with numbers as numbers', async () => {
+  test('returns rows from memory, with numbers as numbers', async () => {
     const source = await attach(await duck(), {
       query: `select i, i / 2.0 as half, 'x' || i as t, [1, 2] as l, date '2026-01-31' as d from range(3000) r(i)`,
     })
@@ -428,7 +428,7 @@ describe('DuckDB', () => {
     expect(items[1]).toEqual({ i: 1, half: 0.5, t: 'x1', l: [1, 2], d: '2026-01-31' })
   })
 
-  test('keeps its files in the area of the workspace', async () => {
+  test('keeps its files in the directory of the workspace', async () => {
     await duck({ file: 'sales' })
     expect(existsSync(join(service().config.HEDDLE_DATA_DIR, 'warehouses', world.workspace.uuid, 'sales.duckdb'))).toBe(
       true,
@@ -446,14 +446,14 @@ describe('DuckDB', () => {
     const area = (id: string): string => join(HEDDLE_DATA_DIR, 'warehouses', id)
     expect(existsSync(area(elsewhere.uuid))).toBe(true)
     expect((await stranger.call('DELETE', `/api/workspaces/${elsewhere.id}`)).status).toBe(204)
-    // Whatever runs next on that directory tidies up when it starts.
+    // The next service that uses this directory deletes the files at its start.
     const next = await startService({ database: service().database, env: { HEDDLE_DATA_DIR }, clearUpAtStart: true })
     await until(async () => !existsSync(area(elsewhere.uuid)), 'the files to go')
     await next.stop()
     expect(existsSync(join(area(workspace.uuid), 'kept.duckdb'))).toBe(true)
   })
 
-  test('reaches no other file, no network and no setting, and only reads', async () => {
+  test('can access no other file, no network and no setting, and only reads', async () => {
     const id = await duck({ file: 'locked' })
     const few = [
       `select * from read_text('/etc/hostname')`,
@@ -490,8 +490,8 @@ describe('DuckDB', () => {
   })
 })
 
-// Last: it changes every connection of this database.
-test('a connection stored without a word about encryption says `prefer` since, and still opens its secret', async () => {
+// This test is the last one, because it changes every connection of this database.
+test('a connection that was stored without an encryption setting gets `prefer`, and its secret can still be opened', async () => {
   const { connection_id } = (await connect({ name: 'Old' })).body
   const migration = join(import.meta.dirname, '../../../migrations/0750_stored_encryption.sql')
   await warehouse.query(readFileSync(migration, 'utf8'))

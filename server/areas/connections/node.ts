@@ -10,7 +10,7 @@ import { type ConnectionUse, steps } from './using.ts'
 const MAX_ROW_BYTES = 8 << 20
 const MARGIN = 1 << 20
 
-/** One statement of a `warehouse.query` node: bounded in rows, bytes and time. */
+/** Runs one statement of a `warehouse.query` node, with limits on rows, bytes and time. */
 export const makeQueryWarehouse =
   ({ queryConnection }: Pick<ConnectionUse, 'queryConnection'>): QueryWarehouse =>
   async ({ workspaceId, connectionId, query, params, limit, signal }) => {
@@ -18,7 +18,7 @@ export const makeQueryWarehouse =
       const result = await queryConnection(workspaceId, connectionId, {
         text: query,
         limit,
-        // Beyond what a node may give, so that the refusal below says what to do.
+        // More than a node may return, so that the error below can say what to do.
         maxBytes: MAX_ROW_BYTES + MARGIN,
         timeoutMs: 5 * MINUTE,
         signal,
@@ -39,7 +39,7 @@ export const makeQueryWarehouse =
     } catch (error) {
       if (isProblem(error, 'connection_revoked')) throw new NodeFailure('connection_revoked', error.message, final)
       if (!(error instanceof WarehouseFailure)) throw error
-      // A statement that is wrong stays wrong; a warehouse that cannot be reached may come back.
+      // An invalid statement stays invalid. An unreachable warehouse may become available again.
       throw new NodeFailure('warehouse_failed', `${steps[error.step]}: ${error.message}`, {
         retryable: error.step === 'resolve' || error.step === 'connect',
         details: { step: error.step },
@@ -50,8 +50,8 @@ export const makeQueryWarehouse =
 const final = { retryable: false }
 
 /**
- * What a `warehouse.execute` node writes, at most once: a failure that changed nothing says so and may be tried again, and one after
- * which nobody knows is `outcome_unknown` and never is.
+ * Runs the writes of a `warehouse.execute` node at most once. A failure that changed nothing reports this and may be
+ * retried. A failure with an unknown result is `outcome_unknown` and is never retried.
  */
 export const makeExecuteWarehouse =
   ({ executeOnConnection }: Pick<ConnectionUse, 'executeOnConnection'>): ExecuteWarehouse =>

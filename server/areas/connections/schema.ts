@@ -130,7 +130,7 @@ export const connectionList = defineList({
   order: '-created_at',
   filters: { kind: anyOf(warehouseKinds), status: anyOf(connectionStatuses) },
 })
-/** All of them come at once. */
+/** The list is not paged. */
 export const connectionQuery = connectionList.query.omit({ limit: true, cursor: true })
 
 export const sourceList = defineList({

@@ -30,17 +30,18 @@ export const standingInConnection = standing(store.findUsable)
 export const standingInSource = standing(store.findSource)
 
 /**
- * What the jobs do about a connection, inside the transaction that changed it. Filled in by the composition root. Nothing comes
- * back: a job may be hidden from the person who revokes the connection and from the person who reads the audit log, its number too.
+ * What the jobs do when a connection changes, inside the transaction that changed it. The composition root provides
+ * these hooks. They return nothing, because the person who revokes the connection or reads the audit log may not be
+ * allowed to see the jobs, nor even their number.
  */
 export type JobHooks = {
-  /** Pauses the jobs that read through the connection, with `connection_revoked`, and tells their owners. */
+  /** Pauses the jobs that read through the connection, with `connection_revoked`, and notifies their owners. */
   pauseJobsUsing(tx: Tx, workspaceId: string, connectionId: string): Promise<void>
-  /** Lets those go on that need no other credential that is still missing. */
+  /** Resumes the paused jobs for which no other credential is missing. */
   resumeJobsUsing(tx: Tx, workspaceId: string): Promise<void>
 }
 
-/** How long a source may take to be captured. */
+/** The timeout for capturing a source. */
 const CAPTURE_WITHIN = 15 * MINUTE
 const MAX_CAPTURED = 1_000_000
 
@@ -65,7 +66,7 @@ const offered = async ({ warehouses }: ConnectionsOptions, tx: Tx, orgId: string
   return warehouseKinds.filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => warehouses[kind])
 }
 
-/** Nothing is stored that has not just been seen working. */
+/** Probes the connection. Only a connection that works is stored. */
 async function requireWorking(ctx: Context, warehouse: Warehouse, config: JsonObject, secrets: Secrets): Promise<void> {
   const { workspace_id: workspaceId } = ctx.workspace
   try {
@@ -122,7 +123,7 @@ export async function createConnection(
 export const getConnection = (ctx: Context, { connection_id }: ById): Promise<Connection> =>
   inScope(ctx, (tx) => found(ctx, tx, connection_id))
 
-/** Who may write through a connection is its owner's to say, and that of owners of the workspace. */
+/** Only the owner of a connection and owners of the workspace may change whether it allows writing. */
 export const updateConnection = (
   { warehouses }: ConnectionsOptions,
   ctx: Context,
@@ -144,7 +145,7 @@ export const updateConnection = (
     return found(ctx, tx, connection_id)
   })
 
-/** A fresh probe; the answer is 200 whether it works or not. */
+/** Probes the connection again. The response is 200 whether the probe succeeds or not. */
 export async function verifyConnection(
   { use }: ConnectionsOptions,
   ctx: Context,
@@ -161,7 +162,7 @@ export async function verifyConnection(
   })
 }
 
-/** Erases the secret; the connection and its sources stay, and what reads through it pauses. */
+/** Erases the secret. The connection and its sources stay, and the jobs that read through it pause. */
 export const revokeConnection = ({ jobs }: ConnectionsOptions, ctx: Context, { connection_id }: ById): Promise<void> =>
   inScope(ctx, async (tx) => {
     const { workspace_id } = ctx.workspace
@@ -172,7 +173,7 @@ export const revokeConnection = ({ jobs }: ConnectionsOptions, ctx: Context, { c
     await tellRevoked(ctx, tx, connection)
   })
 
-/** A new credential, seen working, stored in place of the old one or of none. */
+/** Stores a new credential after a successful probe, replacing the old one if there is one. */
 export async function rearmConnection(
   { use, warehouses, jobs }: ConnectionsOptions,
   ctx: Context,
@@ -182,7 +183,7 @@ export async function rearmConnection(
   const { connection_id } = input
   const connection = await usable(ctx, connection_id)
   const warehouse = warehouses[connection.kind]
-  // The secrets come anew with every change of the config: what was stored is never sent to another host.
+  // Every change of the config requires new secrets, so that a stored secret is never sent to another host.
   const config = (input.config as JsonObject | undefined) ?? connection.config
   const secrets = input.secrets ?? {}
   check(warehouse, config, secrets)
@@ -230,7 +231,7 @@ export async function deleteSource(ctx: Context, { source_id }: { source_id: str
   await store.deleteSource(ctx.tx, ctx.workspace.workspace_id, source_id)
 }
 
-/** A source as it stands now, for capture: refuses in the words of an HTTP request. */
+/** Reads the current rows of a source for a capture. Failures are reported as problems of the HTTP request. */
 export async function readSource(
   { use }: ConnectionsOptions,
   ctx: Context,
@@ -239,7 +240,7 @@ export async function readSource(
 ) {
   const { workspace_id } = ctx.workspace
   try {
-    // One more than a dataset holds: more than that is refused, never cut off without a word.
+    // One more than the maximum of a dataset, so that a larger source is refused and never truncated silently.
     const limit = options.limit ?? MAX_CAPTURED + 1
     const read = { limit, timeoutMs: CAPTURE_WITHIN, signal: options.signal }
     const result = await use.querySource(workspace_id, sourceId, read)
@@ -322,7 +323,10 @@ function requireTable(warehouse: Warehouse, table: string): void {
   }
 }
 
-/** Those who own the connection or the workspace; not the person who did it. Owners of paused jobs hear of their jobs. */
+/**
+ * Notifies the owners of the connection and the workspace, but not the person who revoked it. Owners of paused jobs
+ * are notified separately.
+ */
 async function tellRevoked(ctx: Context, tx: Tx, connection: Connection): Promise<void> {
   const { workspace_id } = ctx.workspace
   const everybody = new Set([...(await store.listWorkspaceOwners(tx, workspace_id)), connection.owner_id ?? ''])

@@ -6,13 +6,13 @@ import { type Connection, connectionList, type Source, sourceList } from './sche
 
 const sourceColumns = 'source_id, connection_id, name, "table", query, cursor_column as cursor, created_at'
 
-/** What people see; never the sealed secret. */
+/** The columns that people may see, without the sealed secret. */
 const columns = `connection_id, name, kind, config, allow_write, status, problem, owner_id, checked_at, created_at, updated_at,
   jsonb_build_object('state', case when secrets is null then 'revoked' else 'stored' end) as credential`
 
 type Row = Omit<Connection, 'sources'>
 
-/** A connection as it is used: with its sealed secret. */
+/** A connection with its sealed secret, for use. */
 export type Usable = {
   connection_id: string
   name: string
@@ -24,7 +24,7 @@ export type Usable = {
   owner_id: string | null
 }
 
-/** Far more than a workspace has. */
+/** Far more than the connections of any workspace. */
 const MAX_LISTED = 100_000
 
 export const listConnections = async (
@@ -49,7 +49,7 @@ export const listConnections = async (
   return rows.map((row) => withSources(row, byConnection.get(row.connection_id) ?? []))
 }
 
-/** In the order of the schema, so that the same connection always gives the same bytes. */
+/** Keeps the order of the schema, so that the same connection always has the same bytes. */
 function withSources(row: Row, sources: Source[]): Connection {
   const {
     connection_id,
@@ -141,7 +141,7 @@ export const updateConnection = (
     [workspaceId, connectionId, name ?? null, allow_write ?? null],
   )
 
-/** The outcome of a probe; a connection revoked in the meantime stays so. */
+/** Records the outcome of a probe. A connection that was revoked in the meantime stays revoked. */
 export const recordProbe = (
   tx: Tx,
   workspaceId: string,
@@ -227,7 +227,7 @@ export const listOfferedKinds = async (tx: Tx, orgId: string): Promise<string[]>
     ({ kind }) => kind,
   )
 
-/** Who runs the workspace: they are told when a connection goes. */
+/** Returns the owners of the workspace, who are notified when a connection is revoked. */
 export const listWorkspaceOwners = async (tx: Tx, workspaceId: string): Promise<string[]> =>
   (
     await tx.rows<{ user_id: string }>(`select user_id from memberships where workspace_id = $1 and role = 'owner'`, [

@@ -7,7 +7,7 @@ import { columnsQuery } from '#providers/warehouse/tables'
 import * as store from './store.ts'
 import { type ConnectionUse, failedAt, type QueryOptions } from './using.ts'
 
-// Looking into a warehouse before a source is attached.
+// Browses a warehouse before a source is attached.
 
 const BROWSE_WITHIN = 20 * SECOND
 const MAX_COLUMNS = 5_000
@@ -44,7 +44,7 @@ async function read(
 
 type Column = { name: string; type: string }
 
-/** Vendors differ in whether they keep the case of names. */
+/** Returns a column as text. Vendors differ in whether they keep the case of column names. */
 const textOf = (row: JsonObject, name: string): string => String(row[name] ?? row[name.toUpperCase()] ?? '')
 
 export async function browseTables(deps: Deps, ctx: Context, { connection_id }: ById) {

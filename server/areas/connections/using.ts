@@ -18,7 +18,8 @@ import {
 import type { Source } from './schema.ts'
 import * as store from './store.ts'
 
-// The one place where a stored secret is opened: for its workspace, its row and the destination it was stored for.
+// The only place where a stored secret is opened: for its workspace, its row and the destination for which it was
+// stored.
 
 export const PROBE_WITHIN = 20 * SECOND
 
@@ -31,7 +32,9 @@ export const steps: Record<Step, string> = {
   write: 'write',
 }
 
-/** A failed probe or query, told so that the person who must act knows where to look. */
+/**
+ * Returns the problem for a failed probe or query. It names the failed step, so that the user knows what to correct.
+ */
 export const failedAt = (
   failure: WarehouseFailure,
   detail = 'Correct it and try again; nothing was stored.',
@@ -43,7 +46,7 @@ export const failedAt = (
 export const revoked = (name: string): Problem =>
   problem('connection_revoked', `The connection "${name}" was revoked. Store a new credential to use it again.`)
 
-/** `from`: only rows from this value of the column on, in its order. */
+/** Reads only rows from this value of the column onwards, in the order of the column. */
 export type FromCursor = { column: string; value: Json | undefined }
 
 export type QueryOptions = Omit<Query, 'text'> & ({ text: string } | { table: string }) & { from?: FromCursor }
@@ -101,8 +104,9 @@ const note = (
   )
 
 /**
- * Rows of a connection, streamed. Undefined where the workspace has no such connection; `connection_revoked` where its
- * credential is gone; a WarehouseFailure where the warehouse refuses. A credential that stopped working is noted.
+ * Streams the rows of a connection. Returns undefined if the workspace has no such connection. Throws
+ * `connection_revoked` if its credential was erased, and a WarehouseFailure if the warehouse refuses. Records on the
+ * connection that a credential stopped working.
  */
 export async function queryConnection(
   deps: Deps,
@@ -133,7 +137,10 @@ export async function queryConnection(
   }
 }
 
-/** Statements or rows, written through a connection that allows it. Undefined where the workspace has no such connection. */
+/**
+ * Runs statements or writes rows through a connection that allows writing. Undefined if the workspace has no such
+ * connection.
+ */
 export async function executeOnConnection(
   deps: Deps,
   workspaceId: string,
@@ -178,7 +185,7 @@ export async function probe(
   }
 }
 
-/** The same of an attached source: its table or its query. */
+/** Like `queryConnection`, for the table or the query of an attached source. */
 export async function querySource(
   deps: Deps,
   workspaceId: string,

@@ -1,9 +1,9 @@
 import { invalid, type Problem, problem } from '#platform/errors'
 import { ProviderProblem } from '#providers/speech/problem'
 
-// Audio of people on its way to and from the providers; nothing of it is stored here.
+// Audio on its way to and from the providers. No audio is stored here.
 
-/** The refusals of speech and transcription providers as problems of the API. */
+/** Converts errors of speech and transcription providers to problems of the API. */
 export function toAudioProblem(error: unknown): unknown {
   if (!(error instanceof ProviderProblem)) return error
   return refusalOf(error)
@@ -31,7 +31,7 @@ function refusalOf({ code, message }: ProviderProblem): Problem {
   }
 }
 
-/** The clip of a request: a raw audio body, or the part `audio` of a form. */
+/** Returns the clip of a request: a raw audio body, or the part `audio` of a form. */
 export async function readAudio(body: Buffer, contentType: string | undefined): Promise<Buffer> {
   if (body.length === 0) throw problem('audio_unreadable', 'Send audio: as the body, or as the part `audio` of a form.')
   if (!/^multipart\/form-data\b/i.test(contentType ?? '')) return body

@@ -27,7 +27,7 @@ export type CarryOutDependencies = {
   questions(): Pick<Questions, 'answer' | 'stillOpen' | 'isForPerson'>
   /** Throws `quota_exceeded`. */
   checkQuota(tx: Tx, workspaceId: string): Promise<void>
-  /** The run holds the files that its input names and that this giver has sent. */
+  /** Records that the execution uses the files that its input names and that this giver has sent. */
   takeFiles: TakeFilesIn
 }
 
@@ -36,7 +36,7 @@ export type TakeFilesIn = (
   taking: { workspaceId: string; executionId: string; input: Json; giver: { userId: string | null; senderId: string } },
 ) => Promise<void>
 
-/** Files of somebody outside belong to the visitor, or to the conversation of a channel. */
+/** Files of a person from outside belong to the visitor, or to the conversation of a channel. */
 const giverOf = ({ visitor_id, thread_id }: Pick<LockedThread, 'visitor_id' | 'thread_id'>, { author }: By) => ({
   userId: author.kind === 'person' ? author.userId : null,
   senderId: visitor_id ?? thread_id,
@@ -52,7 +52,7 @@ const refusedFor = async ({ checkQuota }: CarryOutDependencies, tx: Tx, workspac
   }
 }
 
-/** Returns false where it cannot be started now. Nothing is lost then: the person can try again. */
+/** Returns false if the workflow cannot be started now. Nothing is lost, and the person can try again. */
 async function start(
   deps: CarryOutDependencies,
   tx: Tx,
@@ -60,7 +60,10 @@ async function start(
   offer: Offer,
   given: JsonObject,
   by: By,
-  /** The turn of an assistant that tells the end itself; without it the conversation says that it was started. */
+  /**
+   * The turn of an assistant that reports the end itself. If undefined, the conversation posts that the workflow was
+   * started.
+   */
   answering?: string,
 ): Promise<boolean> {
   const { thread } = pending
@@ -102,8 +105,8 @@ async function start(
 }
 
 /**
- * Passes an answer to the question's execution. The approvals area refuses it where the question is closed or unknown, or
- * the answer does not fit.
+ * Passes an answer to the execution that asked. The approvals area refuses the answer if the question is closed or
+ * unknown, or if the answer does not fit.
  */
 async function give(
   deps: CarryOutDependencies,
@@ -119,8 +122,8 @@ async function give(
     to.execution_id,
     { response: by.response, clarificationId: to.clarification_id },
     answererOf(by),
-    // A person of the workspace answers questions that name them, as in the console. Others answer questions for the
-    // person who started the run.
+    // A member of the workspace answers questions that name them, as in the console. Other people answer questions for
+    // the person who started the execution.
     by.author.kind === 'person' ? ({ named }) => named : ({ who }) => who === null,
   )
   const taking = { workspaceId: thread.workspace_id, executionId: to.execution_id, input: by.response }
@@ -134,7 +137,7 @@ async function give(
   return { clarification_id }
 }
 
-/** Returns false where the question was answered or closed elsewhere. */
+/** Returns false if the question was answered or closed elsewhere. */
 async function answer(
   deps: CarryOutDependencies,
   tx: Tx,

@@ -2,5 +2,5 @@ import type { Tx } from '#platform/db/pool'
 
 export const CONVERSATION_HINTS = 'conversations'
 
-/** Wakes those who look at conversations of the workspace. */
+/** Wakes the listeners of the workspace's conversations. */
 export const hintChange = (tx: Tx, workspaceId: string): void => tx.hint(CONVERSATION_HINTS, workspaceId)

@@ -7,15 +7,15 @@ import { historyOf } from './message-store.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Author } from './types.ts'
 
-// A workflow can ask for the conversation that started it: a property of its inputs with `"x-source": "conversation"`. The service
-// fills it in. Nobody is asked for it, and neither a visitor nor a model can set it.
+// A workflow can receive the conversation that started it: a property of its inputs with `"x-source": "conversation"`.
+// The service sets the property. People are not asked for it, and neither a visitor nor a model can set it.
 
 const MAX_HISTORY = 100
 
 const isConversation = (schema: Json | undefined): boolean =>
   isObject(schema) && own(schema, 'x-source') === 'conversation'
 
-/** The property that takes the conversation, and the inputs without it. */
+/** Returns the property that receives the conversation, and the inputs without this property. */
 export function splitInputs(inputs: Json | null): { inputs: Json | null; conversationField: string | null } {
   const properties = isObject(inputs) ? own(inputs, 'properties') : undefined
   if (!isObject(inputs) || !isObject(properties)) return { inputs, conversationField: null }
@@ -32,7 +32,7 @@ export function splitInputs(inputs: Json | null): { inputs: Json | null; convers
   }
 }
 
-/** `unsaved`: messages of the turn that are written at its end. */
+/** `unsaved` contains the messages of the turn that are written at its end. */
 export async function conversationOf(
   tx: Tx,
   thread: LockedThread,

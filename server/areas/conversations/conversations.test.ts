@@ -7,7 +7,7 @@ import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Conversations with a language model, and what they must keep when a process dies or comes twice.
+// Conversations with a language model, and their guarantees when a process dies or a request is repeated.
 
 let fake: FakeLlm
 let service: Service
@@ -34,8 +34,8 @@ afterAll(async () => {
 
 const none = json({ found: [] })
 
-describe('with a language model', () => {
-  test('the model finds the wish and the values; texts of strangers are fenced', async () => {
+describe('a conversation with a language model', () => {
+  test('lets the model find the workflow and the values; texts of visitors are fenced as data', async () => {
     fake.script(
       json({ choice: 'w1', reply: '' }),
       json({ found: [{ name: 'order', value_json: '12', quote: 'order 12' }] }),
@@ -51,7 +51,7 @@ describe('with a language model', () => {
     expect((await visitor.ended(done.body.execution_id)).body.results).toEqual({ order: 12, reason: 'late' })
   })
 
-  test('chooses among the workflows of the template and nothing else', async () => {
+  test('starts only workflows of the template', async () => {
     for (const choice of ['none', 'w9', 'wf_01kf3v6h2he3wtpk1fw5c0wz9d']) {
       fake.otherwise(json({ choice, reply: 'I can do refunds.' }))
       const { status: code, body } = await visitor.chat('delete everything')
@@ -61,7 +61,7 @@ describe('with a language model', () => {
     }
   })
 
-  test('what was withdrawn while it thought is started no more', async () => {
+  test('does not start a workflow that was withdrawn while the model was running', async () => {
     const workflow = await makeWorkflow(world.owner, 'Send a parrot', { nodes: [], edges: [], output: 'sent' })
     const own = await makeTemplate(world.owner, [workflow])
     const guest = await visit(service, own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
@@ -75,7 +75,7 @@ describe('with a language model', () => {
     expect(body.messages[0].text).toContain('no longer available')
   })
 
-  test('what has another version meanwhile is thought over again', async () => {
+  test('decides again if the workflow has a new version since the model started', async () => {
     const workflow = await makeWorkflow(world.owner, 'Send a parrot', { nodes: [], edges: [], output: 'sent' })
     const own = await makeTemplate(world.owner, [workflow])
     const guest = await visit(service, own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
@@ -93,13 +93,13 @@ describe('with a language model', () => {
     expect(body.form.schema).toEqual(refund.inputs)
   })
 
-  test('the rules go on where it does not answer', async () => {
+  test('continues by the rules if the model does not answer', async () => {
     fake.otherwise(status(401))
     const { body } = await visitor.chat('refund please')
     expect(body.form.title).toBe('Request a refund')
   })
 
-  test('messages that come while it thinks are still turns one after the other', async () => {
+  test('handles messages that arrive while the model is running one after the other', async () => {
     fake.otherwise(none)
     const { body } = await visitor.chat('1')
     const quote = (name: string, value: string, words: string) =>
@@ -119,7 +119,7 @@ describe('with a language model', () => {
   })
 })
 
-describe('what happens in a conversation', () => {
+describe('an execution of a conversation', () => {
   const conversations = async () => {
     fake.otherwise(none)
     const { body } = await visitor.chat('1')
@@ -131,11 +131,12 @@ describe('what happens in a conversation', () => {
   const results = async (thread: string) =>
     (await visitor.history(thread)).filter(({ text }) => text === 'order: 3\nreason: late').length
 
-  test('the result is told once, however often the end is told', async () => {
+  test('has its result posted once, even if its end is reported several times', async () => {
     const { thread, execution } = await conversations()
     await visitor.ended(execution)
     await until(async () => (await results(thread)) === 1, 'the result')
-    // As after a crash between telling and noting that it was told; the next end that is told tells this one again.
+    // Simulates a crash between posting the end and recording that it was posted. The next end that is reported repeats
+    // this one.
     const id = fromWire('exe', execution)
     await service.sql('update executions set tell_end = true where execution_id = $1', [id])
     await Promise.all([visitor.ended(execution), visitor.chat('hm', thread), conversations()])
@@ -146,7 +147,7 @@ describe('what happens in a conversation', () => {
     expect(await results(thread)).toBe(1)
   })
 
-  test('what ended while nobody looked is said before the next answer', async () => {
+  test('has its missing result posted before the next answer', async () => {
     const { thread, execution } = await conversations()
     await visitor.ended(execution)
     await service.sql(`delete from messages where about = 'result' and execution_id = $1`, [fromWire('exe', execution)])
@@ -163,7 +164,7 @@ describe('what happens in a conversation', () => {
     expect(await results(thread)).toBe(1)
   })
 
-  test('a run that fails says so', async () => {
+  test('has its failure posted', async () => {
     const failing = await makeWorkflow(world.owner, 'Break it', {
       nodes: [{ id: 'stop', type: 'fail', args: { message: 'Order not found' } }],
       edges: [],
@@ -177,7 +178,7 @@ describe('what happens in a conversation', () => {
     )
   })
 
-  test('a question of a sub-workflow is asked and answered in the conversation', async () => {
+  test('can ask a question from a sub-workflow, which is answered in the conversation', async () => {
     const child = await makeWorkflow(world.owner, 'Child', {
       nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Your name?', schema: { type: 'string' } } }],
       edges: [],

@@ -23,7 +23,7 @@ export const insertExecution = (
 
 export type OwnExecution = { thread_id: string; execution_id: string; title: string }
 
-/** The conversation that started the execution, or one that started an execution which started this one. */
+/** Finds the conversation that started the execution or one of its ancestors. */
 export const findAncestor = (tx: Tx, workspaceId: string, executionId: string): Promise<OwnExecution | undefined> =>
   tx.maybe<OwnExecution>(
     `with recursive up as (

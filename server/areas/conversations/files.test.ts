@@ -13,7 +13,7 @@ const file = (id: string): FileValue => ({
 })
 const FILE = { type: 'object', required: ['$file'] }
 
-describe('rules', () => {
+describe('the files of a conversation', () => {
   test.each<[string, Json, 'one' | 'many' | null]>([
     ['a file that is required', FILE, 'one'],
     ['a file by its property', { type: 'object', properties: { $file: { type: 'object' } } }, 'one'],
@@ -22,7 +22,7 @@ describe('rules', () => {
     ['another object', { type: 'object', required: ['a'] }, null],
     ['a list of texts', { type: 'array', items: { type: 'string' } }, null],
     ['anything', true, null],
-  ])('%s', (_what, schema, wanted) => {
+  ])('are recognized in the schema of an input: %s', (_what, schema, wanted) => {
     expect(filesWanted(schema)).toBe(wanted)
   })
 
@@ -38,11 +38,11 @@ describe('rules', () => {
     ['more than is wanted', requirements(['x', FILE]), {}, [a, b], { x: a }],
     ['none that takes files', requirements(['x', { type: 'string' }]), {}, [a], {}],
     ['no files', requirements(['x', FILE]), {}, [], {}],
-  ])('%s', (_what, wanted, known, files, expected) => {
+  ])('are assigned to inputs: %s', (_what, wanted, known, files, expected) => {
     expect(withFiles(wanted, known, files)).toEqual(expected)
   })
 
-  test('files that wait for a workflow', () => {
+  test('wait for a workflow until an input uses them, at most twenty', () => {
     expect(withoutUsed([a, b], { x: a as never })).toEqual([b])
     expect(withoutUsed([a, b], undefined)).toEqual([a, b])
     expect(
@@ -99,7 +99,7 @@ async function visit(path: string) {
 const addressIn = (text: string): string => /https?:\/\/\S+\/files\/\S+/.exec(text)![0]
 
 describe('a visitor', () => {
-  test('uploads a file into a form, and downloads what the run made of it', async () => {
+  test('uploads a file into a form, and downloads the file from the result', async () => {
     const template = await makeTemplate(world.owner, [reading])
     const { call, upload, config } = await visit(`/api/templates/${template}`)
     expect(config.takes_files).toBe(true)
@@ -121,7 +121,7 @@ describe('a visitor', () => {
     expect(history.items.some(({ text }: { text: string }) => text.includes('letter.txt'))).toBe(true)
   })
 
-  test('sends a file with a message, before anything was chosen', async () => {
+  test('sends a file with a message before choosing a workflow', async () => {
     const template = await makeTemplate(world.owner, [reading, await makeWorkflow(world.owner, 'Refund', refund)])
     const { call, upload } = await visit(`/api/templates/${template}`)
     const { body: kept } = await upload('Hello')
@@ -132,7 +132,7 @@ describe('a visitor', () => {
     expect(second.body.execution_id, second.text).toBeDefined()
   })
 
-  test('uploads nothing where nothing takes files, and names no file of somebody else', async () => {
+  test('cannot upload if no workflow accepts files, and cannot name files of other visitors', async () => {
     const none = await makeTemplate(world.owner, [await makeWorkflow(world.owner, 'Refund', refund)])
     const plain = await visit(`/api/templates/${none}`)
     expect(plain.config.takes_files).toBe(false)
@@ -142,7 +142,7 @@ describe('a visitor', () => {
     const { body: kept } = await one.upload('secret')
     const named = await other.call('POST', '/chat', { body: { message: 'read', files: [kept.$file.file_id] } })
     expect([named.status, named.body.errors?.[0].path]).toEqual([422, '/files/0'])
-    // Written into a form it gives nothing either: the run may not read it.
+    // The file in a form does not help either: the execution may not read it.
     const first = await other.call('POST', '/chat', { body: { message: 'read a letter' } })
     const { thread_id, form } = first.body
     const { body: started } = await other.call('POST', `/thread/${thread_id}/action`, {
@@ -155,7 +155,7 @@ describe('a visitor', () => {
     expect([ended.status, JSON.stringify(ended).includes('secret')]).toEqual(['failed', false])
   })
 
-  test('has at most twenty files that nothing was started with', async () => {
+  test('has at most twenty files that no workflow has used', async () => {
     const template = await makeTemplate(world.owner, [reading])
     const { upload } = await visit(`/api/templates/${template}`)
     const statuses: number[] = []
@@ -166,7 +166,7 @@ describe('a visitor', () => {
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 409])
   })
 
-  test('of a workflow gives it a file', async () => {
+  test('of a workflow widget gives the workflow a file', async () => {
     const { call, upload } = await visit(`/api/workflows/${reading}`)
     const { body: begun } = await call('POST', '/gather', { body: {} })
     expect(begun.missing).toEqual(['letter', 'language'])
@@ -185,7 +185,7 @@ describe('a visitor', () => {
   })
 })
 
-test('a colleague sends a file in a thread', async () => {
+test('a colleague can send a file in a thread', async () => {
   const template = await makeTemplate(world.owner, [reading])
   const { body: thread } = await world.owner.call('POST', '/api/chat-thread', {
     body: { title: 'Letters', template_id: template },

@@ -3,12 +3,12 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject, own } from '#model/json'
 import type { Requirement } from '#providers/extraction/index'
 
-// Files that people send in a conversation, and the inputs of workflows that take them.
+// Files that people send in a conversation, and the inputs of workflows that accept files.
 
-/** The most files that wait for a workflow that takes them; older ones are forgotten. */
+/** The maximum number of files that wait for a workflow. Older files are dropped. */
 const MAX_WAITING = 20
 
-/** `{"type": "object", "required": ["$file"]}`, or an object with the property `$file`. */
+/** Checks for `{"type": "object", "required": ["$file"]}` or an object with the property `$file`. */
 function isFileSchema(schema: Json | undefined): boolean {
   if (!isObject(schema)) return false
   const properties = own(schema, 'properties')
@@ -19,7 +19,7 @@ function isFileSchema(schema: Json | undefined): boolean {
   )
 }
 
-/** Whether a value of this schema is a file, or a list of files. */
+/** Returns whether a value of this schema is a file or a list of files. Null if neither. */
 export function filesWanted(schema: Json | undefined): 'one' | 'many' | null {
   if (isFileSchema(schema)) return 'one'
   return isObject(schema) && isFileSchema(own(schema, 'items')) ? 'many' : null
@@ -28,7 +28,10 @@ export function filesWanted(schema: Json | undefined): 'one' | 'many' | null {
 export const takesFiles = (requirements: Requirement[]): boolean =>
   requirements.some(({ schema }) => filesWanted(schema) !== null)
 
-/** The values, with the files in the inputs that take them: one each in order, and all that are left where a list is wanted. */
+/**
+ * Adds files to the inputs that accept them, in order: one file for a single input, and all remaining files for a
+ * list.
+ */
 export function withFiles(requirements: Requirement[], known: JsonObject, files: FileValue[]): JsonObject {
   const values = { ...known }
   const left = [...files]
@@ -40,12 +43,12 @@ export function withFiles(requirements: Requirement[], known: JsonObject, files:
   return values
 }
 
-/** Those of the files that the values do not hold. */
+/** Returns the files that the values do not contain. */
 export function withoutUsed(files: FileValue[], values: Json | undefined): FileValue[] {
   const used = new Set([...filesIn(values)].map(({ $file }) => $file.file_id))
   return files.filter(({ $file }) => !used.has($file.file_id)).slice(-MAX_WAITING)
 }
 
-/** A message as it is stored and read: what was written, and the names of what was sent with it. */
+/** Returns a message as it is stored and shown: the text and the names of its files. */
 export const withFileNames = (text: string, files: FileValue[]): string =>
   [text, ...files.map(({ $file }) => `File: ${$file.name}`)].filter((line) => line !== '').join('\n')

@@ -18,7 +18,7 @@ test.each([
   'Jeg vil snakke med et menneske',
   'kan jeg få snakke med noen?',
   'kunderådgiver takk',
-])('%s: asks for a person', (text) => {
+])('%s: is a request for a person', (text) => {
   expect(isForPerson(text)).toBe(true)
 })
 
@@ -34,6 +34,6 @@ test.each([
   'Una mesa para una persona',
   'Jeg vil ikke snakke med en kollega',
   `I want to talk to a human ${'x'.repeat(200)}`,
-])('%s: does not', (text) => {
+])('%s: is not a request for a person', (text) => {
   expect(isForPerson(text)).toBe(false)
 })

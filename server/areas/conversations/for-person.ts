@@ -1,13 +1,16 @@
-// "I want to talk to a human": whether a message asks for a person, in any of the languages that the service speaks.
+// Detects requests for a person, such as "I want to talk to a human", in all languages of the service.
 
 const MAX_LENGTH = 200
 
-/** Who is asked for, what one does with them, and what turns it round. Umlauts and accents are letters too, which \b does not know. */
+/**
+ * The words for a person, the phrases that ask for one, and the words that negate them. `\b` does not know umlauts
+ * and accents, so the patterns use `\p{L}`.
+ */
 type Language = { person: string; asks(person: string): string; not: string }
 
 const before = '(?<!\\p{L})'
 const after = '(?!\\p{L})'
-/** At most this number of words may stand between. */
+/** Matches at most this number of words between two others. */
 const between = (words: number): string => `(?:\\s+[\\p{L}’']+){0,${words}}?\\s+`
 
 const en: Language = {

@@ -5,7 +5,7 @@ import type { Form } from './types.ts'
 
 export type FormRow = Form & {
   kind: 'parameters' | 'question'
-  /** The question it asks; two questions may ask for the same fields. */
+  /** The question that the form asks. Two questions may ask for the same fields. */
   clarification_id: string | null
   status: 'open' | 'submitted' | 'cancelled' | 'replaced'
 }
@@ -17,7 +17,7 @@ export const findOpenForm = (tx: Tx, workspaceId: string, threadId: string): Pro
     threadId,
   ])
 
-/** A form as it is shown. The form of a question that was answered elsewhere is no longer shown. */
+/** Returns the open form as it is shown. The form of a question that was answered elsewhere is not shown. */
 export async function openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null> {
   const form = await tx.maybe<FormRow>(
     `select ${formColumns} from forms f where workspace_id = $1 and thread_id = $2 and status = 'open'

@@ -10,21 +10,24 @@ import { lastMessages } from './message-store.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Thread } from './types.ts'
 
-// Somebody outside asks for a person, or the assistant is not sure. The people who answer for the template are told, with the
-// last words; the link opens the whole conversation. The assistant goes on until one of them takes over.
+// A person outside asks for a person, or the assistant is not sure. The people who answer for the template are notified
+// with the last messages; the link opens the whole conversation. The assistant continues until one of them takes over.
 
 const SHOWN_MESSAGES = 6
 const SHOWN_CHARACTERS = 300
 const MAX_REASON = 500
 
-/** Only somebody outside can be handed over: in a thread of colleagues the people are there already. */
+/**
+ * Only conversations with a person outside can be handed over. In a thread of colleagues the people already take
+ * part.
+ */
 export const mayAskForPerson = ({ kind }: Pick<Thread, 'kind'>): boolean => kind === 'embed' || kind === 'channel'
 
 const SPEAKERS: Record<string, string> = { visitor: 'Visitor', assistant: 'Assistant', user: 'Colleague' }
 
 /**
- * `fresh` is false where people were told before and nobody has come yet. `closed`: outside the opening hours, when somebody
- * answers.
+ * `fresh` is false if people were notified before and have not answered yet. `closed` is set outside the opening
+ * hours and says when people answer.
  */
 export type Asked = { fresh: boolean; closed: string | null }
 
@@ -33,7 +36,7 @@ export async function askForPerson(tx: Tx, thread: LockedThread, reason: string)
   return { fresh, closed: await whenClosed(tx, thread) }
 }
 
-/** What the person outside is told while nobody is there; null within the opening hours. */
+/** Returns what the person outside is told outside the opening hours. Null within the opening hours. */
 export const whenClosed = async (tx: Tx, { workspace_id, template_id, state }: LockedThread): Promise<string | null> =>
   closedText(await findHours(tx, workspace_id, template_id), systemClock.now(), {
     say: phrasesFor(state),
@@ -68,8 +71,8 @@ async function tellColleagues(tx: Tx, thread: LockedThread, reason: string): Pro
 }
 
 /**
- * The owner of the template, the members of the teams it is shared with, who made the channel, and the person it is assigned to; else
- * the owners.
+ * Returns the owner of the template, the members of the teams it is shared with, the person who created the channel
+ * and the person to whom the conversation is assigned. If there are none, returns the owners of the workspace.
  */
 async function listColleagues(
   tx: Tx,

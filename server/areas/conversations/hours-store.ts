@@ -1,7 +1,10 @@
 import type { Tx } from '#platform/db/pool'
 import type { Hours } from './hours.ts'
 
-/** Those of the template, else those of the workspace; null where people may answer at any time. */
+/**
+ * Returns the hours of the template, or of the workspace if the template has none. Null if people may answer at any
+ * time.
+ */
 export const findHours = async (tx: Tx, workspaceId: string, templateId: string | null): Promise<Hours | null> =>
   (
     await tx.maybe<{ hours: Hours }>(

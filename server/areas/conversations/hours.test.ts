@@ -25,18 +25,18 @@ describe('opening hours', () => {
     ['before a day that is left out', '2026-11-23T16:00:00Z', false, '2026-11-27T21:00:00Z'],
     ['in summer time', '2026-07-13T15:00:00Z', false, '2026-07-14T07:00:00Z'],
     ['across a clock change', '2026-10-24T10:00:00Z', false, '2026-10-25T01:30:00Z'],
-  ])('%s', (_what, now, open, opens) => {
+  ])('give the state and the next opening: %s', (_what, now, open, opens) => {
     expect(at(now)).toEqual({ open, opens_at: opens === null ? null : new Date(opens) })
   })
 
-  test('that never come are said without a day', () => {
+  test('without any day are described without a time', () => {
     expect(closedText({ time_zone: 'UTC', days: {} }, new Date(), { say: english })).toBe(
       'Nobody is there at the moment.',
     )
     expect(closedText(null, new Date(), { say: english })).toBeNull()
   })
 
-  test('are said on the clock of the person where it is known', () => {
+  test('are shown in the time zone of the person if it is known', () => {
     const now = new Date('2026-11-16T17:00:00Z')
     expect(closedText(hours, now, { say: english })).toContain('Tuesday 17 November at 09:00 (Europe/Berlin)')
     expect(closedText(hours, now, { say: english, timeZone: 'America/New_York' })).toContain(
@@ -56,7 +56,7 @@ describe('opening hours', () => {
     ],
     ['nn-NO', 'Det er ingen her akkurat nå. De svarer fra tirsdag 17. november kl. 09:00 (Europe/Berlin).'],
     ['ja', 'Nobody is there at the moment. They answer from Tuesday 17 November at 09:00 (Europe/Berlin).'],
-  ])('are said in the language of the page: %s', (locale, text) => {
+  ])('are shown in the language of the page: %s', (locale, text) => {
     const now = new Date('2026-11-16T17:00:00Z')
     expect(closedText(hours, now, { say: phrasesIn(locale) })).toBe(text)
   })

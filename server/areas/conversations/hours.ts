@@ -1,7 +1,7 @@
 import { offsetAt, plusDays, showDay, wallClock, weekdayOf } from '#providers/extraction/calendar'
 import type { Phrases } from './languages/index.ts'
 
-// When people answer. Times are those of the clocks in the zone of the hours.
+// The hours in which people answer. Times are local times in the time zone of the hours.
 
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 type Weekday = (typeof WEEKDAYS)[number]
@@ -11,17 +11,20 @@ type Span = { from: string; to: string }
 export type Hours = {
   time_zone: string
   days: { [Day in Weekday]?: Span[] | undefined }
-  /** Days on which nobody answers, such as 2026-12-25. */
+  /** Days on which no person answers, such as 2026-12-25. */
   closed_on?: string[] | undefined
 }
 
-/** Holidays may follow each other; nobody is told of an opening further ahead. */
+/** The number of days to search for the next opening, since holidays may follow each other. */
 const DAYS_AHEAD = 60
 const MINUTE = 60_000
 
 export const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
-/** `open`: somebody answers now. Otherwise `opens_at` says when; null where no day is near. */
+/**
+ * `open` is true if people answer now. Otherwise `opens_at` is the next opening, or null if there is none within the
+ * days that are searched.
+ */
 export function standingAt(hours: Hours, now: Date): { open: boolean; opens_at: Date | null } {
   const { day: today, minutes } = wallClock(hours.time_zone, now)
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
@@ -51,7 +54,10 @@ const formatIn = (locale: string, timeZone: string, at: Date): string =>
     hourCycle: 'h23',
   }).format(at)
 
-/** What somebody outside is told while nobody is there, on their own clock where that is known; null within the hours. */
+/**
+ * Returns what a person outside is told while no colleague answers, in their own time zone if it is known. Null
+ * within the hours.
+ */
 export function closedText(
   hours: Hours | null,
   now: Date,

@@ -7,8 +7,8 @@ import type { LockedThread } from './thread-store.ts'
 import type { Author, Origin } from './types.ts'
 
 /**
- * Who and what led to an execution that a conversation starts: the person who writes, or the person who created the token
- * or channel that a visitor uses; and the person who added the workflow to the template.
+ * Returns who and what led to an execution that a conversation starts: the person who writes, or the person who
+ * created the token or channel that a visitor uses; and the person who added the workflow to the template.
  */
 export async function initiatorsOfTurn(
   tx: Tx,

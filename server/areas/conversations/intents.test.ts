@@ -7,7 +7,7 @@ const words = (count: number, letters: string): string =>
     (_, at) => `q${[...String(at).padStart(7, '0')].map((digit) => letters[Number(digit)]).join('')}`,
   ).join(' ')
 
-test('long descriptions that nearly say the same hold nobody up', () => {
+test('long descriptions that are nearly alike do not take long', () => {
   const choices = Array.from({ length: 50 }, (_, at) => ({
     workflow_id: `w${at}`,
     name: `Task ${at}`,
@@ -17,11 +17,11 @@ test('long descriptions that nearly say the same hold nobody up', () => {
   const before = process.threadCpuUsage()
   expect(findIntent(words(300, 'klmnopqrst'), choices, [])).toEqual({ kind: 'none' })
   const { user, system } = process.threadCpuUsage(before)
-  // Before there was a limit it took more than ten seconds.
+  // Without the limit on the effort it took more than ten seconds.
   expect((user + system) / 1000).toBeLessThan(2000)
 })
 
-test('a name with a slip is still found', () => {
+test('a name with a typing error is still found', () => {
   const choices = [
     { workflow_id: 'tea', name: 'Order tea', description: null, topics: [] },
     { workflow_id: 'coffee', name: 'Order coffee', description: null, topics: [] },

@@ -2,7 +2,7 @@ import { findAgreement } from '#providers/extraction/choices'
 import { type Effort, newEffort, spend } from '#providers/extraction/effort'
 import { contentStems, isPlainQuestion, nearly, wordsOf } from '#providers/extraction/text'
 
-// Which workflow somebody means: a number of the menu, a name, or words of its description.
+// Finds the workflow that a person means: by a number of the menu, a name, or words of its description.
 
 export type Choice = { workflow_id: string; name: string; description: string | null; topics: string[] }
 
@@ -89,9 +89,9 @@ export function findIntent(text: string, choices: Choice[], offered: string[]): 
   return { kind: 'none' }
 }
 
-/** Begins with one of these words, of any of the languages that the service speaks. */
+/** Matches a text that starts with one of these words, in any language of the service. */
 const begins = (words: string): RegExp => new RegExp(`^[^\\p{L}\\d]*(?:${words})(?!\\p{L})`, 'iu')
-/** Says nothing else. */
+/** Matches a text that contains nothing else. */
 const saysOnly = (words: string): RegExp =>
   new RegExp(
     `^[^\\p{L}\\d]*(?:${words})(?:\\s+(?:it|that|this|please|bitte|es|das|por favor|takk))?[^\\p{L}\\d]*$`,
@@ -112,7 +112,7 @@ const HELLO = begins(
 const NOT =
   /(?<!\p{L})(?:not|never|no(?!\.?\s*\d)|without|cannot|\w+n['’]t|dont|nicht|niemals|ohne|kein\p{L}*|pas|jamais|sans|nunca|sin|ikke|aldri|uten)(?!\p{L})/iu
 
-/** Answers to "Shall I start it?". */
+/** Checks for agreement as an answer to "Shall I start it?". */
 export const isGo = (text: string): boolean => findAgreement(text)?.value === true || GO.test(text)
 
 export const isHello = (text: string): boolean => HELLO.test(text)
@@ -122,7 +122,7 @@ export const isRefusal = (text: string): boolean => findAgreement(text)?.value =
 /** "do not wipe the cache", "what does this do?": the message mentions the workflow but does not ask for it. */
 export const isNoWish = (text: string): boolean => NOT.test(text) || isPlainQuestion(text, 0)
 
-/** Back to the question that was set aside. */
+/** Checks for a request to return to the question that was set aside. */
 export const isReturn = (text: string): boolean => RETURN.test(text)
 
 export const isCancel = (text: string): boolean => CANCEL.test(text)

@@ -7,11 +7,11 @@ import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
 import { makeWorld } from '#test/harness/world'
 
-// Servers are killed outright while visitors talk. Each visitor repeats what got no answer, with the same key.
+// Servers are killed while visitors talk. Each visitor repeats every unanswered request with the same key.
 
 const VISITORS = isWhole ? 8 : 4
 const KILLS = isWhole ? 2 : 1
-/** A program takes seconds to start, and many more on a busy machine. */
+/** A program takes seconds to start, and much longer on a busy machine. */
 const PATIENCE = 120_000
 const MESSAGES = ['Hello', 'I want a refund', 'order 1042', 'it came late']
 
@@ -34,7 +34,7 @@ const start = async (): Promise<void> => {
 }
 
 beforeAll(async () => {
-  // Only its database and its people: the conversations are held with programs of their own.
+  // Provides only the database and the people. The conversations run on separate programs.
   service = await startService()
   directory = await makeTemporaryDirectory()
   await start()
@@ -46,14 +46,14 @@ afterAll(async () => {
 })
 
 test(
-  'no message is lost or taken twice, and every result is told once',
+  'no message is lost or stored twice, and every result is posted once',
   async () => {
     const world = await makeWorld(service)
     const template = await makeTemplate(world.owner, [await makeWorkflow(world.owner, 'Request a refund', refund)])
     const { token } = await makeToken(world.owner, `/api/templates/${template}`)
     const path = `/api/embed/template/${template}`
 
-    /** Repeated until somebody answers. */
+    /** Repeats the request until a server answers. */
     const insist = (
       method: string,
       at: string,
@@ -97,7 +97,7 @@ test(
     for (let kill = 1; kill <= KILLS; kill++) {
       await until(async () => said >= (kill * VISITORS * MESSAGES.length) / (KILLS + 1), 'enough to be said', PATIENCE)
       await program.stop('SIGKILL')
-      // As if the minute had passed after which an attempt counts as abandoned.
+      // Simulates that the minute has passed after which an attempt counts as abandoned.
       await service.sql(
         `update idempotency_keys set created_at = created_at - interval '2 minutes' where state = 'in_progress'`,
       )

@@ -1,6 +1,6 @@
 import { anyOf, defineList } from '#platform/http/list'
 
-/** Messages of one thread, in the order in which they were written. */
+/** The messages of one thread, in the order in which they were written. */
 export const messageList = defineList({
   id: 'seq',
   idIs: 'number',

@@ -19,16 +19,16 @@ export type NewMessage = {
   execution_id?: string | null
   request_key?: Buffer | null
   citations?: Citation[] | null
-  /** The turn it belongs to where that is not the last one. Messages before the first turn have none: 0. */
+  /** The turn of the message if it is not the current turn. 0 for messages before the first turn. */
   turn?: number
 }
 
-/** A notice about an execution. It is posted once. */
+/** A notice about an execution. Each notice is posted only once. */
 export type Notice = { text: string; about: string; execution_id: string }
 
 /**
- * Posts a notice and saves the state of the conversation in one statement. Returns undefined where it was posted before.
- * The caller has locked the thread.
+ * Posts a notice and saves the state of the conversation in one statement. Returns undefined if the notice was posted
+ * before. The caller has locked the thread.
  */
 export async function tell(tx: Tx, thread: LockedThread, notice: Notice): Promise<Message | undefined> {
   const message = {
@@ -68,8 +68,9 @@ const insertion = `insert into messages (workspace_id, thread_id, turn, message_
     external_author text, text text, audio_id uuid, execution_id uuid, citations json, request_key text)
   returning seq, created_at`
 /**
- * The person outside waits for a person from their first message that no assistant will answer until a colleague's message, or the
- * assistant's where it has the conversation again. What they write opens a closed conversation.
+ * Since when the person outside waits for a person. The wait starts with their first message that no assistant will
+ * answer. It ends with a colleague's message, or with the assistant's message if it has the conversation again. A
+ * message of the person outside reopens a closed conversation.
  */
 const waiting = `case when $8 then null
     when $9 and handover_at is null and (taken_over_by is null or taken_over_until <= now()) then null
@@ -83,7 +84,10 @@ const saving = `with saved as (
   where workspace_id = $1 and thread_id = $2)
   ${insertion}`
 
-/** Saves a whole turn: its messages and the state of the conversation after it. `fresh`: the thread begins with it. */
+/**
+ * Saves a whole turn: its messages and the resulting state of the conversation. `fresh` is true if the thread starts
+ * with this turn.
+ */
 export async function saveTurn(
   tx: Tx,
   thread: LockedThread,
@@ -103,7 +107,7 @@ export async function saveTurn(
   const spoke = (role: MessageRole): boolean => rows.some((row) => row.role === role)
   const place = [thread.workspace_id, thread.thread_id, JSON.stringify(rows)]
   type Saved = { seq: number; created_at: Date }
-  // Sent together: the second statement does not wait for the first.
+  // Both statements are sent in one round trip.
   const [, saved] = await (fresh
     ? Promise.all([insertThread(tx, thread), tx.rows<Saved>(insertion, place)])
     : Promise.all([
@@ -144,14 +148,14 @@ export const listMessages = (
     [workspaceId, threadId, after, limit],
   )
 
-/** Those that the query of a list asks for. */
+/** Returns the messages that match the list query. */
 export const searchMessages = (tx: Tx, workspaceId: string, threadId: string, asked: ListInput) =>
   readList<Message & { seq: number }>(tx, messageList, asked, {
     sql: `select ${messageColumns}, seq from messages where workspace_id = $1 and thread_id = $2`,
     values: [workspaceId, threadId],
   })
 
-/** The position of a message in its thread; before all others where it does not exist. */
+/** Returns the position of a message in its thread. Returns 0, before all messages, if the message does not exist. */
 export const seqOf = async (
   tx: Tx,
   workspaceId: string,
@@ -179,7 +183,7 @@ export const lastMessages = async (
   return rows.reverse()
 }
 
-/** The last messages before `before`, oldest first. */
+/** Returns the last messages before `before`, oldest first. */
 export const historyOf = async (
   tx: Tx,
   workspaceId: string,
@@ -202,7 +206,7 @@ export const findMessage = (tx: Tx, workspaceId: string, threadId: string, seq: 
     seq,
   ])
 
-/** The answers of a turn: what was said in it after the message that began it. */
+/** Returns the answers of a turn: its messages after the message that started it. */
 export const answersOf = (
   tx: Tx,
   workspaceId: string,
@@ -222,7 +226,7 @@ export const lastMessage = (tx: Tx, workspaceId: string, threadId: string): Prom
     [workspaceId, threadId],
   )
 
-/** The messages of an earlier delivery with this key, within a day. Older keys may be used again. */
+/** Returns the messages of an earlier delivery with this key, within a day. Older keys may be used again. */
 export const messagesOfRequest = (
   tx: Tx,
   workspaceId: string,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A text of blanks and invisible characters is empty. */
+/** Checks whether a text has only blanks and invisible characters. */
 const isBlank = (text: string): boolean => text.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '') === ''
 
 /** Text that PostgreSQL can store: no NUL and no lone surrogates, which forms can contain and JSON cannot. */
@@ -11,7 +11,7 @@ export const storableText = z
 
 export const messageText = storableText.refine((text) => !isBlank(text), 'must not be empty')
 
-/** Ids of files that were uploaded before. */
+/** Ids of files that were already uploaded. */
 export const sentFiles = z
   .array(z.string().max(200))
   .min(1)

@@ -1,8 +1,8 @@
 import type { Phrases } from './languages/index.ts'
 
-// What somebody outside is told about people: who joined, who was told, when somebody answers.
+// What a person outside is told about colleagues: who joined, who was notified, and when people answer.
 
-/** `closed`: when somebody answers, where nobody is there now. */
+/** `closed` says when people answer, if no colleague answers now. */
 export const handedOver = (say: Phrases, fresh: boolean, closed: string | null): string =>
   [fresh ? say.told : say.toldBefore, closed ?? say.theyAnswer].join(' ')
 

@@ -5,7 +5,7 @@ import type { TemplateTool } from './agent/types.ts'
 import { splitInputs } from './conversation-input.ts'
 import { type FormRow, formColumns } from './form-store.ts'
 
-// The workflows that a conversation may start, and the template that it speaks for.
+// The workflows that a conversation may start, and the template for which it speaks.
 
 export type Offer = {
   workflow_id: string
@@ -13,19 +13,19 @@ export type Offer = {
   description: string | null
   settings: FlowSettings & { timeout_s?: number }
   version_id: string
-  /** Without the property that takes the conversation. */
+  /** The inputs without the property that receives the conversation. */
   inputs: Json | null
-  /** The property of its inputs that takes the conversation. */
+  /** The property of the inputs that receives the conversation. */
   conversation_field: string | null
   principal_id: string
-  /** Who added it to the template; null where no template offers it. */
+  /** The person who added the workflow to the template; null if no template offers it. */
   added_by: string | null
 }
 
 export type Voice = {
   name: string
   greeting: string | null
-  /** Of what it says by itself; null: English. */
+  /** The language of the assistant's own texts; null means English. */
   locale: string | null
   instructions: string | null
   model: string | null
@@ -34,7 +34,7 @@ export type Voice = {
   /** Whether visitors see the names of colleagues who write to them. */
   names: boolean
   mode: 'menu' | 'agent'
-  /** For the mode `agent`. */
+  /** Used only in the mode `agent`. */
   knowledge_ids: string[]
   tools: TemplateTool[]
 }
@@ -56,7 +56,7 @@ const offerOf = (workflow: string): string =>
   `select ${offerColumns}, null::uuid as added_by, 0 as position from workflows w ${activeVersion}
    where w.workspace_id = $1 and w.workflow_id = ${workflow} and w.deleted_at is null and not w.activation_required`
 
-/** As it is stored: the inputs with the property that takes the conversation. */
+/** An offer as stored: its inputs include the property that receives the conversation. */
 type StoredOffer = Omit<Offer, 'conversation_field'>
 
 const offered = (row: StoredOffer): Offer => {
@@ -72,7 +72,7 @@ export const offersOfTemplate = async (tx: Tx, workspaceId: string, templateId: 
 export const offersOfWorkflow = async (tx: Tx, workspaceId: string, workflowId: string): Promise<Offer[]> =>
   (await tx.rows<StoredOffer>(offerOf('$2'), [workspaceId, workflowId])).map(offered)
 
-/** Those of these workflows that this person may start, with an active version. */
+/** Returns those of these workflows that have an active version and that this person may start. */
 export const offersOfPerson = async (
   tx: Tx,
   workspaceId: string,
@@ -90,7 +90,7 @@ export const offersOfPerson = async (
     )
   ).map(offered)
 
-/** What a turn reads besides its thread. */
+/** The data that a turn reads besides its thread. */
 export type Surroundings = { voice: Voice | undefined; offers: Offer[]; form: FormRow | null }
 
 const around = (template: string, workflow: string): string =>
@@ -109,8 +109,8 @@ const read = (found: Around | undefined): Surroundings => ({
 })
 
 /**
- * One statement, run after the one that locks the thread: a statement that waits for a lock reads all other tables as they
- * were before it waited.
+ * Reads everything in one statement, which runs after the statement that locks the thread. A statement that waits for
+ * a lock reads all other tables as they were before the wait.
  */
 export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: string): Promise<Surroundings> =>
   read(
@@ -123,7 +123,7 @@ export const readSurroundings = async (tx: Tx, workspaceId: string, threadId: st
     ),
   )
 
-/** The same for a new conversation. */
+/** As `readSurroundings`, for a new conversation. */
 export const surroundingsOf = async (
   tx: Tx,
   workspaceId: string,

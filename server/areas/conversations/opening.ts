@@ -8,7 +8,7 @@ import { nextStep } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { NewThread } from './types.ts'
 
-// How a conversation begins: its owner and the messages before the first turn.
+// The start of a conversation: its owner and the messages before the first turn.
 
 export const threadOf = (wanted: NewThread): LockedThread => ({
   workspace_id: wanted.workspaceId,
@@ -28,7 +28,7 @@ export const threadOf = (wanted: NewThread): LockedThread => ({
   last_visitor_seq: 0,
 })
 
-/** No greeting in a channel: the other side wrote first. */
+/** Returns the greeting. A channel has none, because the other side wrote first. */
 export function greet(thread: LockedThread, around: Surroundings): NewMessage[] {
   thread.state = { ...thread.state, house: around.voice?.locale ?? null }
   if (thread.kind === 'channel') return []
@@ -37,7 +37,7 @@ export function greet(thread: LockedThread, around: Surroundings): NewMessage[] 
 }
 
 function greetingOf(thread: LockedThread, { voice }: Surroundings): string[] {
-  // A token stays valid for a second after its template was deleted.
+  // A token stays valid for one second after its template was deleted.
   if (!voice && thread.kind === 'embed') throw problem('not_found')
   return voice ? [voice.greeting ?? phrasesFor(thread.state).greeting] : []
 }

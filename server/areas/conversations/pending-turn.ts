@@ -11,13 +11,13 @@ import * as texts from './texts.ts'
 import { wantsForm } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 
-// What a turn of a conversation has said and shown so far. Nothing is written before its end.
+// The messages and forms of a turn so far. Nothing is written before the turn ends.
 
 export type PendingTurn = {
   thread: LockedThread
   /** Messages of this turn. They are written together at its end. */
   messages: NewMessage[]
-  /** Other writes of the turn, in this order, after the thread and its messages. */
+  /** Other writes of the turn. They run in this order, after the writes of the thread and its messages. */
   writes: ((tx: Tx) => Promise<unknown>)[]
   /** The open form. */
   form: FormRow | null
@@ -26,7 +26,7 @@ export type PendingTurn = {
   started: number
 }
 
-/** Changes to a conversation that are no turn of their own. */
+/** Creates the container for changes to a conversation outside of a turn. */
 export const asideOf = (thread: LockedThread, form: FormRow | null): PendingTurn => ({
   thread,
   messages: [],
@@ -100,7 +100,7 @@ export function showQuestionForm(pending: PendingTurn, question: OpenQuestion): 
 export const showInputs = (pending: PendingTurn, offer: Offer, values: JsonObject): void =>
   showForm(pending, formOf(offer, values))
 
-/** Asks again for what is still open: another question, or the inputs that were being collected. */
+/** Asks again for the information that is still missing: another question, or the inputs that were being collected. */
 export function remind(pending: PendingTurn, offers: Offer[]): void {
   const { thread } = pending
   const question = askedNow(thread.state)

@@ -4,8 +4,8 @@ import { makeFence } from '#providers/llm/fence'
 import { ModelProblem } from '#providers/llm/problem'
 import { type PickWish, type Situation, wishOf } from './think.ts'
 
-// A language model reads the request. It can only choose among the workflows of the template. Anything else it answers is
-// text for the person who wrote.
+// A language model reads the request. It can only choose among the workflows of the template. Any other output is text
+// for the person who wrote.
 
 const MAX_REPLY = 2000
 

@@ -29,14 +29,14 @@ export type ConversationDependencies = CarryOutDependencies & {
   db: Database
   log: Logger
   chooseModel: ChooseModel
-  /** False where no model is configured anywhere. Rules read all messages then. */
+  /** False if no model is configured anywhere. Then rules read all messages. */
   mayThink(): boolean
   /** Counts started executions. */
   countStarted(workspaceId: string, count: number): void
   shownResults: ShownResults
-  /** How long an assistant waits for a workflow that it started. */
+  /** The maximum time that an assistant waits for a workflow that it started. */
   toolWaitMs: number
-  /** What assistants use of other areas. */
+  /** The functions of other areas that assistants use. */
   agentPorts: AgentPorts
 }
 
@@ -97,7 +97,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
       const present = await find()
       if (present) return present
       if ((await insertThread(tx, thread)) === 1) return thread
-      // Another request opened it meanwhile and has committed.
+      // Another request has opened the thread in the meantime and has committed.
       return (await find()) ?? openThread(tx, wanted)
     }
     await saveTurn(tx, thread, greet(thread, await surroundingsOf(tx, wanted.workspaceId, thread)), true)
@@ -110,20 +110,20 @@ export function makeConversations(dependencies: ConversationDependencies) {
     ...turns,
     ...takeover,
     findColleague,
-    /** True where a turn needs no model and can be part of a request's transaction. */
+    /** Returns true if a turn needs no model and can be part of a request's transaction. */
     answersAtOnce: (): boolean => !mayThink(),
     searchMessages,
     listMessages: (tx: Tx, workspaceId: string, threadId: string, page: { after: number; limit: number }) =>
       listMessages(tx, workspaceId, threadId, page.after, page.limit),
     openForm,
-    /** The workflows that a template offers, for the suggestions of its widget. */
+    /** The workflows that a template offers, as suggestions of its widget. */
     offersOfTemplate,
     offersOfWorkflow,
     seqOf,
 
     /**
-     * The thread of an execution, the open question for it, and whether its end was posted. Undefined where no conversation
-     * started it.
+     * Returns the thread of an execution, its open question, and whether its end was posted. Undefined if no
+     * conversation started the execution.
      */
     async findOwnExecution(
       tx: Tx,
@@ -137,7 +137,7 @@ export function makeConversations(dependencies: ConversationDependencies) {
       return { thread, question, told: !thread.state.running.some((one) => one.execution_id === executionId) }
     },
 
-    /** The state of a conversation without a new turn: its last message and the collected inputs. */
+    /** Returns the state of a conversation without a new turn: its last message and the collected inputs. */
     async standing(
       tx: Tx,
       workspaceId: string,
@@ -157,11 +157,11 @@ export function makeConversations(dependencies: ConversationDependencies) {
       }
     },
 
-    /** What is remembered about a visitor of a template; null where nothing is. */
+    /** Returns what is remembered about a visitor of a template. Null if nothing is remembered. */
     readMemory: async (tx: Tx, about: Place): Promise<string | null> => (await findMemory(tx, about))?.summary || null,
     forgetMemory,
 
-    /** Goes on with answers that a killed process left; one that takes longer keeps nobody else waiting. */
+    /** Continues answers that a killed process left. A long answer does not delay the others. */
     leftOver: {
       find: agent.findDue,
       work: ({ workspace_id, turn_id }: { workspace_id: string; turn_id: string }) => agent.run(workspace_id, turn_id),

@@ -1,13 +1,13 @@
 import type { FileValue } from '#engine/files'
 import type { Json, JsonObject } from '#model/definition'
 
-// The state of a conversation. It is stored in the thread's row, so any process can take the next turn.
+// The state of a conversation. It is stored in the row of the thread, so any process can handle the next turn.
 
 export type OpenQuestion = {
   clarification_id: string
-  /** The execution that asks: the one the conversation started, or one of its sub-workflows. */
+  /** The execution that asks: the execution that the conversation started, or one of its sub-workflows. */
   execution_id: string
-  /** The one the conversation started. */
+  /** The execution that the conversation started. */
   root_id: string
   question: string
   schema: Json
@@ -26,21 +26,21 @@ export type State = {
   /** Open questions that this conversation may answer, oldest first. */
   questions: OpenQuestion[]
   /**
-   * Executions whose end was not told yet. `answering`: the turn of an assistant that waits for the end and tells it in its own
-   * words; until it lets go, the conversation does not post it.
+   * Executions whose end was not posted yet. `answering` is the turn of an assistant that waits for the end and
+   * reports it in its own words. Until the assistant releases the execution, the conversation does not post the end.
    */
   running: { execution_id: string; title: string; answering?: string }[]
-  /** The workflows of the last menu: a number means one of them. */
+  /** The workflows of the last menu. A number in a message selects one of them. */
   offered: string[]
   /** The last started execution, with its input. */
   started: { execution_id: string; workflow_id: string; values: JsonObject } | null
-  /** The colleague who took over was notified that the visitor wrote, and has not answered yet. */
+  /** True if the colleague who took over was notified that the visitor wrote, and has not answered yet. */
   awaiting: boolean
-  /** Files that were sent and that no workflow has taken yet, oldest first. */
+  /** Files that were sent and that no workflow has used yet, oldest first. */
   files: FileValue[]
-  /** Where the person is, as their last message said. */
+  /** The page, language and time zone of the person's last message. */
   visit: Visit | null
-  /** The language of the template: read with the thread, for people whose own is not known. */
+  /** The language of the template, for people whose own language is unknown. */
   house: string | null
 }
 
@@ -56,8 +56,8 @@ export const emptyState: State = {
   house: null,
 }
 
-/** The question that the next message is taken to answer. */
+/** Returns the question that the next message is assumed to answer. */
 export const askedNow = ({ questions }: State): OpenQuestion | undefined => questions.find(({ aside }) => !aside)
 
-/** Rows that were written before a field existed lack it. */
+/** Adds defaults for fields that did not exist when the row was written. */
 export const readState = (stored: Partial<State>): State => ({ ...emptyState, ...stored })

@@ -14,7 +14,7 @@ import { begin, finish, inOneTransaction, lockForTurn, type TurnDependencies } f
 import { byline, questionOf, refuseWrong } from './turn-parts.ts'
 import type { FormAction, Respond, Turn } from './types.ts'
 
-// Turns without words of their own: a form that is submitted or cancelled, and an answer given by id.
+// Turns without a text message: a form that is submitted or cancelled, and an answer given by id.
 
 export async function takeAction(deps: TurnDependencies, action: FormAction): Promise<Turn> {
   const { workspaceId, threadId } = action
@@ -82,7 +82,7 @@ async function submitForm(
     return
   }
   const input = inputOf(offer, action.values)
-  // The workflow may have another version than the form was made from.
+  // The workflow may have a newer version than the version from which the form was made.
   const changed = JSON.stringify(offer.inputs ?? { type: 'object' }) !== JSON.stringify(form.schema)
   if (changed && validateJson(offer.inputs ?? true, input).length > 0) {
     const values = fitting(action.values, requirementsOf(offer.inputs ?? true))
@@ -98,7 +98,7 @@ async function submitForm(
   if (!(await carrying.start(tx, pending, offer, input, action))) carrying.say(pending, say.notNow)
 }
 
-/** An answer given by id instead of in words. It appears in the history like any other. */
+/** Gives an answer by id instead of by text. The answer appears in the history like any other. */
 export async function respond(deps: TurnDependencies, given: Respond): Promise<{ clarification_id: string }> {
   const { workspaceId, threadId } = given
   return inOneTransaction(deps, given, async (tx, pendingTurns) => {

@@ -15,7 +15,10 @@ import { begin, finish, inOneTransaction, inWorkspace, lockForTurn, type TurnDep
 import { byline } from './turn-parts.ts'
 import type { FirstMessage, Incoming, Turn } from './types.ts'
 
-/** After this many turns of others came first, rules read the message while the thread is locked. */
+/**
+ * The maximum number of attempts with a model. If another turn came first each time, rules read the message while the
+ * thread is locked.
+ */
 const MAX_ATTEMPTS = 4
 const RECENT = 12
 
@@ -32,7 +35,7 @@ const statementOf = ({
   ...(signal && { signal }),
 })
 
-/** The page, language and time zone of the last message are kept with the conversation. */
+/** Keeps the page, language and time zone of the last message with the conversation. */
 export function noteVisit(thread: LockedThread, { visit, timeZone }: Pick<Incoming, 'visit' | 'timeZone'>): void {
   if (visit === undefined && timeZone === undefined) return
   const now = { ...visit, ...(timeZone !== undefined && { time_zone: timeZone }) }
@@ -40,8 +43,8 @@ export function noteVisit(thread: LockedThread, { visit, timeZone }: Pick<Incomi
 }
 
 /**
- * Checks a decision that was made before the thread was locked. Returns undefined where it has to be made again. A
- * message of somebody who may not answer the question is talk among people.
+ * Checks a decision that was made before the thread was locked. Returns undefined if it has to be made again. If the
+ * author may not answer the question, the assistant stays silent.
  */
 async function settle(
   { isForPerson }: Pick<TurnDependencies, 'isForPerson'>,
@@ -61,7 +64,7 @@ async function settle(
   return theirs ? decision : { kind: 'silent' }
 }
 
-/** What no workflow has taken waits for one; what was started or set aside ends the waiting. */
+/** Keeps files that no workflow has used yet. Starting a workflow, answering a question or cancelling drops them. */
 function keepFiles(thread: LockedThread, decision: Decision, sent: FileValue[]): void {
   const isOver = decision.kind === 'start' || decision.kind === 'answer' || (decision.kind === 'say' && decision.drop)
   const waiting = [...thread.state.files, ...sent]
@@ -76,7 +79,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
   for (let attempt = 1; ; attempt++) {
     const slow = incoming.within === undefined && deps.thinksSlowly() && attempt <= MAX_ATTEMPTS
     const seen = slow ? await lookAhead(deps, incoming) : undefined
-    // Answers are in the language of this message.
+    // Answers use the language of this message.
     if (seen) noteVisit(seen.thread, incoming)
     if (seen?.voice?.mode === 'agent') {
       const answered = await deps.agent.take(incoming)
@@ -113,7 +116,7 @@ export async function takeMessage(deps: TurnDependencies, incoming: Incoming): P
 }
 
 /**
- * The conversation and its first turn are written together. Where a model reads the message, the conversation is written
+ * Writes the conversation and its first turn together. If a model reads the message, the conversation is written
  * first.
  */
 export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Promise<Turn> {
@@ -132,7 +135,7 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
     const situation: Situation = { thread, ...around, standings: [], recent: [] }
     const decision = await think(situation, statementOf(first), deps.rules)
     const { files = [] } = first
-    // People are told of a conversation that is there.
+    // Colleagues are notified, so the conversation must already be stored.
     const isStored = decision.kind === 'hand_over'
     if (isStored) await saveTurn(tx, thread, greeting, true)
     const pending = begin(situation, { ...byline(first), text: withFileNames(first.text, files) })
@@ -152,8 +155,8 @@ export async function takeFirst(deps: TurnDependencies, first: FirstMessage): Pr
 }
 
 /**
- * A request with the same key came at the same time, and its message was stored first: its conversation is the one. The one that
- * was begun here has no message but the greeting, and nobody knows of it.
+ * Handles a concurrent request with the same key whose message was stored first: its conversation is used. The
+ * conversation that was started here has no message but the greeting, and no client knows its id.
  */
 const overtakenBy = (
   { db }: TurnDependencies,

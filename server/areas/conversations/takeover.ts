@@ -15,9 +15,9 @@ import { type LockedThread, lockThread, noteRead, setTakenOver } from './thread-
 import type { Message, SpeakUp, TakeOver } from './types.ts'
 import type { Updates } from './updates.ts'
 
-// A colleague takes over a conversation with a visitor. Their messages go out like the assistant's, and the assistant is
-// silent until the conversation is handed back, the colleague leaves the workspace, or twelve hours pass without a message
-// of theirs. Results of executions are still posted: nobody else would post them.
+// A colleague takes over a conversation with a visitor. Their messages are sent like the messages of the assistant, and
+// the assistant does not answer until the conversation is handed back, the colleague leaves the workspace, or twelve
+// hours pass without a message from them. Results of executions are still posted.
 
 export function makeTakeover({
   carrying,
@@ -45,7 +45,10 @@ export function makeTakeover({
     return saved
   }
 
-  /** Closes the open form, which is the assistant's. It is shown again when the conversation is handed back. */
+  /**
+   * Adds the colleague and closes the open form of the assistant. The form is shown again when the conversation is
+   * handed back.
+   */
   function join(pending: PendingTurn, by: TakeOver['person'], { voice }: Surroundings): void {
     const { thread } = pending
     if (thread.taken_over_by === by.user_id) return
@@ -63,7 +66,10 @@ export function makeTakeover({
       await setTakenOver(tx, thread, person.user_id)
     },
 
-    /** A colleague's message takes over where nobody has. A colleague who has already taken over keeps the conversation. */
+    /**
+     * Sends a colleague's message. It takes over the conversation if no colleague has. A colleague who has already
+     * taken over keeps the conversation.
+     */
     async speakUp(tx: Tx, { person, text, requestKey, ...place }: SpeakUp): Promise<Message> {
       const { thread, around } = await hold(tx, place)
       const before = requestKey && (await messagesOfRequest(tx, place.workspaceId, place.threadId, requestKey))
@@ -80,7 +86,10 @@ export function makeTakeover({
       return saved.at(-1)!
     },
 
-    /** Asks again for what was open. Does nothing where nobody has taken over. */
+    /**
+     * Hands the conversation back to the assistant, which asks again for what was open. Does nothing if no colleague
+     * has taken over.
+     */
     async handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void> {
       const { thread, around } = await hold(tx, place)
       if (thread.taken_over_by === null) return
@@ -97,7 +106,7 @@ export function makeTakeover({
   }
 }
 
-/** The next input to ask for, where no question is open. */
+/** Returns the next input to ask for, if no question is open. */
 function neededNow({ state }: LockedThread, { offers }: Surroundings): string[] {
   const { gathering } = state
   const offer = offers.find(({ workflow_id }) => workflow_id === gathering?.workflow_id)
@@ -109,13 +118,13 @@ function neededNow({ state }: LockedThread, { offers }: Surroundings): string[] 
 /** A message outside any turn. */
 const aside = (text: string): NewMessage => ({ role: 'system', text, turn: 0 })
 
-/** A channel has no other place for the name. */
+/** Adds the name to the text, because a channel has no other place for it. */
 const signed = (message: Message, names: boolean): Message =>
   names && message.role === 'user' ? { ...message, text: `${message.author_name}: ${message.text}` } : message
 
 /**
- * Notifies the colleague who took over when the visitor begins to wait, not for every message. Outside the opening hours the
- * visitor is told when somebody answers.
+ * Notifies the colleague who took over when the visitor starts to wait, not for every message. Outside the opening
+ * hours the visitor is told when people answer.
  */
 export async function tellHolder(tx: Tx, { thread, writes, messages }: PendingTurn): Promise<void> {
   const { taken_over_by: holder, workspace_id: workspaceId, thread_id } = thread

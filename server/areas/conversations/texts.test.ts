@@ -8,7 +8,7 @@ test.each([
   ['reason', { title: 'What is wrong' }, 'What is wrong?'],
   ['guests', { title: 'How many people will come?' }, 'How many people will come?'],
   ['colour', { title: 'Colour', enum: ['red', 'green'] }, 'What is the colour? Choose red or green.'],
-])('%s is asked for as a person would', (name, schema, asked) => {
+])('%s is asked for in natural language', (name, schema, asked) => {
   expect(askFor(phrasesIn('en'), { name, schema })).toBe(asked)
 })
 
@@ -20,11 +20,11 @@ test.each([
   ['nb-NO', { title: 'frokost', type: 'boolean' }, 'Oppgi: frokost. Ja eller nei?'],
   ['ja', { title: 'name' }, 'What is the name?'],
   ['', { title: 'name' }, 'What is the name?'],
-])('a page in %j asks so', (tag, schema, asked) => {
+])('a page in %j asks in its language', (tag, schema, asked) => {
   expect(askFor(phrasesIn(tag), { name: 'x', schema })).toBe(asked)
 })
 
-test('no phrase is left in English by mistake', () => {
+test('every phrase is translated', () => {
   const en = phrasesIn('en')
   for (const tag of ['de', 'fr', 'es', 'no'])
     for (const [name, phrase] of Object.entries(phrasesIn(tag)))

@@ -6,12 +6,12 @@ import { nameWords } from '#providers/extraction/text'
 import { filesWanted } from './files.ts'
 import type { Phrases } from './languages/index.ts'
 
-// What the assistant says without a language model, put together from the phrases of a language.
+// The texts of an assistant without a language model, built from the phrases of a language.
 
 const LONGEST = 4000
 const MAX_OPTIONS = 12
 
-/** Results of workflows may contain characters that cannot be stored. */
+/** Shortens a text, and removes characters that cannot be stored: results of workflows may contain them. */
 const clip = (text: string, longest = LONGEST): string =>
   (text.length <= longest ? text : `${text.slice(0, longest - 1)}…`).replaceAll('\0', '').toWellFormed()
 
@@ -25,7 +25,7 @@ const listed = ({ or }: Phrases, items: string[]): string =>
 
 const typesOf = (schema: JsonObject): Json[] => [own(schema, 'type') ?? null].flat()
 
-/** The kind of answer that is expected, where it is not any text. */
+/** Returns a hint about the expected kind of answer. Empty if any text is accepted. */
 function hintOf(say: Phrases, schema: Json): string {
   if (!isObject(schema)) return ''
   const files = filesWanted(schema)
@@ -50,7 +50,7 @@ function hintOf(say: Phrases, schema: Json): string {
   return ''
 }
 
-/** Labels such as "How many people will come?" need no words before them. */
+/** Returns the question for an input. Labels such as "How many people will come?" are already questions. */
 export function askFor(say: Phrases, requirement: Requirement): string {
   const label = labelOf(requirement)
   const description = requirement.description?.trim() ?? ''

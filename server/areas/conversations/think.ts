@@ -16,8 +16,8 @@ import { askedNow, type OpenQuestion } from './state.ts'
 import * as texts from './texts.ts'
 import type { LockedThread } from './thread-store.ts'
 
-// Decides what to do about a message from the state of the conversation. It reads and writes nothing, so it can run before
-// the thread is locked, and again where another turn came first.
+// Decides how to handle a message, from the state of the conversation. It reads and writes nothing, so it can run
+// before the thread is locked, and again if another turn came first.
 
 export type Situation = Surroundings & {
   thread: LockedThread
@@ -28,7 +28,7 @@ export type Situation = Surroundings & {
 type Say = { kind: 'say'; texts: string[]; offered?: string[]; drop?: boolean }
 
 export type Decision =
-  /** Nobody answers: a thread of people alone, or a conversation that a colleague has taken over. */
+  /** The assistant does not answer: a thread without a template, or a conversation that a colleague has taken over. */
   | { kind: 'silent' }
   | Say
   | { kind: 'gather'; offer: Offer; values: JsonObject; asked: string | null; texts: string[] }
@@ -38,10 +38,10 @@ export type Decision =
   | { kind: 'hand_over'; reason: string }
   /** The answer is incomplete. Its known values are kept. */
   | { kind: 'ask_again'; question: OpenQuestion; texts: string[] }
-  /** The question stays open and something else may be done first. */
+  /** The question stays open, and the person may do something else first. */
   | { kind: 'set_aside'; question: OpenQuestion; texts: string[]; offered: string[] }
 
-/** A model's choice; undefined where it made none and the rules decide. */
+/** Returns a model's choice. Undefined if it made none; then the rules decide. */
 export type PickWish = (
   situation: Situation,
   text: string,
@@ -51,7 +51,7 @@ export type PickWish = (
 export type Tools = { extract: ExtractValues; pick: PickWish }
 export type Statement = { text: string; files: FileValue[]; timeZone: string; now: Date; signal?: AbortSignal }
 
-/** A template acts for its owner. Its missing settings come from the workspace. */
+/** Returns the model settings. A template acts for its owner; missing settings come from the workspace. */
 export const wishOf = ({ workspace_id, thread_id }: LockedThread, voice: Voice | undefined): ModelWish => ({
   workspaceId: workspace_id,
   threadId: thread_id,
@@ -124,7 +124,10 @@ async function findWish(situation: Situation, statement: Statement, tools: Tools
   return sayMenu(say, offers, isHello(statement.text) ? (voice?.greeting ?? say.greeting) : undefined)
 }
 
-/** Files without a word: for the one workflow that takes files, which is asked for before it starts. */
+/**
+ * Handles files without a text: they are for the only workflow that accepts files, and the person is asked before it
+ * starts.
+ */
 function offerFor(situation: Situation, statement: Statement, tools: Tools): Promise<Decision> | Decision {
   const { thread, offers } = situation
   const say = phrasesFor(thread.state)
@@ -156,13 +159,13 @@ const sayMenu = (say: Phrases, offers: Offer[], lead?: string): Say => ({
   offered: offers.map(idOf),
 })
 
-/** The workflow whose inputs were being collected can no longer be started. */
+/** The answer if the workflow whose inputs were being collected can no longer be started. */
 export const goneFrom = (say: Phrases, offers: Offer[]): Decision => ({
   ...sayMenu(say, offers, say.gone),
   drop: true,
 })
 
-/** The status of started executions that have not ended. */
+/** Returns the status of the last started execution that has not ended. */
 function statusText({ thread, standings }: Situation): string | undefined {
   const last = thread.state.running.at(-1)
   if (!last) return undefined
@@ -193,7 +196,7 @@ async function collect(
   // The workflow may have changed since the values were given.
   const known = fitting(before.values, requirements)
   const given = withFiles(requirements, known, [...before.files, ...statement.files])
-  // Words become no files: whatever a model or a visitor writes, it names nothing that was not sent.
+  // Text never becomes a file: a model or a visitor cannot name a file that was not sent.
   const spoken = requirements.filter(({ schema }) => filesWanted(schema) === null)
   const { values: heard } =
     spoken.length === 0 || statement.text === ''
@@ -214,7 +217,7 @@ async function collect(
   return nextStep(say, offer, values, before.asked !== null && !learnt ? [say.notUnderstood] : [], mayStart)
 }
 
-/** Starts where all inputs are known, else asks for a missing one. */
+/** Starts the workflow if all inputs are known. Otherwise asks for a missing input. */
 export function nextStep(say: Phrases, offer: Offer, values: JsonObject, lead: string[], mayStart: boolean): Decision {
   const requirements = requirementsOf(offer.inputs ?? true)
   const open = missingOf(offer, values)
@@ -237,7 +240,7 @@ export const missingOf = (offer: Offer, values: JsonObject): Requirement[] => {
   )
 }
 
-/** The values, with the author's defaults for required inputs that nobody gave. */
+/** Returns the values, with the author's defaults for required inputs without a value. */
 export function inputOf(offer: Offer, values: JsonObject): JsonObject {
   const requirements = requirementsOf(offer.inputs ?? true)
   return { ...defaultsOf(requirements.filter(({ required }) => required)), ...values }
@@ -255,7 +258,7 @@ async function answerQuestion(
   statement: Statement,
   { extract }: Tools,
 ): Promise<Decision> {
-  // "Cancel" may be one of the choices. Otherwise it cancels.
+  // "Cancel" may be one of the choices. Otherwise it sets the question aside.
   const leaves = isCancel(statement.text)
   const say = phrasesFor(thread.state)
   const aside = {
@@ -308,7 +311,10 @@ async function answerQuestion(
   }
 }
 
-/** Text where the schema takes text, JSON where a program answers; undefined where the message has to be interpreted. */
+/**
+ * Returns text if the schema accepts text, or parsed JSON from a program. Undefined if the message must be
+ * interpreted.
+ */
 function plainAnswer(schema: Json, text: string): Json | undefined {
   if (!isForObject(schema) && validateJson(schema, text).length === 0) return text
   try {

@@ -37,7 +37,7 @@ export const findChannelThread = (
     [workspaceId, configId, externalId],
   )
 
-/** A key is remembered for a day and may be used again after it. */
+/** Finds the thread of an earlier request with this key. A key is kept for a day and may be used again afterwards. */
 export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buffer): Promise<Thread | undefined> =>
   tx.maybe<Thread>(
     `with forgotten as (
@@ -48,11 +48,11 @@ export const findThreadOfRequest = (tx: Tx, workspaceId: string, requestKey: Buf
     [workspaceId, requestKey],
   )
 
-/** Where nothing was said in it. */
+/** Deletes the thread if it has no turn. */
 export const forgetUnused = (tx: Tx, workspaceId: string, threadId: string): Promise<number> =>
   tx.count('delete from threads where workspace_id = $1 and thread_id = $2 and turn = 0', [workspaceId, threadId])
 
-/** A thread that its transaction has locked: nobody else writes to it until the end. */
+/** A thread that the current transaction has locked. No other transaction writes to it until the end. */
 export type LockedThread = Thread & {
   /** The colleague who took over from the assistant. */
   taken_over_by: string | null
@@ -63,7 +63,7 @@ export type LockedThread = Thread & {
   last_visitor_seq: number
 }
 
-/** Returns 0 where another request opened the channel's conversation meanwhile. */
+/** Returns 0 if another request has opened the channel's conversation in the meantime. */
 export const insertThread = (tx: Tx, thread: LockedThread): Promise<number> => {
   hintChange(tx, thread.workspace_id)
   return tx.count(
@@ -116,7 +116,7 @@ export const readThread = async (tx: Tx, workspaceId: string, threadId: string):
 const ofExecution = `select ${standing}, e.title as called from thread_executions e
   join threads t on t.workspace_id = e.workspace_id and t.thread_id = e.thread_id where e.workspace_id = $1 and e.execution_id = $2`
 
-/** The conversation that started the execution, and the title it uses for it. */
+/** Returns the conversation that started the execution, with the title it uses for the execution. */
 export const readThreadOf = async (
   tx: Tx,
   workspaceId: string,
@@ -140,8 +140,10 @@ export const saveThread = (tx: Tx, thread: LockedThread): Promise<number> => {
 }
 
 /**
- * The assistant answers again twelve hours after the colleague's last message, so that no conversation is forgotten. Anyone who
- * takes over takes care of it where nobody does. Who hands back leaves nobody waiting for a person.
+ * Takes over a thread, or hands it back if `userId` is null. The assistant answers again twelve hours after the
+ * colleague's last message, so that no conversation is forgotten. A colleague who takes over an unassigned
+ * conversation is assigned to it. After a hand-back the visitor no longer waits for a person, unless a handover is
+ * still requested.
  */
 export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null): Promise<number> => {
   hintChange(tx, thread.workspace_id)
@@ -155,7 +157,7 @@ export const setTakenOver = (tx: Tx, thread: LockedThread, userId: string | null
   )
 }
 
-/** A colleague who writes has read what stands above. */
+/** Marks all messages as read by a colleague who writes. */
 export const noteRead = (tx: Tx, { workspace_id, thread_id, last_seq }: LockedThread, userId: string) =>
   tx.count(
     `insert into conversation_reads (workspace_id, thread_id, user_id, seq) values ($1, $2, $3, $4)
@@ -163,7 +165,7 @@ export const noteRead = (tx: Tx, { workspace_id, thread_id, last_seq }: LockedTh
     [workspace_id, thread_id, userId, last_seq],
   )
 
-/** The colleague a visitor talks with, and whether visitors see names. */
+/** Returns the colleague with whom a visitor talks, and whether visitors see names. */
 export const findColleague = (
   tx: Tx,
   workspaceId: string,

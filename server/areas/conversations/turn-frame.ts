@@ -12,7 +12,7 @@ import { gatheredOf } from './turn-parts.ts'
 import type { Incoming, Message, Turn } from './types.ts'
 import type { Updates } from './updates.ts'
 
-// What every turn has in common: the lock on the thread, the transaction, and how its messages are written.
+// The common parts of every turn: the lock on the thread, the transaction, and the writing of its messages.
 
 export type TurnDependencies = {
   db: Database
@@ -20,17 +20,17 @@ export type TurnDependencies = {
   updates: Updates
   tools: Tools
   rules: Tools
-  /** A model takes seconds, so it reads the message before the thread is locked. */
+  /** Returns true if a model reads messages. It takes seconds, so it runs before the thread is locked. */
   thinksSlowly(): boolean
   afterCommit(pending: PendingTurn): void
   isForPerson: Questions['isForPerson']
-  /** Answers with a language model and its tools; undefined where no model can be asked. */
+  /** Answers with a language model and its tools. Undefined if no model is available. */
   agent: { take(incoming: Incoming): Promise<Turn | undefined> }
 }
 
 export const inWorkspace = (workspaceId: string) => ({ workspaceId, userId: null })
 
-/** Started executions are counted after the commit. */
+/** Runs the work in one transaction. Started executions are counted after the commit. */
 export async function inOneTransaction<T>(
   deps: TurnDependencies,
   { workspaceId, within }: Pick<Incoming, 'workspaceId' | 'within'>,
@@ -48,7 +48,10 @@ export async function inOneTransaction<T>(
 
 type Place = Pick<Incoming, 'workspaceId' | 'threadId' | 'isTheirs' | 'requestKey'>
 
-/** Locks the thread and reads what the turn needs, in one round trip. `before`: the turn of a repeated delivery. */
+/**
+ * Locks the thread and reads the data of the turn, in one round trip. `before` is the turn of an earlier delivery
+ * with the same key.
+ */
 export async function lockForTurn(tx: Tx, { workspaceId, threadId, isTheirs, requestKey }: Place) {
   const [thread, statement, around] = await Promise.all([
     lockThread(tx, workspaceId, threadId),

@@ -7,9 +7,9 @@ import { missingOf } from './think.ts'
 import type { LockedThread } from './thread-store.ts'
 import type { Incoming, Turn } from './types.ts'
 
-// Helpers of a turn: what it reads from the conversation and from the request.
+// Helpers for the data that a turn reads from the conversation and the request.
 
-/** The question that a form asks, where it is still open. */
+/** Returns the question of a form, if it is still open. */
 export const questionOf = ({ state }: LockedThread, { clarification_id }: FormRow): OpenQuestion | undefined =>
   state.questions.find((question) => question.clarification_id === clarification_id)
 
@@ -29,7 +29,7 @@ export function gatheredOf(thread: LockedThread, offers: Offer[]): Turn['gathere
   return { values: gathering.values, missing, complete: false }
 }
 
-/** The author of a message, as it is stored. */
+/** Returns the author of a message as stored. */
 export function byline({
   author,
   requestKey,

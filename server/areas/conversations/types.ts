@@ -20,41 +20,41 @@ export type Author =
 /** The origin of executions that the conversation starts. `id` is a wire id (`emb_…`, `chan_…`, `usr_…`). */
 export type Origin = { kind: 'embed' | 'channel' | 'user'; id: string | null }
 
-/** The transaction that the turn is part of, where it does not open its own. A request's context is one. */
+/** The caller's transaction, if the turn does not open its own. The context of a request is one. */
 export type Within = { tx: Tx; afterCommit(work: () => void): void }
 
-/** Where the caller watches the assistant write. `after` is the last frame that it has. */
+/** Set if the caller watches the assistant write. `after` is the last frame that the caller has. */
 export type Watching = { after: string | null; send(event: 'text' | 'reset', data: object, id?: string): void }
 
 export type Incoming = {
   workspaceId: string
-  /** Only without a model: no transaction stays open while a model answers. */
+  /** Only without a model: no transaction may stay open while a model runs. */
   within?: Within
   threadId: string
-  /** Checked first. Where it returns false the thread does not exist for the caller. */
+  /** Checked first. If it returns false, the thread does not exist for the caller. */
   isTheirs?(thread: Thread): boolean
   author: Author
   origin: Origin
   text: string
-  /** Files that the author has sent with it, and that they have the right to give. */
+  /** Files that the author sent with the message and is allowed to use. */
   files?: FileValue[]
   /** A stored clip that belongs to the message. */
   audioId?: string
-  /** Identifies the delivery. A repetition with the same key gets the same turn, and nothing happens twice. */
+  /** Identifies the delivery. A repeated delivery with the same key gets the same turn and has no further effect. */
   requestKey?: Buffer
-  /** For "tomorrow at nine"; UTC where the author's is unknown. */
+  /** Used for dates such as "tomorrow at nine". UTC if the author's time zone is unknown. */
   timeZone?: string
   /** The page and the language of the person who writes. */
   visit?: Omit<Visit, 'time_zone'>
   signal?: AbortSignal
-  /** The author is shown the answer while it is written. */
+  /** Set if the author receives the answer while it is written. */
   stream?: Watching
 }
 
-/** The first message of a conversation that begins with it. */
+/** The first message, which starts its conversation. */
 export type FirstMessage = Omit<Incoming, 'threadId' | 'isTheirs'> & {
   open: NewThread & { kind: 'embed' | 'gather' }
-  /** Checked for a repeated delivery that already began this thread. */
+  /** Checked for a repeated delivery that has already started this thread. */
   isTheirs(thread: Thread): boolean
 }
 
@@ -64,7 +64,10 @@ export type FormAction = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone
   values?: JsonObject
 }
 
-/** An answer to a question of an execution, by its id; to the first open one where none is named. */
+/**
+ * An answer to a question of an execution, by the id of the question. Without an id, it answers the first open
+ * question.
+ */
 export type Respond = Omit<Incoming, 'text' | 'files' | 'audioId' | 'timeZone' | 'visit' | 'requestKey' | 'signal'> & {
   executionId: string
   clarificationId?: string | undefined
@@ -76,7 +79,7 @@ export type MessageRole = 'assistant' | 'visitor' | 'user' | 'system'
 export type Message = {
   message_id: string
   role: MessageRole
-  /** The person, where a person of the workspace wrote it. */
+  /** The id of the author, if a member of the workspace wrote the message. */
   author_id: string | null
   author_name: string | null
   text: string
@@ -93,7 +96,7 @@ export type Form = { form_id: string; title: string; schema: Json; values: JsonO
 /** The result of a message: the stored messages, the answers, and what is open now. */
 export type Turn = {
   thread: Thread
-  /** The message as stored. An action on a form reads as a message too. */
+  /** The message as stored. An action on a form is also stored as a message. */
   message: Message
   messages: Message[]
   form: Form | null
@@ -125,35 +128,42 @@ export type NewThread = { workspaceId: string } & (
   | { kind: 'channel'; templateId: string; configId: string; externalId: string; title?: string }
 )
 
-/** A message of the assistant outside a turn (a question, a gate, a result), in the transaction of its cause. */
+/** A message of the assistant outside a turn (a question, a gate, a result), posted in the transaction of its cause. */
 export type Posted = { thread: Thread; message: Message }
 
 /** A colleague takes part in a conversation with a visitor. */
 export type TakeOver = { workspaceId: string; threadId: string; person: { user_id: string; name: string } }
 export type SpeakUp = TakeOver & { text: string; requestKey?: Buffer }
 
-/** What other areas call. They have checked the caller's rights. */
+/** The functions for other areas, which have already checked the caller's rights. */
 export type Conversations = {
-  /** A new thread with its greeting; for a channel, the one that exists for (config, external id). */
+  /**
+   * Opens a new thread with its greeting. For a channel, returns the existing thread for (config, external id) if
+   * there is one.
+   */
   openThread(tx: Tx, thread: NewThread): Promise<Thread>
   findThread(tx: Tx, workspaceId: string, threadId: string): Promise<Thread | undefined>
   /**
-   * Stores a message and its answer in one transaction: the given one, or its own. Turns of one thread happen one after the
-   * other. A thread without a template only stores. Throws `not_found` where the thread is gone.
+   * Stores a message and its answer in one transaction: the given transaction, or its own. Turns of one thread happen
+   * one after the other. A thread without a template only stores the message. Throws `not_found` if the thread does
+   * not exist.
    */
   takeMessage(incoming: Incoming): Promise<Turn>
-  /** True where a turn needs no model and can be part of its caller's transaction. */
+  /** Returns true if a turn needs no model and can be part of its caller's transaction. */
   answersAtOnce(): boolean
-  /** Submits or cancels a form: `form_closed`, `invalid` with paths under `/values`, `unknown_reference` at `/form_id`. */
+  /**
+   * Submits or cancels a form. Throws `form_closed`, `invalid` with paths under `/values`, or `unknown_reference` at
+   * `/form_id`.
+   */
   takeAction(action: FormAction): Promise<Turn>
-  /** Those that the query of a list asks for. */
+  /** Returns the messages that match the list query. */
   searchMessages(
     tx: Tx,
     workspaceId: string,
     threadId: string,
     asked: ListInput,
   ): Promise<{ items: (Message & { seq: number })[]; next_cursor: string | null }>
-  /** Oldest first, after `seq`. */
+  /** Returns the messages after `seq`, oldest first. */
   listMessages(
     tx: Tx,
     workspaceId: string,
@@ -161,14 +171,17 @@ export type Conversations = {
     page: { after: number; limit: number },
   ): Promise<(Message & { seq: number })[]>
   openForm(tx: Tx, workspaceId: string, threadId: string): Promise<Form | null>
-  /** A colleague takes over and the assistant is silent. Throws `conflict` where the conversation has no visitor. */
+  /**
+   * Lets a colleague take over; the assistant no longer answers. Throws `conflict` if the conversation has no
+   * visitor.
+   */
   takeOver(tx: Tx, taking: TakeOver): Promise<void>
   handBack(tx: Tx, place: Omit<TakeOver, 'person'>): Promise<void>
-  /** A colleague's message. It takes over where nobody has. */
+  /** Sends a colleague's message. It takes over the conversation if no colleague has. */
   speakUp(tx: Tx, message: SpeakUp): Promise<Message>
   /**
-   * Gateway channels send messages that are posted outside a turn. The listener writes its outbox row in the same
-   * transaction.
+   * Registers a listener for messages that are posted outside a turn, so that gateway channels can send them. The
+   * listener writes its outbox row in the same transaction.
    */
   onPosted(listener: (tx: Tx, posted: Posted) => Promise<void>): void
 }

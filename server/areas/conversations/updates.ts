@@ -13,8 +13,8 @@ import * as texts from './texts.ts'
 import { type LockedThread, lockThread, lockThreadOf, saveThread } from './thread-store.ts'
 import type { Message, Posted } from './types.ts'
 
-// Posts the progress of executions in the conversation that started them, once each: `about` names the event, so that a
-// repetition after a crash adds nothing.
+// Posts the progress of executions in the conversation that started them. Each event is posted once: `about` names the
+// event, so that a repetition after a crash adds nothing.
 
 const ended = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
@@ -24,11 +24,11 @@ export type AskedQuestion = {
   execution_id: string
   question: string
   schema: Json
-  /** Named colleagues, where the question is not for the person who started the run. */
+  /** The colleagues whom the question names. Null if it is for the person who started the execution. */
   who: unknown[] | null
 }
 
-/** Results as people are shown them: with addresses in place of files. */
+/** Returns results as shown to people, with addresses instead of files. */
 export type ShownResults = (tx: Tx, run: { workspaceId: string; executionId: string }, results: Json) => Promise<Json>
 
 type End = {
@@ -72,7 +72,7 @@ export function makeUpdates({
     if (message) for (const listener of listeners) await listener(tx, { thread, message })
   }
 
-  /** Posts how an execution ended and forgets its open questions. Returns false where it was posted before. */
+  /** Posts how an execution ended and removes its open questions. Returns false if the end was posted before. */
   async function noteEnd(tx: Tx, thread: LockedThread, end: End): Promise<boolean> {
     const { state } = thread
     const entry = state.running.find(({ execution_id }) => execution_id === end.execution_id)
@@ -161,7 +161,7 @@ export function makeUpdates({
 
     dropClosed,
 
-    /** Posts the ends that were not posted yet, before anything else; returns the status of the other executions. */
+    /** Posts the ends that were not posted yet. Returns the status of the other executions. */
     async tellEnds(tx: Tx, thread: LockedThread): Promise<{ standings: Standing[]; told: boolean }> {
       if (thread.state.running.length === 0) return { standings: [], told: false }
       const ids = thread.state.running.map(({ execution_id }) => execution_id)
@@ -183,7 +183,10 @@ export function makeUpdates({
       return { standings, told }
     },
 
-    /** A client that polls sees the result in the history as soon as it sees the end. */
+    /**
+     * Posts the end of an execution, so that a client that polls sees the result in the history as soon as it sees
+     * the end.
+     */
     async settle(view: Pick<ExecutionView, 'workspace_id' | 'execution_id' | 'status'>): Promise<void> {
       const { workspace_id, execution_id } = view
       if (!ended.has(view.status)) return

@@ -10,7 +10,7 @@ import { type CredentialKind, isOAuth } from './kinds.ts'
 import { findPreset } from './presets.ts'
 import { signAws } from './sigv4.ts'
 
-// How the secret of each kind is put into a request.
+// Adds the secret of each kind to a request.
 
 export type Opened = {
   credential_id?: string
@@ -19,7 +19,7 @@ export type Opened = {
   hosts: string[]
   config: JsonObject
   secrets: Secrets
-  /** Of OAuth2. */
+  /** The tokens of an OAuth2 credential. */
   tokens?: Secrets | undefined
 }
 
@@ -34,7 +34,7 @@ const withQuery = (hop: Hop, name: string, value: string): Hop => {
   return { ...hop, url }
 }
 
-/** The step of the path that stands for the secret. */
+/** The path segment that is replaced by the secret. */
 export const SECRET_STEP = ':credential'
 
 const withPath = (hop: Hop, value: string): Hop => {
@@ -48,7 +48,7 @@ const withPath = (hop: Hop, value: string): Hop => {
 
 const basic = (username: string, password: string): string => Buffer.from(`${username}:${password}`).toString('base64')
 
-/** `{field}` stands for a secret of that name. */
+/** Replaces `{field}` by the secret of that name. */
 const filled = (template: string, secrets: Secrets): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => secrets[name] ?? '')
 
@@ -105,14 +105,14 @@ function applyTo(hop: Hop, opened: Opened): Hop {
   }
 }
 
-/** Every provider has its own header. */
+/** Adds the key of a model in the header that its provider expects. */
 function applyModelKey(hop: Hop, config: JsonObject, key: string): Hop {
   if (config.provider === 'anthropic') return withHeader(hop, 'x-api-key', key)
   if (config.provider === 'google') return withHeader(hop, 'x-goog-api-key', key)
   return withHeader(hop, 'authorization', `Bearer ${key}`)
 }
 
-/** Everything that must not come back: the values themselves, and what is made of them. */
+/** Returns all values that must be masked in a response: the secrets, and values derived from them. */
 function valuesOf({ kind, config, secrets, tokens }: Opened): string[] {
   const values = [...Object.values(secrets), ...Object.values(tokens ?? {})]
   if (kind === 'basic') values.push(basic(String(config.username), secrets.password ?? ''))
@@ -121,7 +121,10 @@ function valuesOf({ kind, config, secrets, tokens }: Opened): string[] {
   return values
 }
 
-/** Of OAuth2 the token alone: what renews it stays here. */
+/**
+ * Returns the values for which programs and pieces get placeholders. For OAuth2 this is only the access token,
+ * without the secrets that renew it.
+ */
 const veiledValues = ({ kind, secrets, tokens }: Opened): Record<string, string> =>
   isOAuth(kind) ? { access_token: tokens?.access_token ?? '' } : { ...secrets }
 

@@ -13,13 +13,14 @@ import { GrantRefused, requestTokens } from './token-endpoint.ts'
 import * as tokenStore from './token-store.ts'
 import type { ResolveParts } from './use.ts'
 
-// The consent of a person to an OAuth2 credential, with PKCE. The state is random, of single use, and bound to the session
-// that began: nobody can make another person connect an account of theirs, or finish what another began.
+// The consent of a person to an OAuth2 credential, with PKCE. The state is random, usable once, and bound to the
+// session that started the consent. So no user can make another person connect an account, or finish a consent that
+// another person started.
 
 const placeOf = (workspaceId: string, credentialId: string) =>
   [workspaceId, 'credential_authorizations', credentialId, 'verifier'] as const
 
-/** Where to send the browser. */
+/** Returns the address to which the browser is sent. */
 export async function authorizeCredential(parts: ResolveParts, ctx: Context, { credential_id }: ById) {
   const { workspace_id } = ctx.workspace
   const row = await store.lockUsable(ctx.tx, workspace_id, credential_id)
@@ -64,7 +65,7 @@ function authorizationUrl(
 
 type Returned = { state?: string | undefined; code?: string | undefined; error?: string | undefined }
 
-/** A browser is sent back to the console either way; a program gets the refusal itself. */
+/** Redirects a browser to the console in either case. A program gets the error itself. */
 export async function finishAuthorization(
   parts: ResolveParts,
   ctx: Context,
@@ -100,7 +101,8 @@ async function connectReturned(parts: ResolveParts, ctx: Context, input: Returne
   const { secrets, lifetimeS } = await redeem(parts, row, input.code, verifier, attempt.redirect_uri)
   const tokens = sealSecrets(parts.vault, row, secrets, 'tokens')
   await ctx.db.tenant(scope, async (tx) => {
-    // The secrets may have been replaced meanwhile: tokens of another client would not open, and are not stored.
+    // The secrets may have been replaced in the meantime. Tokens of the old client would not open, so they are not
+    // stored.
     const present = await store.lockUsable(tx, workspace_id, credential_id)
     if (present?.token_version !== row.token_version) throw beginAgain()
     await tokenStore.connect(tx, workspace_id, credential_id, { tokens, lifetimeS })

@@ -2,7 +2,8 @@ import type { JsonObject } from '#model/definition'
 import type { Vault } from '#platform/secrets'
 import { type CredentialKind, sealedSettings } from './kinds.ts'
 
-// The one place where a credential's secret is sealed and opened: for its workspace, its row, and the hosts it was stored for.
+// The only place where a secret of a credential is sealed and opened: for its workspace, its row, and the hosts for
+// which it was stored.
 
 export type Secrets = Record<string, string>
 export type Sealed = {
@@ -28,7 +29,7 @@ export const sealSecrets = (
   field: 'secrets' | 'tokens' = 'secrets',
 ): Buffer => vault.seal(placeOf(of, field), JSON.stringify(secrets))
 
-/** Throws where the row was changed behind our back. */
+/** Throws if the row was changed outside of this program. */
 export const openSecrets = (
   vault: Vault,
   of: Sealed,
@@ -36,6 +37,6 @@ export const openSecrets = (
   field: 'secrets' | 'tokens' = 'secrets',
 ): Secrets => JSON.parse(vault.open(placeOf(of, field), sealed)) as Secrets
 
-/** Whether what was sealed for one still opens for the other. */
+/** Checks whether a secret that was sealed for `before` can be opened for `after`. */
 export const opensFor = (before: Sealed, after: Sealed): boolean =>
   placeOf(before, 'secrets').join('\n') === placeOf(after, 'secrets').join('\n')

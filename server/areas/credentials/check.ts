@@ -8,7 +8,7 @@ import { addressOfModel, type CredentialKind, kindForms } from './kinds.ts'
 import { findPreset, type Preset } from './presets.ts'
 import type { NewCredential } from './schema.ts'
 
-// What is asked of a credential before it is stored.
+// The checks of a credential before it is stored.
 
 export type Draft = {
   kind: CredentialKind
@@ -20,7 +20,7 @@ export type Draft = {
 const fieldErrors = (schema: JsonObject, value: unknown, path: string): FieldError[] =>
   validateJson(schema, value as JsonObject).map((issue) => ({ path: path + issue.path, message: issue.message }))
 
-/** What the kind asks for, or the service where it has values of its own. */
+/** Returns the fields of the kind, or of the service if it has its own fields. */
 export function secretSchemaOf(kind: CredentialKind, preset: Preset | undefined): JsonObject {
   const schema = kindForms[kind].secret_schema
   if (kind !== 'service' || preset?.fields === undefined) return schema
@@ -33,7 +33,7 @@ export function secretSchemaOf(kind: CredentialKind, preset: Preset | undefined)
   }
 }
 
-/** Gaps are filled from the service's preset, and the host of a language model from its address. */
+/** Fills missing settings from the preset of the service, and the host of a language model from its address. */
 export function completeDraft(input: NewCredential): Draft {
   const preset = input.service === undefined ? undefined : findPreset(input.service)
   if (input.service !== undefined && preset === undefined)
@@ -62,7 +62,7 @@ function usualHosts(kind: CredentialKind, config: JsonObject, preset: Preset | u
   return preset?.hosts ?? []
 }
 
-/** The hosts of the addresses among the values. */
+/** Returns the hosts of the addresses among the values. */
 const hostsIn = (values: Json[]): string[] =>
   values.flatMap((value) => {
     if (typeof value !== 'string' || !/^https?:\/\//.test(value) || !URL.canParse(value)) return []

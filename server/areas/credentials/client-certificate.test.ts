@@ -7,7 +7,7 @@ import { startVendor, type Vendor } from '#test/fakes/vendor'
 import { type Answer, type Service, startService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Credentials that are no header: a certificate for a server that asks for one, and the fields of a known service.
+// Credentials that are not a header: a client certificate, and the fields of a known service.
 
 const ours = makeCertificate(['client.example'])
 const strange = makeCertificate(['client.example'])
@@ -66,7 +66,7 @@ describe('a client certificate', () => {
     secrets: { certificate: pair.cert, private_key: pair.key },
   })
 
-  test('is presented to a server that asks for it, and its key does not come back', async () => {
+  test('is presented to a server that requires it, and its key is not returned', async () => {
     const { body: made } = await store(body(ours))
     const ended = await request({ url: `https://${host}/`, credential_id: made.credential_id })
     expect(ended.error).toBeNull()
@@ -75,7 +75,7 @@ describe('a client certificate', () => {
     expect(JSON.stringify(ended)).not.toContain(line)
   })
 
-  test('that the server does not know, or none at all, is refused by it', async () => {
+  test('that the server does not know, or a missing certificate, is refused by the server', async () => {
     const { body: made } = await store(body(strange))
     for (const args of [{ credential_id: made.credential_id }, {}]) {
       const ended = await request({ url: `https://${host}/`, ...args })
@@ -86,7 +86,7 @@ describe('a client certificate', () => {
 })
 
 describe('a known service', () => {
-  test('asks for its fields, and puts them where the service expects them', async () => {
+  test('requires its fields, and sends them where the service expects them', async () => {
     const lacking = await store({ name: 'Board', service: 'supabase', hosts: [vendor.host], secrets: {} })
     expect(lacking.status).toBe(422)
     const made = await store({
@@ -107,7 +107,7 @@ describe('a known service', () => {
     expect(JSON.stringify(ended)).not.toContain('sb-key-1234567890')
   })
 
-  test('that takes them in the address gets them there', async () => {
+  test('that expects the fields in the address gets them there', async () => {
     const made = await store({
       name: 'Trello',
       service: 'trello',

@@ -112,7 +112,7 @@ describe('a credential', () => {
     expect(refused.text).not.toContain(TOKEN)
   })
 
-  test('asks for its secret again when its hosts change', async () => {
+  test('requires its secret again when its hosts change', async () => {
     const id = await store()
     const path = `/api/credentials/${id}`
     const refused = await world.member.call('PATCH', path, { body: { hosts: [vendor.host, other.host] } })
@@ -126,7 +126,7 @@ describe('a credential', () => {
     expect(other.seen[0]?.headers.authorization).toBe('Bearer tok-of-the-other')
   })
 
-  test('does not open where somebody changed its hosts in the database', async () => {
+  test('cannot be opened after its hosts were changed in the database', async () => {
     const id = await store()
     await service.sql(`update credentials set hosts = $1 where name = 'Shop' and hosts = $2`, [
       [other.host],
@@ -138,7 +138,7 @@ describe('a credential', () => {
   })
 })
 
-describe('in a request', () => {
+describe('a credential in a request', () => {
   const kinds: [
     kind: string,
     more: () => object,
@@ -181,28 +181,28 @@ describe('in a request', () => {
       TOKEN,
     ],
   ]
-  test.each(kinds)('%s is put in where it leaves', async (kind, more, sent, expected) => {
+  test.each(kinds)('of the kind %s is added when the request is sent', async (kind, more, sent, expected) => {
     const id = await store({ kind, ...more() })
     const ended = await run({ url: `${vendor.url}/`, query: { a: 1 }, credential_id: id })
     expect(ended.status).toBe('succeeded')
     expect(sent(vendor.seen[0]!)).toEqual(expected)
   })
 
-  test('goes to its hosts alone', async () => {
+  test('is sent only to its hosts', async () => {
     const id = await store()
     const ended = await run({ url: `${other.url}/`, credential_id: id })
     expect(errorOf(ended)).toMatchObject({ code: 'credential_refused', message: expect.stringContaining(other.host) })
     expect(other.seen).toHaveLength(0)
   })
 
-  test('goes over TLS alone, save to what the operator allowed', async () => {
+  test('is sent only over TLS, except to hosts that the operator allowed', async () => {
     const id = await store({ hosts: ['api.example.com'] })
     const ended = await run({ url: 'http://api.example.com/', credential_id: id })
     expect(errorOf(ended)).toMatchObject({ code: 'credential_refused', message: expect.stringContaining('https') })
   })
 
   test.each([302, 307])(
-    'does not follow a redirect (%i) to another host, though its hosts hold both',
+    'is not sent along with a redirect (%i) to another host, even if both hosts are allowed',
     async (status) => {
       const id = await store({ hosts: [vendor.host, other.host] })
       vendor.answer = (_request, response) => response.writeHead(status, { location: `${other.url}/?k=${TOKEN}` }).end()
@@ -214,7 +214,7 @@ describe('in a request', () => {
     },
   )
 
-  test('follows a redirect on its own host', async () => {
+  test('is sent along with a redirect on the same host', async () => {
     const id = await store()
     vendor.answer = ({ path }, response) =>
       path === '/a' ? response.writeHead(302, { location: '/b' }).end() : plain(vendor.seen[0]!, response)
@@ -222,7 +222,7 @@ describe('in a request', () => {
     expect(vendor.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`])
   })
 
-  test('is masked in what comes back, also in an error', async () => {
+  test('is masked in the response, also in an error', async () => {
     const id = await store()
     vendor.answer = ({ headers }, response) =>
       response
@@ -238,10 +238,10 @@ describe('in a request', () => {
   })
 })
 
-describe('who may use it', () => {
+describe('a credential in a workflow', () => {
   const naming = (id: string) => one({ url: `${vendor.url}/`, credential_id: id })
 
-  test('is asked when a definition is saved, wherever it is named', async () => {
+  test('can be named only by a person who may use it, anywhere in the definition', async () => {
     const id = await store()
     const elsewhere = await world.stranger.call('POST', '/api/credentials', { body: body() })
     for (const foreign of [id, elsewhere.body.credential_id, 'cred_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense']) {
@@ -259,7 +259,7 @@ describe('who may use it', () => {
     expect((await save(naming(id), world.guest)).status).toBeGreaterThanOrEqual(403)
   })
 
-  test('is a literal: an expression may not stand in its place', async () => {
+  test('must be a literal: an expression is refused', async () => {
     const id = await store()
     const refused = await save(one({ url: `${vendor.url}/`, credential_id: { $cel: `"${id}"` } }))
     expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/definition/nodes/0/args/credential_id'])
@@ -280,7 +280,7 @@ describe('who may use it', () => {
         return { kind: 'team', id: team.body.team_id, role: 'use' }
       },
     ],
-  ])('can be shared with %s, and taken back: a run asks again', async (_with, share) => {
+  ])('can be shared with %s and unshared: each execution checks the right again', async (_with, share) => {
     const id = await store()
     const shared = [await share()]
     const patched = await world.member.call('PATCH', `/api/credentials/${id}`, { body: { shared } })
@@ -294,7 +294,7 @@ describe('who may use it', () => {
     expect(vendor.seen).toHaveLength(1)
   })
 
-  test('is decided for the person the workflow acts for, not for the one who starts it', async () => {
+  test('is checked for the person for whom the workflow acts, not for the person who starts it', async () => {
     const id = await store()
     const made = await save(naming(id))
     const { workflow_id } = made.body
@@ -304,7 +304,7 @@ describe('who may use it', () => {
     expect((await runSaved(workflow_id, world.owner)).status).toBe('succeeded')
   })
 
-  test('only its owner shares it; who may use it cannot change it; owners of the workspace look and revoke', async () => {
+  test('can be shared only by its owner, not changed with the role `use`, and seen and revoked by workspace owners', async () => {
     const id = await store({ shared: [{ kind: 'user', id: world.owner.id, role: 'edit' }] })
     const path = `/api/credentials/${id}`
     const refused = await world.owner.call('PATCH', path, { body: { shared: [] } })
@@ -316,7 +316,7 @@ describe('who may use it', () => {
     expect((await world.owner.call('DELETE', path)).status).toBe(204)
   })
 
-  test('goes with the workflows to an owner of the workspace when its owner leaves', async () => {
+  test('is passed on with the workflows to an owner of the workspace when its owner leaves', async () => {
     const mine = await makeWorld(service)
     const id = await store({}, mine.member)
     const left = await mine.owner.call('DELETE', `/api/workspaces/${mine.workspace.id}/members/${mine.member.id}`)
@@ -326,15 +326,15 @@ describe('who may use it', () => {
   })
 })
 
-describe('in its life', () => {
-  test('the secret is rotated in place', async () => {
+describe('a stored credential', () => {
+  test('can get a new secret and keeps its id', async () => {
     const id = await store()
     await world.member.call('PUT', `/api/credentials/${id}/secret`, { body: { secrets: { token: 'tok-rotated-1' } } })
     await run({ url: `${vendor.url}/`, credential_id: id })
     expect(vendor.seen[0]?.headers.authorization).toBe('Bearer tok-rotated-1')
   })
 
-  test('it is revoked, works again with a new secret, and is removed the second time', async () => {
+  test('can be revoked, works again with a new secret, and is deleted when it is revoked a second time', async () => {
     const id = await store({ name: 'Gone' })
     const made = await save(one({ url: `${vendor.url}/`, credential_id: id }))
     await world.member.call('DELETE', `/api/credentials/${id}`)
@@ -353,13 +353,13 @@ describe('in its life', () => {
     expect(errorOf(await runSaved(made.body.workflow_id)).code).toBe('credential_not_allowed')
   })
 
-  test('it expires', async () => {
+  test('expires', async () => {
     const id = await store({ expires_at: '2020-01-01T00:00:00Z' })
     expect(errorOf(await run({ url: `${vendor.url}/`, credential_id: id })).code).toBe('credential_expired')
     expect(vendor.seen).toHaveLength(0)
   })
 
-  test('what names it is listed, and its jobs pause until it works again', async () => {
+  test('lists where it is named, and its jobs pause until it works again', async () => {
     const id = await store()
     const definition = one({ url: `${vendor.url}/`, credential_id: id })
     const { body: workflow } = await save(definition)
@@ -379,7 +379,7 @@ describe('in its life', () => {
     expect((await getJob(world.member, job)).status).toBe('idle')
   })
 
-  test('it is tested, and the outcome is kept', async () => {
+  test('can be tested, and the outcome is stored', async () => {
     const id = await store()
     const path = `/api/credentials/${id}`
     vendor.answer = ({ headers }, response) =>
@@ -395,7 +395,7 @@ describe('in its life', () => {
     expect(other.seen).toHaveLength(0)
   })
 
-  test('a hundred uses do not write to its row a hundred times', async () => {
+  test('is not written a hundred times for a hundred uses', async () => {
     const id = await store({ name: 'Busy' })
     const made = await save({
       nodes: [
@@ -426,7 +426,7 @@ describe('in its life', () => {
     expect(await versions()).toEqual(before)
   })
 
-  test('the kinds are described for an editor', async () => {
+  test('has kinds with forms for an editor', async () => {
     const { body: kinds } = await world.member.call('GET', '/api/credential-kinds')
     expect(kinds.kinds.map(({ kind }: { kind: string }) => kind)).toEqual([
       'bearer',

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { findPreset } from './presets.ts'
 import * as store from './store.ts'
 
-/** What other areas may know of a credential without opening it. */
+/** Returns what other areas may know about a credential without opening it. */
 export const describeCredential = (
   tx: Tx,
   workspaceId: string,
@@ -10,6 +10,6 @@ export const describeCredential = (
 ): Promise<{ name: string; service: string | null; kind: string } | undefined> =>
   store.describeCredential(tx, workspaceId, credentialId)
 
-/** The kinds of credentials that these known services take. */
+/** Returns the kinds of credentials that these known services accept. */
 export const kindsOfPresets = (services: readonly string[]): string[] =>
   services.flatMap((service) => findPreset(service)?.kind ?? [])

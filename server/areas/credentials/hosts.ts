@@ -1,11 +1,14 @@
 import { isIP } from 'node:net'
 
-// The hosts a secret may be sent to: exact names, or `*.example.com` for every name below it. A port is optional; without
-// one every port of the host is meant.
+// The hosts to which a secret may be sent: exact names, or `*.example.com` for every name below it. A port is optional;
+// without a port every port of the host is allowed.
 
 export const MAX_HOSTS = 20
 
-/** As a URL spells it, so that what is compared is what is dialled; undefined where it names no host. */
+/**
+ * Returns the host as a URL spells it, so that the compared host is the host that is connected to. Undefined if the
+ * text is not a host.
+ */
 export function canonicalHost(text: string): string | undefined {
   const given = text.trim().toLowerCase()
   const wildcard = given.startsWith('*.')
@@ -14,12 +17,12 @@ export function canonicalHost(text: string): string | undefined {
   const { hostname, host } = new URL(`https://${rest}`)
   const name = hostname.replace(/\.$/, '')
   if (name === '' || name !== hostname) return undefined
-  // The default port of https stands for itself only when it was written.
+  // The default port of https is kept only if it was written.
   const port = /:(\d+)$/.exec(rest)?.[1]
   const spelt = port === undefined ? name : `${name}:${Number(port)}`
   if (port !== undefined && host !== spelt && host !== name) return undefined
   if (!wildcard) return spelt
-  // `*.com` would be half the internet.
+  // `*.com` would match half of the internet.
   if (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.')) return undefined
   return `*.${spelt}`
 }
@@ -36,7 +39,7 @@ export function hostAllowed(hosts: readonly string[], url: URL): boolean {
   })
 }
 
-/** Every way in which the hosts of a credential can name the host of this address. */
+/** Returns all host entries of a credential that match this address. */
 export function namesFor(url: URL): string[] {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const { hostname } = url

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#model/definition'
 
-// The kinds of credentials: what each asks for, and which of its settings say where its secret goes.
+// The kinds of credentials: the fields of each kind, and the settings that determine where its secret is sent.
 
 export const credentialKinds = [
   'bearer',
@@ -38,7 +38,7 @@ const text = (title: string, more: JsonObject = {}): JsonObject => ({
   maxLength: 2_000,
   ...more,
 })
-/** Header values: one line of printable ASCII. Shorter secrets could not be masked in what comes back. */
+/** A header value: one line of printable ASCII. Shorter secrets could not be masked in responses. */
 const secret = (title: string, more: JsonObject = {}): JsonObject => ({
   type: 'string',
   title,
@@ -221,13 +221,13 @@ export const kindForms: Record<CredentialKind, KindForm> = {
   },
 }
 
-/** Where the language model of a credential is reached. */
+/** Returns the address of a credential's language model. */
 export const addressOfModel = (config: JsonObject): string | null =>
   typeof config.base_url === 'string' ? config.base_url : (llmAddress[config.provider as LlmProvider] ?? null)
 
 /**
- * The settings that say where the secret is sent, besides the hosts: sealed with it, so that changing one asks for the secret
- * again.
+ * Returns the settings besides the hosts that determine where the secret is sent. They are sealed with the secret, so
+ * that a change of one requires the secret again.
  */
 export const sealedSettings = (config: JsonObject): (string | null)[] =>
   ['token_url', 'authorize_url', 'base_url', 'service'].map((name) => {

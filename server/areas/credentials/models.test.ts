@@ -6,7 +6,7 @@ import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Each workspace brings language models of its own; the installation's are kept from tenants here.
+// Each workspace has its own language models. In these tests tenants may not use the installation's models.
 
 let first: FakeLlm
 let second: FakeLlm
@@ -68,8 +68,8 @@ async function run(type: string, args: object, person: TestPerson = world.owner)
   return (await person.call('GET', `/api/workflows/executions/${ran.body.execution_id}`)).body
 }
 
-describe('the model that answers', () => {
-  test('is none where the operator keeps the installation’s from tenants', async () => {
+describe('the model of a node', () => {
+  test('is missing if the operator does not offer the installation’s model to tenants', async () => {
     const ended = await run('llm.generate', { prompt: 'Hello' })
     expect(ended.nodes[0].error).toMatchObject({
       code: 'provider_not_configured',
@@ -78,7 +78,7 @@ describe('the model that answers', () => {
     expect(second.asked).toHaveLength(0)
   })
 
-  test('is the one that the node names, with its model, temperature and images', async () => {
+  test('is the model that the node names, with its name, temperature and images', async () => {
     const id = await stored(first)
     first.script(say('Bonjour'))
     const ended = await run('llm.generate', {
@@ -96,7 +96,7 @@ describe('the model that answers', () => {
     expect(JSON.stringify(ended)).not.toContain(first.key)
   })
 
-  test('is that of the workspace where none is named, for everybody who runs there', async () => {
+  test('is the workspace’s model if the node names none, for every user of the workspace', async () => {
     const id = await stored(first)
     expect((await choose({ credential_id: id })).body).toEqual({
       credential_id: id,
@@ -108,7 +108,7 @@ describe('the model that answers', () => {
     expect((await run('llm.generate', { prompt: 'Hello' }, world.member)).results.text).toBe('Guten Tag')
   })
 
-  test('is the second one where the first is away', async () => {
+  test('is the fallback if the first model is unavailable', async () => {
     const [away, there] = [await stored(first), await stored(second)]
     first.script(status(503), status(503), status(503))
     second.script(say('Here I am'))
@@ -121,7 +121,7 @@ describe('the model that answers', () => {
     expect((await run('llm.generate', { prompt: 'Hello' })).results.text).toBe('Again')
   })
 
-  test('is not the second one where the first refuses the request', async () => {
+  test('is not the fallback if the first model refuses the request', async () => {
     const [refusing, there] = [await stored(first), await stored(second)]
     first.script(status(400))
     const ended = await run('llm.generate', { prompt: 'Hello', credential_id: refusing, fallback_credential_id: there })
@@ -129,7 +129,7 @@ describe('the model that answers', () => {
     expect(second.asked).toHaveLength(0)
   })
 
-  test('must be a language model, and one that the principal may use', async () => {
+  test('must be a language model that the principal may use', async () => {
     const token = await world.owner.call('POST', '/api/credentials', {
       body: { name: 'T', kind: 'bearer', hosts: ['a.example'], secrets: { token: KEY } },
     })
@@ -142,7 +142,7 @@ describe('the model that answers', () => {
     expect((await choose({ credential_id: null }, world.member)).status).toBe(403)
   })
 
-  test('reads messages, no matter who asks', async () => {
+  test('reads messages for a caller who may use it', async () => {
     const id = await stored(first)
     first.script(json({ found: [{ name: 'name', value_json: '"Ada"', quote: 'Ada' }] }))
     const body = { message: 'I am Ada', requirements: ['name'], credential_id: id }
@@ -155,7 +155,7 @@ describe('the model that answers', () => {
     expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/credential_id'])
   })
 
-  test('votes on a gate, as its approver names it', async () => {
+  test('votes on a gate if an approver names it', async () => {
     const id = await stored(first)
     first.script(json({ decision: 'approve', rationale: 'It is fine.', confidence: 0.9, evidence: [] }))
     const ended = await run('approval', {
@@ -175,7 +175,7 @@ describe('the model that answers', () => {
     expect(first.asked).toHaveLength(1)
   })
 
-  test('talks for a template, whose owner lends it', async () => {
+  test('speaks for a template if the template’s owner may use it', async () => {
     const id = await stored(first)
     const { body: template } = await world.owner.call('POST', '/api/templates', {
       body: { name: 'T', llm: { credential_id: id } },
@@ -210,7 +210,7 @@ describe('a tool server', () => {
     mcp.mode.token = null
   })
 
-  test('gets no credential that came out of an expression', async () => {
+  test('gets no credential that comes from an expression', async () => {
     const made = await world.owner.call('POST', '/api/credentials', {
       body: { name: 'Tools', kind: 'bearer', hosts: [mcp.target], secrets: { token: 'mcp-secret-token' } },
     })
@@ -220,7 +220,7 @@ describe('a tool server', () => {
   })
 })
 
-test('the judge of a suite is the model of the workspace', async () => {
+test('the judge of a suite uses the model of the workspace', async () => {
   await choose({ credential_id: await stored(first) })
   first.otherwise(json({ decision: 'approve', rationale: 'As it should be.' }))
   const dataset = await world.owner.call('POST', '/api/datasets', { body: { name: 'Cases', records: [{ a: 1 }] } })

@@ -12,18 +12,18 @@ import { findWorkspaceModel } from './model-store.ts'
 import { CredentialRefused, type ResolveParts, resolveCredential } from './use.ts'
 import type { Principal } from './wanted.ts'
 
-// Which language model answers: the one that is named, else that of the workspace, else the installation's.
+// Chooses the language model: the named model, else the model of the workspace, else the model of the installation.
 
 export type ModelParts = ResolveParts & {
   outgoing: Pick<Outgoing, 'request' | 'fetchWith'>
   installation: LanguageModel
-  /** The installation's embedding model, where there is one. */
+  /** The embedding model of the installation; null if it has none. */
   embeddingModel: string | null
-  /** Counts what is asked of it. */
+  /** Counts the calls of a model. */
   watch: WatchModel
 }
 
-/** Models take their time before the first byte. */
+/** The timeout of a model call. Models may take long before the first byte. */
 const ANSWER_WITHIN = 2 * MINUTE
 
 async function openModel(
@@ -38,7 +38,7 @@ async function openModel(
   const settings: VendorSettings = {
     provider: row.config.provider as LlmProvider,
     model: typeof row.config.default_model === 'string' ? row.config.default_model : '',
-    // The key is put in where the request leaves.
+    // The real key is added when the request is sent.
     apiKey: 'none',
     baseUrl: addressOfModel(row.config),
     fetch: parts.outgoing.fetchWith(credential, { timeoutMs: ANSWER_WITHIN }),

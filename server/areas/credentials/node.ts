@@ -8,7 +8,7 @@ const asNodeFailure = (error: unknown): unknown =>
     ? new NodeFailure(error.code, error.message, { retryable: error.retryable })
     : error
 
-/** A credential for a node: opened for the person its execution acts for. */
+/** Opens a credential for a node, with the rights of the person for whom its execution acts. */
 export const makeOpenCredential =
   (parts: ResolveParts): OpenCredential =>
   async ({ workspaceId, executionId, principalId, credentialId }) => {
@@ -24,7 +24,7 @@ export const makeOpenCredential =
     }
   }
 
-/** The language model of a node. */
+/** Chooses the language model of a node, with errors as node failures. */
 export const makeNodeModel =
   (choose: ChooseModel): ChooseModel =>
   (wanted) =>

@@ -37,7 +37,7 @@ beforeAll(async () => {
   database = await makeTestDatabase()
   const env = { HEDDLE_BASE_URL: base, HEDDLE_ALLOW_TARGETS: `${server.host},${vendor.host}` }
   service = await startService({ env, database })
-  // A second process beside it, on the same database.
+  // A second process on the same database.
   second = await startService({ env, database, role: 'api' })
   browser = (await signUp(service.base)).browser
 })
@@ -77,7 +77,7 @@ const body = (kind: 'oauth2_code' | 'oauth2_client', more: object = {}) => ({
   secrets: { client_secret: oauthClient.client_secret },
 })
 
-/** Follows the redirects as the browser would, up to the callback. */
+/** Follows the redirects like a browser, up to the callback. */
 async function visit(start: string): Promise<URL> {
   const jar = makeBrowser(server.issuer)
   let url = new URL(start)
@@ -118,7 +118,7 @@ const expire = (): Promise<unknown> =>
   service.sql(`update credentials set token_expires_at = now() - interval '1 second', renewed_at = null`)
 
 describe('the consent of a person', () => {
-  test('begins with PKCE and a state, and ends with a credential that works', async () => {
+  test('starts with PKCE and a state, and ends with a credential that works', async () => {
     const id = await stored('oauth2_code')
     expect(await stateOf(id)).toBe('needs_authorization')
     expect((await call(id)).body).toMatchObject({ ok: false, message: expect.stringContaining('not connected yet') })
@@ -136,7 +136,7 @@ describe('the consent of a person', () => {
     expect((await call(id)).body.ok).toBe(true)
   })
 
-  test('counts once, and for the session that began it alone', async () => {
+  test('is accepted once, and only for the session that started it', async () => {
     const id = await stored('oauth2_code')
     const callback = await visit(await begin(id))
     const stranger = (await signUp(service.base)).browser
@@ -149,7 +149,7 @@ describe('the consent of a person', () => {
     expect((await comeBack(forged)).status).toBe(409)
   })
 
-  test('is begun in a browser, for this kind alone, and may be refused', async () => {
+  test('starts in a browser, only for this kind, and may be refused', async () => {
     const key = await browser.call('POST', '/auth/api-keys', { body: { name: 'K' } })
     const id = await stored('oauth2_code')
     const byKey = await service.call('POST', `/api/credentials/${id}/authorize`, { token: key.body.key, body: {} })
@@ -169,21 +169,21 @@ describe('a token', () => {
   test.each([
     ['basic', oauthClient.client_id],
     ['body', POST_CLIENT],
-  ])('for programs is fetched when it is first needed (%s)', async (client_auth, client_id) => {
+  ])('for programs is requested when it is first needed (%s)', async (client_auth, client_id) => {
     const id = await stored('oauth2_client', { client_auth, client_id })
     expect((await call(id)).body.ok).toBe(true)
     expect((await call(id)).body.ok).toBe(true)
     expect(server.grants).toEqual(['client_credentials'])
   })
 
-  test('is renewed ahead of its end', async () => {
+  test('is renewed before it expires', async () => {
     server.lifetime = 30
     const id = await connected()
     expect((await call(id)).body.ok).toBe(true)
     expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  test('is taken to live an hour where nothing is told', async () => {
+  test('is assumed to be valid for an hour if the service does not say', async () => {
     const id = await connected()
     const [row] = await service.sql<{ s: number }>(
       `select extract(epoch from token_expires_at - now())::int as s from credentials order by credential_id desc limit 1`,
@@ -193,7 +193,7 @@ describe('a token', () => {
     expect(server.grants).toEqual(['authorization_code'])
   })
 
-  test('that ended is renewed once for fifty calls of two processes', async () => {
+  test('that has expired is renewed once for fifty calls of two processes', async () => {
     const id = await connected()
     await expire()
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call(id, n % 2 === 0 ? service : second)))
@@ -202,7 +202,7 @@ describe('a token', () => {
     expect(vendor.seen).toHaveLength(50)
   })
 
-  test('that is refused before its end is renewed, and the call made once more', async () => {
+  test('that is refused before it expires is renewed, and the call is repeated once', async () => {
     const id = await connected()
     const answers: number[] = []
     const usual = vendor.answer
@@ -224,7 +224,7 @@ describe('a token', () => {
     expect(server.grants).toEqual(['authorization_code', 'refresh_token'])
   })
 
-  test('is not lost when its address is away: one that has not ended still serves', async () => {
+  test('is kept when its endpoint is unavailable: a token that has not expired is still used', async () => {
     server.lifetime = 30
     const id = await connected()
     server.beforeToken = async (_request, response) => {
@@ -239,7 +239,7 @@ describe('a token', () => {
     expect((await call(id)).body.ok).toBe(true)
   })
 
-  test('whose address redirects elsewhere takes no secret along', async () => {
+  test('is requested without sending a secret to another host after a redirect', async () => {
     const id = await stored('oauth2_client')
     server.beforeToken = async (_request, response) => {
       response.writeHead(307, { location: `${vendor.url}/steal` }).end()
@@ -250,7 +250,7 @@ describe('a token', () => {
     expect([stolen.body, stolen.headers.authorization]).toEqual(['', undefined])
   })
 
-  test('that is granted no more needs a person: the owner is told once, jobs pause, nothing is tried', async () => {
+  test('that can no longer be renewed needs a person: the owner is notified once, jobs pause, and no call retries', async () => {
     const id = await connected()
     const definition = {
       nodes: [{ id: 'n', type: 'http.request', args: { url: `${vendor.url}/`, credential_id: id } }],
@@ -289,7 +289,7 @@ describe('a token', () => {
     expect([await stateOf(id), (await getJob(asPerson, job.body.job_id)).status]).toEqual(['ready', 'idle'])
   })
 
-  test('is forgotten when the client secret or an address changes, and stands nowhere', async () => {
+  test('is deleted when the client secret or an address changes, and appears nowhere in plain text', async () => {
     const id = await connected()
     await call(id)
     const token = vendor.seen[0]!.headers.authorization!.replace('Bearer ', '')

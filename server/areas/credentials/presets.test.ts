@@ -5,13 +5,13 @@ import { kindForms } from './kinds.ts'
 import { presets } from './presets.ts'
 
 describe('the known services', () => {
-  test('are at least forty, each named once', () => {
+  test('are at least forty, with unique names', () => {
     expect(presets.length).toBeGreaterThanOrEqual(40)
     expect(new Set(presets.map(({ service }) => service)).size).toBe(presets.length)
   })
 
   test.each(presets.map((preset) => [preset.service, preset] as const))(
-    '%s is described so that it works',
+    '%s has a valid description',
     (_name, preset) => {
       for (const host of preset.hosts) expect(canonicalHost(host)).toBe(host)
       const { properties } = kindForms[preset.kind].config_schema as { properties: Record<string, never> }

@@ -1,25 +1,25 @@
 import type { CredentialKind } from './kinds.ts'
 import presetData from './presets.json' with { type: 'json' }
 
-/** What is known of a service: how it wants to be called, and with what. */
+/** The description of a service: how it is called, and which credential it needs. */
 export type Preset = {
   service: string
   title: string
   kind: CredentialKind
   hosts: string[]
   config: Record<string, unknown>
-  /** Of kind `service`: the values it asks for, and where each goes (`{field}` stands for a value). */
+  /** Only for the kind `service`: its fields, and where each field is sent (`{field}` is replaced by the value). */
   fields?: { name: string; title: string }[]
   apply?: {
     headers?: Record<string, string>
-    /** Written where the path of a request has the step `:credential`. */
+    /** Replaces the path segment `:credential` of a request. */
     path?: string
     query?: Record<string, string>
     basic?: [username: string, password: string]
   }
-  /** A call that changes nothing and fails where the secret is wrong. */
+  /** A call that changes nothing and fails if the secret is wrong. */
   test?: { method?: string; url: string; body?: string; headers?: Record<string, string> }
-  /** Where to get the secret. */
+  /** The page that explains how to get the secret. */
   help?: string
 }
 

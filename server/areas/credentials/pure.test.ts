@@ -10,7 +10,7 @@ describe('a host', () => {
     ['bücher.example', 'xn--bcher-kva.example'],
     ['127.1', '127.0.0.1'],
     ['[::1]', '[::1]'],
-  ])('%s is kept as %s', (given, kept) => expect(canonicalHost(given)).toBe(kept))
+  ])('%s is stored as %s', (given, kept) => expect(canonicalHost(given)).toBe(kept))
 
   test.each([
     '',
@@ -40,7 +40,7 @@ describe('a host', () => {
     ['*.example.com', 'https://evilexample.com/', false],
     ['[::1]', 'https://[::1]:99/', true],
     ['[::1]:98', 'https://[::1]:99/', false],
-  ])('%s lets %s through: %s', (allowed, url, expected) => expect(hostAllowed([allowed], new URL(url))).toBe(expected))
+  ])('%s allows %s: %s', (allowed, url, expected) => expect(hostAllowed([allowed], new URL(url))).toBe(expected))
 })
 
 describe('AWS Signature Version 4', () => {

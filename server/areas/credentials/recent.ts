@@ -4,8 +4,8 @@ import { isOAuth } from './kinds.ts'
 import type { Role, Usable } from './store.ts'
 import type { Wanted } from './wanted.ts'
 
-// What was found a moment ago, sealed as it is stored: a credential that is used a thousand times a second is read once. A
-// change of the credential is told to every process; a person who lost their role, or a lost hint, counts within a second.
+// A short cache of credentials, sealed as they are stored: a credential that is used a thousand times a second is read
+// once. A change of the credential is sent to every process. A lost role or a lost hint takes effect within a second.
 
 const FOR = SECOND
 const MAX_KEPT = 1_000
@@ -16,7 +16,7 @@ type Found = Usable & { role: Role | null }
 export function makeRecent(db: Pick<Database, 'listen'>, now: () => number = () => performance.now()) {
   const kept = new Map<string, { row: Found; until: number }>()
   let changes = 0
-  // Where it cannot listen, a change counts within a second all the same.
+  // If listening fails, a change still takes effect within a second.
   const listening = db
     .listen(CHANGED, () => {
       changes += 1
@@ -24,7 +24,7 @@ export function makeRecent(db: Pick<Database, 'listen'>, now: () => number = () 
     })
     .catch(() => async () => {})
 
-  /** By the person who is stored with the execution: each execution would be a key of its own. */
+  /** Uses the person who is stored with the execution as the key. Otherwise each execution would have its own key. */
   const keyOf = ({ workspaceId, credentialId, principal }: Wanted): string | undefined => {
     const who =
       principal === 'workspace' ? principal : 'userId' in principal ? principal.userId : (principal.principalId ?? null)
@@ -37,11 +37,11 @@ export function makeRecent(db: Pick<Database, 'listen'>, now: () => number = () 
       const found = key === undefined ? undefined : kept.get(key)
       return found && found.until > now() ? found.row : undefined
     },
-    /** What is read from now on; a change meanwhile makes it too old to be kept. */
+    /** Call this before reading. A change during the read prevents the row from being cached. */
     begin: (): number => changes,
     keep(wanted: Wanted, row: Found, since: number): void {
       const key = keyOf(wanted)
-      // Tokens change by themselves, and anyone who has no role may get one.
+      // Tokens are renewed without a hint, and a person without a role may get one at any time.
       if (key === undefined || since !== changes || isOAuth(row.kind) || row.role === null) return
       if (kept.size >= MAX_KEPT) kept.clear()
       kept.set(key, { row, until: now() + FOR })

@@ -12,22 +12,25 @@ import * as store from './store.ts'
 import { GrantRefused, requestTokens, type Tokens } from './token-endpoint.ts'
 import * as tokenStore from './token-store.ts'
 
-// One refresh at a time, over all processes: the process that wins the lease row asks the token endpoint outside any transaction, and
-// the others wait for the row to change. A refresh token that can be used once is therefore never used twice.
+// One refresh at a time across all processes: the process that gets the lease calls the token endpoint outside any
+// transaction, and the others wait for the row to change. So a refresh token that is usable once is never used twice.
 
 export type RefreshParts = {
   db: Database
   vault: Vault
   outgoing: Pick<Outgoing, 'request'>
   jobs: CredentialJobHooks
-  /** Refreshes under way in this process, by credential and version. */
+  /** The running refreshes of this process, by credential and version. */
   underWay: Map<string, Promise<store.Usable>>
 }
 
 const WAIT = 100
 const WAIT_AT_MOST = 35 * SECOND
 
-/** The row with a token that is newer than that of `row`. `refused`: the service answered 401 to this one. */
+/**
+ * Returns the row with a token that is newer than the token of `row`. `refused` is true if the service answered 401
+ * to the token of `row`.
+ */
 export function refreshTokens(parts: RefreshParts, row: store.Usable, refused: boolean): Promise<store.Usable> {
   const key = `${row.credential_id} ${row.token_version}`
   let refreshing = parts.underWay.get(key)
@@ -52,7 +55,8 @@ async function refreshOrWait(parts: RefreshParts, row: store.Usable, refused: bo
     if (now === undefined || now.state === 'revoked') throw reconnect(row.name, 'it was revoked')
     if (now.state !== 'ready') throw reconnect(row.name, now.problem)
     if (now.token_version !== version) return now
-    // Another call asked for a new token because of a 401 a moment ago, and this one was made of it: it is not the token.
+    // Another call has renewed the token because of a 401 a moment ago, and its new token is refused too. So the token
+    // is not the cause.
     if (refused && !now.refreshing) return row
     if (performance.now() > giveUpAt)
       throw new OutgoingFailure('credential_refresh_failed', `the token of "${row.name}" could not be renewed in time`)
@@ -102,11 +106,14 @@ async function renewed({ vault, outgoing }: RefreshParts, row: store.Usable): Pr
   if (refresh_token === undefined)
     throw new GrantRefused('the token has ended and the service gave none to renew it with')
   const tokens = await requestTokens(outgoing, client, { grant_type: 'refresh_token', refresh_token })
-  // Services that do not rotate it do not repeat it.
+  // Services that do not rotate the refresh token do not repeat it.
   return { ...tokens, secrets: { refresh_token, ...tokens.secrets } }
 }
 
-/** Once: from then on nothing is tried until a person has connected it again. */
+/**
+ * Marks the credential and notifies its owner once. No refresh is tried until a person has connected the credential
+ * again.
+ */
 async function tellNeedsReconnect(
   parts: RefreshParts,
   { workspace_id: workspaceId, credential_id: credentialId }: store.Usable,

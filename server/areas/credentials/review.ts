@@ -4,7 +4,10 @@ import type { ChooseModel } from '#engine/credentials'
 import { absentModel } from '#providers/llm/configured'
 import { CredentialRefused } from './use.ts'
 
-/** An agent's vote on a gate, by the model its approver names; a credential that cannot be used is an abstention that says so. */
+/**
+ * Casts an agent's vote on a gate, with the model that its approver names. An unusable credential results in an
+ * abstention with the reason.
+ */
 export const makeReview =
   (chooseModel: ChooseModel): Review =>
   async ({ workspaceId, executionId, credentialId, ...request }) => {

@@ -6,8 +6,8 @@ import { fromWire } from '#platform/ids'
 import { CHANGED } from './recent.ts'
 import { findRole, findUsable, type Role } from './store.ts'
 
-// Who may do what with a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of
-// the workspace may look at any credential and revoke it, and use only what is shared with them.
+// The rights to a credential. Its owner decides; `edit` may change it, `use` may name it in workflows. An owner of the
+// workspace may see and revoke any credential, but use only credentials that are shared with them.
 
 export const mayUse = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit' || role === 'use'
 
@@ -29,19 +29,22 @@ export const standingInCredential: StandingIn = async (ctx, credentialId) => {
   return role && standings[role]
 }
 
-/** To look and to revoke: owners of the workspace pass as well. */
+/** Returns the standing for reading and revoking, which owners of the workspace may do as well. */
 export const standingInOwnedCredential: StandingIn = async (ctx, credentialId) => {
   const role = await roleOf(ctx, credentialId)
   return role && (ctx.workspace.role === 'owner' ? 'owner' : standings[role])
 }
 
-/** For definitions and templates that name one: whether this person may use it. */
+/** Checks whether this person may use a credential that a definition or template names. */
 export async function mayUseNamed(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean> {
   const credentialId = fromWire('cred', named)
   return credentialId !== undefined && mayUse(await findRole(tx, workspaceId, credentialId, userId))
 }
 
-/** The provider of a language model's credential, by its uuid; undefined where it is none, or this person may not use it. */
+/**
+ * Returns the provider of a language model's credential, by its uuid. Undefined if it is not a language model, or
+ * this person may not use it.
+ */
 export async function findProvider(
   tx: Tx,
   workspaceId: string,
@@ -52,7 +55,10 @@ export async function findProvider(
   return row?.kind === 'llm' && mayUse(row.role) ? String(row.config.provider) : undefined
 }
 
-/** Credentials of a person who leaves go to the person who gets their workflows, which would fail without them. */
+/**
+ * Passes the credentials of a person who leaves to the person who gets their workflows, which would fail without
+ * them.
+ */
 export const passCredentialsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   await tx.count(
     `update credentials set owner_id = (

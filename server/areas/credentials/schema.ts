@@ -34,7 +34,7 @@ export const Credential = z
     problem: z.string().nullable(),
     owner_id: id('usr').nullable(),
     shared: z.array(Share),
-    /** What the caller may do with it; `manage`: look at it and revoke it, as an owner of the workspace. */
+    /** What the caller may do with the credential. `manage`: see and revoke it, as an owner of the workspace. */
     role: z.enum(['owner', 'edit', 'use', 'see', 'manage']),
     expires_at: timestamp().nullable(),
     last_used_at: timestamp().nullable(),
@@ -98,7 +98,7 @@ export type CredentialSecret = z.output<typeof CredentialSecret>
 
 export const TestRequest = z
   .strictObject({
-    /** Called with the credential; without it the test call of the service, or of its first host. */
+    /** The address to call with the credential. By default the test call of the service, or of its first host. */
     url: z.string().max(2_000).optional(),
   })
   .meta({ id: 'CredentialTestRequest' })
@@ -158,11 +158,11 @@ export const credentialList = defineList({
 })
 
 export const credentialQuery = credentialList.query.extend({
-  /** Only those that the caller may use. */
+  /** Only credentials that the caller may use. */
   usable: z.enum(['true', 'false']).optional(),
 })
 
-/** What a service sends back besides is its own affair. */
+/** Other parameters from the service are ignored. */
 export const ReturnedQuery = z.looseObject({
   state: z.string().max(500).optional(),
   code: z.string().max(8_000).optional(),

@@ -15,7 +15,7 @@ import { CHANGED } from './recent.ts'
 import type { Credential, CredentialPatch, CredentialSecret, CredentialState, NewCredential } from './schema.ts'
 import * as store from './store.ts'
 
-// The verbs of the vault. Secrets come in and never go out.
+// The operations on credentials. Secrets are accepted but never returned.
 
 export type ById = { credential_id: string }
 
@@ -23,7 +23,7 @@ export type VaultParts = { vault: Vault; jobs: CredentialJobHooks }
 
 const firstState = (kind: CredentialKind): CredentialState => (kind === 'oauth2_code' ? 'needs_authorization' : 'ready')
 
-/** Shares are stored by uuid, people and teams in columns of their own. */
+/** Converts a row for the API. Shares are stored by uuid, with people and teams in separate columns. */
 const view = (row: Credential): Credential => ({
   ...row,
   shared: row.shared.map(({ kind, id, role }) => ({
@@ -50,7 +50,7 @@ export async function listCredentials(
 
 export type CredentialsFor = Omit<store.CredentialsFor, 'hosts'> & { url?: URL }
 
-/** Those that the person sees, and that one service takes. */
+/** Lists the credentials that the person can see and that one service accepts. */
 export async function listCredentialsFor(ctx: Context, { url, ...wanted }: CredentialsFor, asked: ListInput) {
   const { workspace_id } = ctx.workspace
   const hosts = url ? namesFor(url) : []
@@ -120,7 +120,7 @@ export async function updateCredential(
 const describeShare = (share: NewShare): string =>
   `${share.kind === 'workspace' ? 'workspace' : toWire(share.kind === 'team' ? 'team' : 'usr', share.id)}: ${share.role}`
 
-/** A service of its own keeps its name in the config; nothing else of the config survives that is not sent again. */
+/** Keeps the name of the service in the config. All other settings must be sent again. */
 function changedDraft(present: store.Usable, patch: CredentialPatch): Draft {
   const { kind, service } = present
   const config =
@@ -130,7 +130,9 @@ function changedDraft(present: store.Usable, patch: CredentialPatch): Draft {
   return { kind, service, hosts: [...(patch.hosts ?? present.hosts)].sort(), config: config as Draft['config'] }
 }
 
-/** Rotation in place: the id stays, and with it every workflow that names it. A revoked credential works again. */
+/**
+ * Replaces the secret in place: the id stays valid in every workflow that names it. A revoked credential works again.
+ */
 export async function rotateSecret(
   parts: VaultParts,
   ctx: Context,
@@ -144,7 +146,10 @@ export async function rotateSecret(
   return getCredential(ctx, { credential_id })
 }
 
-/** Erases the secret. The row stays, so that workflows that name it say why they fail; a second time removes it as well. */
+/**
+ * Erases the secret. The row stays, so that workflows that name the credential fail with the reason. A second call
+ * deletes the row.
+ */
 export async function revokeCredential(parts: VaultParts, ctx: Context, { credential_id }: ById): Promise<void> {
   const { workspace_id } = ctx.workspace
   await locked(ctx, credential_id)
@@ -157,7 +162,7 @@ export async function revokeCredential(parts: VaultParts, ctx: Context, { creden
   await audit(ctx, credential_id, 'credential.revoked')
 }
 
-/** The forms of an editor. */
+/** Returns the forms for an editor. */
 export async function listCredentialKinds() {
   return {
     kinds: Object.values(kindForms),
@@ -194,7 +199,7 @@ async function requireOwner(ctx: Context, credentialId: string): Promise<void> {
   if (role !== 'owner') throw problem('forbidden', 'Only the owner of a credential shares it or passes it on.')
 }
 
-/** In the transaction of every change: every process forgets what it found before. */
+/** Records a change in its transaction and makes every process drop its cached credentials. */
 function audit(ctx: Context, credentialId: string, action: string, data: Record<string, unknown> = {}): Promise<void> {
   ctx.tx.hint(CHANGED, credentialId)
   return recordAudit(ctx, ctx.tx, { action, subject: toWire('cred', credentialId), data })

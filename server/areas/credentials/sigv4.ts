@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Hop } from '#platform/outgoing/hops'
 
-// AWS Signature Version 4. The secret key itself is never sent: it signs the request as it leaves.
+// AWS Signature Version 4. The secret key itself is never sent: it signs the request when the request is sent.
 
 export type AwsKey = {
   accessKeyId: string
@@ -14,11 +14,11 @@ export type AwsKey = {
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
 
-/** RFC 3986: everything but letters, digits and `-._~` is escaped. */
+/** Escapes everything but letters, digits and `-._~` (RFC 3986). */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** Every service but S3 wants the path escaped once more than it is sent. */
+/** Every service except S3 expects the path escaped once more than it is sent. */
 const canonicalPath = (url: URL, service: string): string =>
   service === 's3' ? url.pathname : url.pathname.split('/').map(escaped).join('/')
 
@@ -33,7 +33,7 @@ export function signAws(hop: Hop, key: AwsKey, now = new Date()): Hop {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
   const day = stamp.slice(0, 8)
   const { body } = hop
-  // A file is sent as it is read, so that its hash is not known yet; S3 takes that.
+  // A file is streamed, so its hash is not known yet. S3 accepts an unsigned payload.
   const isRead = body === null || typeof body === 'string' || Buffer.isBuffer(body)
   const bodyHash = isRead ? sha256(body ?? '') : 'UNSIGNED-PAYLOAD'
   const headers: Record<string, string> = {
@@ -42,7 +42,7 @@ export function signAws(hop: Hop, key: AwsKey, now = new Date()): Hop {
     ...(key.service === 's3' && { 'x-amz-content-sha256': bodyHash }),
     ...(key.sessionToken !== undefined && { 'x-amz-security-token': key.sessionToken }),
   }
-  // What proxies may change is left out.
+  // Headers that proxies may change are not signed.
   const signed = Object.entries({ ...headers, host: hop.url.host })
     .filter(([name]) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-'))
     .sort(([a], [b]) => (a < b ? -1 : 1))

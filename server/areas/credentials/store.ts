@@ -4,7 +4,7 @@ import { type ListInput, readList } from '#platform/http/list'
 import type { CredentialKind } from './kinds.ts'
 import { type Credential, type CredentialState, type CredentialTest, credentialList } from './schema.ts'
 
-/** What people see; never what is sealed. */
+/** The columns that people may see, without sealed values. */
 const columns = `c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, c.state, c.problem, c.owner_id,
   coalesce((select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('kind', s.kind, 'id', coalesce(s.user_id, s.team_id), 'role', s.role))
     order by s.kind, s.user_id, s.team_id) from credential_shares s
@@ -13,7 +13,7 @@ const columns = `c.credential_id, c.name, c.kind, c.service, c.hosts, c.config, 
 
 export type Role = 'owner' | 'edit' | 'use' | 'see' | 'manage'
 
-/** A credential as it is used: with what is sealed. */
+/** A credential with its sealed values, for use. */
 export type Usable = {
   workspace_id: string
   credential_id: string
@@ -28,10 +28,10 @@ export type Usable = {
   secrets: Buffer | null
   tokens: Buffer | null
   token_version: number
-  /** Less than a minute is left of the token, by the database's clock. */
+  /** True if the token is valid for less than a minute, by the clock of the database. */
   token_stale: boolean
   token_ended: boolean
-  /** Somebody is asking for a new token. */
+  /** True while a process requests a new token. */
   refreshing: boolean
   expired: boolean
 }
@@ -75,12 +75,15 @@ export const listCredentials = (tx: Tx, workspaceId: string, userId: string, rol
     values: [workspaceId, userId, roles],
   })
 
-/** Whose secret a service takes: by the service that they name, by the piece, by where tokens come from, or by a host that gets them. */
+/**
+ * The credentials that a service accepts: by the service or piece that they name, by the origin of their tokens, or
+ * by a host to which they may be sent.
+ */
 export type CredentialsFor = {
   services?: readonly string[]
   piece?: string
   tokenUrls?: readonly string[]
-  /** Names that a credential for this host may have, and the end of names that a wildcard stands for. */
+  /** The host entries that match this host, including wildcards. */
   hosts?: readonly string[]
 }
 
@@ -100,7 +103,7 @@ export const listCredentialsFor = (
     values: [workspaceId, userId, services, piece ?? null, tokenUrls, hosts],
   })
 
-/** With the role of `userId` in it: null where they have none. */
+/** Finds a credential with the role of `userId` in it. The role is null if they have none. */
 export const findUsable = (
   tx: Tx,
   workspaceId: string,
@@ -181,7 +184,7 @@ export const updateCredential = (
     ],
   )
 
-/** New secrets in place of the old ones; whatever was made of those is forgotten. */
+/** Replaces the secrets and deletes everything that was derived from the old ones, such as tokens. */
 export const storeSecrets = (
   tx: Tx,
   workspaceId: string,

@@ -10,7 +10,7 @@ import type { ById } from './service.ts'
 import * as store from './store.ts'
 import { CredentialRefused, type Resolved, type ResolveParts, resolveCredential } from './use.ts'
 
-// A call that changes nothing, to see whether the service takes the secret.
+// A call that changes nothing, to check whether the service accepts the secret.
 
 const ANSWER_WITHIN = 15 * SECOND
 
@@ -49,7 +49,7 @@ export async function testCredential(
   return keepTest(ctx, credential_id, outcome)
 }
 
-/** What the last test of a credential gave; called once it is known that the caller may use it. */
+/** Stores the outcome of the last test. The caller has checked that the person may use the credential. */
 export async function keepTest(
   ctx: Context,
   credentialId: string,
@@ -78,7 +78,7 @@ async function tryOut(
   }
 }
 
-/** An address that nobody chose says little: only that the secret was not refused there. */
+/** Judges the status. An address that the user did not choose proves only that the secret was not refused there. */
 function judge(status: number, host: string, chosen: boolean): { ok: boolean; message: string } {
   if (status === 401 || status === 403)
     return { ok: false, message: `${host} answered ${status}: it does not take this secret.` }

@@ -7,8 +7,8 @@ import type { LanguageModel } from '#providers/llm/index'
 const LOOK_EVERY = 5 * SECOND
 
 /**
- * Whether a language model may answer anywhere: the installation's, or one that some workspace stored. Where none can,
- * messages are read by rules within the request; a model that was just stored is noticed within seconds.
+ * Watches whether any language model is available: the installation's, or one that a workspace stored. If none is
+ * available, rules read messages within the request. A new model is noticed within seconds.
  */
 export function watchModels({ db, log, installation }: { db: Database; log: Logger; installation: LanguageModel }) {
   let stored = false

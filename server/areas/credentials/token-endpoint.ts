@@ -7,17 +7,17 @@ import { makeMask } from '#platform/outgoing/mask'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import type { Secrets } from './box.ts'
 
-// One request to a token endpoint (RFC 6749). Its address is a tenant's, so it goes through the guarded client; everything
-// secret in it is put in where it leaves, so that a redirect to another host carries none of it.
+// One request to a token endpoint (RFC 6749). A tenant sets its address, so it goes through the guarded client. All
+// secrets are added when the request is sent, so that a redirect to another host carries none of them.
 
 const ANSWER_WITHIN = 20 * SECOND
-/** Where the service does not say how long a token lives. */
+/** The lifetime in seconds if the service does not state one. */
 const DEFAULT_LIFETIME_S = 3_600
 const MAX_LIFETIME_S = 10 * 365 * 86_400
 
 export type Tokens = { secrets: Secrets; lifetimeS: number }
 
-/** The service says no for good: asking again without a person would not help. */
+/** The service refuses permanently. A retry without a person would not help. */
 export class GrantRefused extends Error {}
 
 const FINAL: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ const FINAL: ReadonlySet<string> = new Set([
   'access_denied',
 ])
 
-/** What comes back is the new token: it is ours, and is not masked. */
+/** The response contains the new token, so it is not masked. */
 const noMask: Mask = {
   text: (text) => text,
   bytes: (bytes) => bytes,
@@ -83,7 +83,7 @@ export async function requestTokens(
   throw new OutgoingFailure('credential_refresh_failed', `the token address of "${name}" gave no token (${words})`)
 }
 
-/** RFC 6749 2.3.1: both are form-encoded first. */
+/** RFC 6749 2.3.1: both values are form-encoded first. */
 const basicOf = (id: string, secret: string): string => {
   const encoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
   return Buffer.from(`${encoded(id)}:${encoded(secret)}`).toString('base64')
@@ -101,7 +101,7 @@ const lifetimeOf = (told: unknown): number => {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, MAX_LIFETIME_S) : DEFAULT_LIFETIME_S
 }
 
-/** JSON, or a form: some services answer so whatever they are asked for. */
+/** Parses JSON or a form. Some services always answer with a form. */
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,9 +1,12 @@
 import type { Tx } from '#platform/db/pool'
 
-/** How long a refresh may take before another may try. */
+/** The maximum time of a refresh in seconds. After that another process may try. */
 const LEASE_S = 30
 
-/** True for one of all who saw the token of this version; for 401s, at most every half minute. */
+/**
+ * Returns true for exactly one of the callers that saw this version of the token. After a 401, at most every 30
+ * seconds.
+ */
 export const takeLease = async (
   tx: Tx,
   workspaceId: string,
@@ -19,7 +22,7 @@ export const takeLease = async (
     [workspaceId, credentialId, lease, version, LEASE_S, refused],
   )) === 1
 
-/** Nothing where the secrets were replaced meanwhile, or the lease ran out and another took it. */
+/** Returns false if the secrets were replaced in the meantime, or the lease expired and another process took it. */
 export const storeTokens = async (
   tx: Tx,
   workspaceId: string,
@@ -33,7 +36,7 @@ export const storeTokens = async (
     [workspaceId, credentialId, lease, tokens, lifetimeS],
   )) === 1
 
-/** A person agreed: a process that was refreshing what was there before has lost its lease. */
+/** Stores the tokens after a person agreed. A process that was refreshing the old tokens loses its lease. */
 export const connect = (
   tx: Tx,
   workspaceId: string,
@@ -54,7 +57,7 @@ export const releaseLease = (tx: Tx, workspaceId: string, credentialId: string, 
     [workspaceId, credentialId, lease],
   )
 
-/** With whom to speak about it, where this was news. */
+/** Marks the credential and returns its name and owner. Undefined if it was already marked. */
 export const markNeedsReconnect = (
   tx: Tx,
   workspaceId: string,

@@ -3,7 +3,7 @@ import { toWire } from '#platform/ids'
 import type { CredentialUsage } from './schema.ts'
 import type { ById } from './service.ts'
 
-/** What names the credential, as far as the caller may know of it: to be looked at before it is revoked. */
+/** Returns what names the credential, as far as the caller may see it, for a check before revoking it. */
 export async function getCredentialUsage(ctx: Context, { credential_id }: ById): Promise<CredentialUsage> {
   const { workspace_id } = ctx.workspace
   const named = toWire('cred', credential_id)

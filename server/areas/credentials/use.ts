@@ -14,8 +14,8 @@ import * as store from './store.ts'
 import type { UseNotes } from './used.ts'
 import type { Wanted } from './wanted.ts'
 
-// The one function that resolves a credential: for whom, in which workspace, which one. Where it may be sent is part of what
-// it gives: the egress asks it for every hop, and refuses every host that was not sealed with the secret.
+// The only function that resolves a credential for a person in a workspace. The result includes the allowed hosts: the
+// egress checks every hop, and refuses every host that was not sealed with the secret.
 
 export class CredentialRefused extends Error {
   readonly code:
@@ -32,7 +32,7 @@ export class CredentialRefused extends Error {
     this.code = code
   }
 
-  /** Only the token address may be better the next time. */
+  /** Only the token endpoint may succeed on a retry. */
   get retryable(): boolean {
     return this.code === 'credential_refresh_failed'
   }
@@ -48,7 +48,7 @@ export type ResolveParts = {
   jobs: CredentialJobHooks
   underWay: RefreshParts['underWay']
   recent: Recent
-  /** Whom an execution acts for. */
+  /** Finds the person for whom an execution acts. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
 
@@ -66,7 +66,10 @@ export async function resolveCredential(parts: ResolveParts, wanted: Wanted): Pr
   return { row, secrets, credential: outgoingOf(parts, row) }
 }
 
-/** Renewed a minute ahead of its end; where the token endpoint is away, one that has not ended yet still serves. */
+/**
+ * Renews the token a minute before it expires. If the token endpoint is unavailable, a token that has not expired is
+ * still used.
+ */
 async function withToken(parts: ResolveParts, row: store.Usable): Promise<store.Usable> {
   if (!row.token_stale) return row
   try {
@@ -105,7 +108,7 @@ async function look(parts: ResolveParts, wanted: Wanted): Promise<Found | undefi
       store.findUsable(tx, workspaceId, credentialId, userId)
     if (principal === 'workspace') return as(null)
     if ('userId' in principal) return as(principal.userId)
-    // Who is stored with the execution has no role once they have left; then somebody else stands in for them.
+    // A person who has left has no role any more. Then the execution acts for another person.
     const stored = principal.principalId ? await as(principal.principalId) : undefined
     if (stored?.role) return stored
     return as((await parts.findPrincipal(tx, workspaceId, principal.executionId))?.user_id ?? null)

@@ -3,8 +3,9 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { writeRegularly } from '#platform/writing'
 
-// When a credential was last used. Kept in memory and written every half minute, so that one that is used a thousand times a
-// second is no row that everybody waits for. What a process that dies had not yet written is lost; it is a hint for people.
+// The time when a credential was last used. It is kept in memory and written every 30 seconds, so that a credential
+// that is used a thousand times a second does not cause lock contention. A process that dies loses its unwritten times;
+// they are only a hint for people.
 
 const EVERY = 30 * SECOND
 

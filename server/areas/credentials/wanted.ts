@@ -1,5 +1,6 @@
 /**
- * On whose behalf: a person, the person an execution acts for, or the workspace for what its owners chose for all of it.
+ * Whose rights are used: a person's, those of the person for whom an execution acts, or the workspace's for the
+ * credentials that its owners chose for everyone.
  */
 export type Principal = { userId: string | null } | { executionId: string; principalId?: string | null } | 'workspace'
 

@@ -7,9 +7,9 @@ import { findWorkspaceModel, setWorkspaceModel } from './model-store.ts'
 import { mayUse } from './rights.ts'
 import * as store from './store.ts'
 
-// The language model of a workspace. Choosing a credential for it lends it to everything that runs there.
+// The language model of a workspace. Choosing a credential for it lets everything in the workspace use the credential.
 
-/** What the installation has to offer. */
+/** The models of the installation. */
 export type Installation = { installation: LanguageModel; embeddingModel: string | null }
 
 type ByWorkspace = { workspace_id: string }

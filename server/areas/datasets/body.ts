@@ -6,7 +6,10 @@ import type { Parsed } from './parsing/parse.ts'
 import type { ParserThreads } from './parsing/thread.ts'
 import type { Draft } from './writing.ts'
 
-/** The JSON of a create or replace: its records go into the draft as they come, the other fields are returned. */
+/**
+ * Reads the JSON body of a create or replace request. Stores its records in the draft as they arrive, and returns the
+ * other fields.
+ */
 export async function readBody(
   threads: ParserThreads,
   ctx: Context,
@@ -27,7 +30,7 @@ export async function readBody(
   })
 }
 
-/** A refused upload is answered at once; what still comes of it is read past. */
+/** Answers a refused upload at once, and discards the rest of its body. */
 export async function refusing<T>(
   exchange: Exchange,
   explain: (error: unknown) => unknown,
@@ -37,7 +40,7 @@ export async function refusing<T>(
     return await work()
   } catch (error) {
     letGo(exchange)
-    // The body is read and gone: what the kernel would try again would find nothing.
+    // The body is already consumed, so a retry by the kernel would find no body.
     const { code } = error as { code?: string }
     if (code === '40P01' || code === '40001')
       throw problem('unavailable', 'Others changed the same at the same time. Send it again.', { retryAfterS: 1 })

@@ -45,7 +45,7 @@ const importFile = (
 const recordsOf = async (id: string): Promise<Json> =>
   (await world.viewer.call('GET', `/api/datasets/${id}`)).body.records
 
-/** What a refused request may leave behind: nothing that anybody sees, and no record. */
+/** Counts the datasets and chunks. A refused request must leave no visible dataset and no record. */
 const stored = async (): Promise<{ datasets: number; chunks: number }> => {
   const [row] = await service().sql<{ datasets: number; chunks: number }>(
     `select (select count(*)::int from datasets) as datasets, (select count(*)::int from dataset_chunks) as chunks`,
@@ -54,7 +54,7 @@ const stored = async (): Promise<{ datasets: number; chunks: number }> => {
 }
 
 describe('a dataset', () => {
-  test('is created with a fingerprint of its canonical records, and read back with them', async () => {
+  test('is created with the fingerprint of its canonical records, and returns these records', async () => {
     const records: Json[] = [
       { b: 1, a: 'é', nested: { z: [1, { y: null }], a: true } },
       { '\u20ac': 1e21, '\r': -0, '1': 0.1 },
@@ -107,7 +107,7 @@ describe('a dataset', () => {
     expect(body.next_cursor).not.toBeNull()
   })
 
-  test('is replaced with a new fingerprint, renamed without one', async () => {
+  test('gets a new fingerprint when its records are replaced, but not when it is renamed', async () => {
     const made = (await create({ name: 'Changing', records: [{ a: 1 }] })).body
     const path = `/api/datasets/${made.dataset_id}`
     const renamed = await world.owner.call('PATCH', path, { body: { name: 'Renamed', description: 'now' } })
@@ -125,7 +125,7 @@ describe('a dataset', () => {
     expect(await recordsOf(made.dataset_id)).toEqual([{ a: 2 }, { a: 3 }])
   })
 
-  test('can be sent back as it was read, but not with a fingerprint of the caller', async () => {
+  test('can be sent back as it was read, but not with a different fingerprint', async () => {
     const { dataset_id } = (await create({ name: 'Echo', records: [{ a: 1 }] })).body
     const path = `/api/datasets/${dataset_id}`
     const read = (await world.member.call('GET', path)).body
@@ -139,7 +139,7 @@ describe('a dataset', () => {
     expect([created.status, created.body.code]).toEqual([422, 'read_only'])
   })
 
-  test('is guarded by If-Match, also when it is deleted', async () => {
+  test('is protected by If-Match, also against deletion', async () => {
     const made = await create({ name: 'Guarded', records: [{ a: 1 }] })
     const path = `/api/datasets/${made.body.dataset_id}`
     const etag = (await world.member.call('GET', path)).headers.get('etag')!
@@ -160,7 +160,7 @@ describe('a dataset', () => {
     expect((await world.member.call('GET', path)).status).toBe(404)
   })
 
-  test('of another workspace, and one that never was, get the same 404 everywhere', async () => {
+  test('of another workspace gets the same 404 as an unknown dataset everywhere', async () => {
     const { dataset_id } = (await create({ name: 'Ours', records: [{ a: 1 }] })).body
     const before = await service().sql('select * from datasets order by dataset_id')
     for (const [method, rest, options] of [
@@ -182,7 +182,7 @@ describe('a dataset', () => {
     expect((await world.stranger.call('GET', '/api/datasets')).body.items).toEqual([])
   })
 
-  test('is read by viewers and changed by members', async () => {
+  test('can be read by viewers and changed by members', async () => {
     const { dataset_id } = (await create({ name: 'Roles', records: [{ a: 1 }] })).body
     expect((await world.viewer.call('GET', `/api/datasets/${dataset_id}/records`)).status).toBe(200)
     expect((await world.viewer.call('POST', '/api/datasets', { body: { name: 'x', records: [] } })).status).toBe(403)
@@ -193,7 +193,7 @@ describe('a dataset', () => {
     expect((await service().call('GET', '/api/datasets')).status).toBe(401)
   })
 
-  test('is made once per idempotency key, with the same bytes each time', async () => {
+  test('is created once per idempotency key, with the same response each time', async () => {
     const headers = { 'idempotency-key': 'make-once', 'x-request-id': 'r' }
     const body = { name: 'Once', records: [{ a: 1 }] }
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, headers)))
@@ -211,7 +211,7 @@ describe('a dataset', () => {
     expect(pending!.n).toBe(0)
   })
 
-  test('leaves no record behind when its workspace goes', async () => {
+  test('leaves no record behind when its workspace is deleted', async () => {
     const { body } = await world.stranger.call('POST', '/api/datasets', { body: { name: 'Gone', records: [{ a: 1 }] } })
     expect(body.record_count).toBe(1)
     await service().sql('delete from workspaces where workspace_id = $1', [world.elsewhere.uuid])
@@ -226,7 +226,7 @@ describe('large datasets', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ id: index, name: `Person ${index}`, note: 'x'.repeat(100) }))
 
-  test('are parsed in a thread, stored in chunks and read back whole', async () => {
+  test('are parsed in a thread, stored in chunks and returned as a whole', async () => {
     const records = many(30_000)
     const made = await create({ name: 'Large', records })
     expect(made.body).toMatchObject({ record_count: 30_000, sha256: fingerprint(records) })
@@ -237,7 +237,7 @@ describe('large datasets', () => {
     expect(await recordsOf(made.body.dataset_id)).toEqual(records)
   })
 
-  test('are paged in order, across chunks, and a replacement in between is told', async () => {
+  test('are paged in order across chunks, and a replacement during paging is reported', async () => {
     const records = many(12_000)
     const { dataset_id } = (await create({ name: 'Pages', records })).body
     const seen: Json[] = []
@@ -261,7 +261,7 @@ describe('large datasets', () => {
     expect(late.body.detail).toContain(is)
   })
 
-  test('that are replaced while a job reads them show it the old records to the end, or say that they are gone', async () => {
+  test('that are replaced while a job reads them return the old records to the end, or an error once these are deleted', async () => {
     const records = many(25_000)
     const { dataset_id, sha256 } = (await create({ name: 'Read by a job', records })).body
     const use = makeDatasetUse({ db: service().db })
@@ -283,17 +283,17 @@ describe('large datasets', () => {
     await expect(use.readRecords(world.workspace.uuid, id).next()).rejects.toMatchObject({ code: 'dataset_unbound' })
   })
 
-  test('over the limit are refused and leave nothing', async () => {
+  test('over the limit are refused and leave nothing behind', async () => {
     const before = await stored()
     const refused = await sendRaw(`{"name":"x","records":[{"a":"${'x'.repeat(9 << 20)}"}]}`)
     expect([refused.status, refused.body.code]).toEqual([413, 'too_large'])
     expect(await stored()).toEqual(before)
   })
 
-  test('old versions and abandoned uploads are swept, the present one is not', async () => {
+  test('lose their old versions and abandoned uploads in a sweep, but not the current version', async () => {
     const { dataset_id } = (await create({ name: 'Swept', records: many(10) })).body
     await world.member.call('PATCH', `/api/datasets/${dataset_id}`, { body: { records: many(20) } })
-    // What a server that died in the middle of an import leaves behind.
+    // Simulates a server that died in the middle of an import.
     await service().sql(
       `insert into dataset_versions (workspace_id, version_id) select workspace_id, gen_random_uuid() from workspaces limit 1`,
     )
@@ -309,7 +309,7 @@ describe('large datasets', () => {
   })
 })
 
-describe('bad bodies', () => {
+describe('invalid bodies', () => {
   const record = (text: string) => `{"name":"Bad","records":[{"fine":1},${text}]}`
   test.each<[name: string, body: string, status: number, code: string, path?: string]>([
     ['no records', '{"name":"x"}', 422, 'invalid', '/records'],
@@ -342,7 +342,7 @@ describe('bad bodies', () => {
     ['something after the end', '{"name":"x","records":[]} true', 400, 'malformed'],
     ['an array', '[]', 400, 'malformed'],
     ['records twice', '{"name":"x","records":[{"a":1}],"records":[]}', 400, 'malformed'],
-  ])('with %s are refused and leave nothing', async (_name, body, status, code, path) => {
+  ])('with %s are refused and leave nothing behind', async (_name, body, status, code, path) => {
     const before = await stored()
     const refused = await sendRaw(body)
     expect([refused.status, refused.body.code]).toEqual([status, code])
@@ -350,7 +350,7 @@ describe('bad bodies', () => {
     expect(await stored()).toEqual(before)
   })
 
-  test('are told what is wrong with them in words', async () => {
+  test('are refused with a message that explains the error', async () => {
     const errors = async (body: string) => (await sendRaw(body)).body.errors
     expect(await errors('{"records":[]}')).toEqual([{ path: '/name', message: 'is required' }])
     expect(await errors('{"name":" ","records":[]}')).toEqual([{ path: '/name', message: 'must not be empty' }])
@@ -367,7 +367,7 @@ describe('bad bodies', () => {
     expect((await world.member.call('POST', '/api/datasets')).body.code).toBe('invalid')
   })
 
-  test('what survives: nesting of 64, 2^53 + 1 as its double, -0 as 0', async () => {
+  test('do not include nesting of 64 levels, 2^53 + 1 (stored as its double) and -0 (stored as 0)', async () => {
     const deep = `${'{"a":'.repeat(64)}1${'}'.repeat(64)}`
     const made = await sendRaw(`{"name":"Edge","records":[${deep},{"n":9007199254740993,"z":-0}]}`)
     expect(made.status).toBe(201)
@@ -376,7 +376,7 @@ describe('bad bodies', () => {
   })
 })
 
-describe('import', () => {
+describe('an import', () => {
   test.each<[name: string, content: string | Buffer, records: Json[]]>([
     [
       'CSV',
@@ -396,19 +396,19 @@ describe('import', () => {
     ['JSON Lines', '{"a":1}\n\n{"b":{"c":[2]}}', [{ a: 1 }, { b: { c: [2] } }]],
     ['gzip', gzipSync('a,b\n1,2\n'), [{ a: '1', b: '2' }]],
     ['text like markup and formulas', 'a\n{{1+1}}\n', [{ a: '{{1+1}}' }]],
-  ])('takes %s', async (_name, content, records) => {
+  ])('accepts %s', async (_name, content, records) => {
     const made = await importFile(content, { fields: { name: 'Imported' } })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({ name: 'Imported', record_count: records.length, sha256: fingerprint(records) })
     expect(await recordsOf(made.body.dataset_id)).toEqual(records)
   })
 
-  test('reads what the content is, whatever the name says, and takes the name from the file', async () => {
+  test('detects the format from the content, not from the file name, and uses the file name as the name', async () => {
     const made = await importFile('[{"a":1}]', { fileName: '../../etc/Kunden März.csv' })
     expect(made.body).toMatchObject({ name: 'Kunden März', record_count: 1 })
   })
 
-  test('leaves cells as text unless asked to infer', async () => {
+  test('leaves cells as text without infer=true', async () => {
     const content = 'a,b,c,d,e,f,g\n1,-2.50,true,,007,12345678901234567890,1e400\n'
     const plain = await importFile(content)
     expect(await recordsOf(plain.body.dataset_id)).toEqual([
@@ -454,7 +454,7 @@ describe('import', () => {
     ['JSON Lines that are no objects', '{"a":1}\n[1]\n', 422, /line 2/],
     ['deep JSON', `[{"a":${'['.repeat(100_000)}`, 422, /deep/],
     ['half a JSON file', '[{"a":1},{"b"', 422, /middle/],
-  ])('refuses %s, names the place and stores nothing', async (_name, content, status, told) => {
+  ])('refuses %s with the position, and stores nothing', async (_name, content, status, told) => {
     const before = await stored()
     const refused = await importFile(content)
     expect([refused.status, refused.text]).toEqual([status, expect.stringMatching(told)])
@@ -462,7 +462,7 @@ describe('import', () => {
   })
 
   test.each<[name: string, make: () => Buffer]>([
-    // Rows long enough that its size gives it away, not the number of its records.
+    // The rows are long, so that the size exceeds its limit before the number of records does.
     [
       'a gzip bomb',
       () => gzipSync(Buffer.concat([Buffer.from('a,b\n'), Buffer.alloc(40 << 20, `${'1'.repeat(1000)},2\n`)])),
@@ -473,18 +473,18 @@ describe('import', () => {
     ['one endless JSON text', () => Buffer.concat([Buffer.from('[{"a":"'), Buffer.alloc(20 << 20, 97)])],
     ['one endless line of JSON', () => Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(20 << 20, 97)])],
     ['more than the limit', () => Buffer.concat([Buffer.from('a\n'), Buffer.alloc(50 << 20, 'aaaaaaaaa\n')])],
-  ])('gives %s up early, with little memory, and stores nothing', async (_name, make) => {
+  ])('stops reading %s early, with little memory, and stores nothing', async (_name, make) => {
     const content = make()
     const before = await stored()
     const memory = process.memoryUsage().rss
     const refused = await importFile(content)
     expect([refused.status, refused.body.code]).toEqual([413, 'too_large'])
-    // The test itself holds the file twice to send it; the service may add its own part to that.
+    // The test itself holds the file twice to send it. The service may add its own part.
     expect(process.memoryUsage().rss - memory).toBeLessThan(content.length * 4 + (64 << 20))
     expect(await stored()).toEqual(before)
   })
 
-  test('a form without the file, with two, or with an unknown field is refused', async () => {
+  test('without a file, with two files or with an unknown field is refused', async () => {
     const empty = new FormData()
     empty.set('name', 'x')
     expect((await world.member.call('POST', '/api/datasets/import', { raw: empty })).body.errors[0].path).toBe('/file')
@@ -503,7 +503,7 @@ describe('import', () => {
     expect(json.status).toBe(415)
   })
 
-  test('an import that is cut off leaves nothing, and the service goes on', async () => {
+  test('that is aborted leaves nothing behind, and the service continues', async () => {
     const before = await stored()
     const cut = new AbortController()
     async function* slow(): AsyncGenerator<Buffer> {
@@ -526,8 +526,8 @@ describe('import', () => {
   })
 })
 
-describe('export', () => {
-  test('CSV neutralises what a spreadsheet would run, and quotes what must be quoted', async () => {
+describe('an export', () => {
+  test('to CSV neutralises formulas and quotes where needed', async () => {
     const records: Json[] = [
       { a: '=1+1', b: '+1', c: '-1', d: '@x', e: '\tx', n: -5, o: { x: 1 }, t: 'x, "y"\nz', z: null },
       { a: 'plain', n: 2.5, '=evil': true },
@@ -541,7 +541,7 @@ describe('export', () => {
     )
   })
 
-  test('CSV of one column keeps records in which it is empty', async () => {
+  test('to CSV with one column keeps records in which it is empty', async () => {
     const { dataset_id } = (await create({ name: 'One', records: [{ a: 'x' }, {}, { a: '' }] })).body
     const csv = await world.viewer.call('GET', `/api/datasets/${dataset_id}/export?format=csv`)
     expect(csv.text).toBe('a\r\nx\r\n""\r\n""\r\n')
@@ -549,7 +549,7 @@ describe('export', () => {
     expect(await recordsOf(again.body.dataset_id)).toEqual([{ a: 'x' }, { a: '' }, { a: '' }])
   })
 
-  test('JSON Lines gives the records back exactly', async () => {
+  test('to JSON Lines returns the records exactly', async () => {
     const records = [{ a: '=1', b: { c: [1, 2] } }, { a: null }]
     const made = (await create({ name: 'Lines', records })).body
     const lines = await fetch(`${service().base}/api/datasets/${made.dataset_id}/export?format=jsonl`, {

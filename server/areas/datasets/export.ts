@@ -32,11 +32,14 @@ async function* table(db: Database, dataset: Pointed): AsyncGenerator<string> {
 
 export const csvHeader = (names: string[]): string => `${names.map(cellOf).join(',')}\r\n`
 
-/** A row of nothing but one empty cell would be an empty line, which readers of CSV skip. */
+/** Returns a row of CSV. A row with a single empty cell is written as `""`, because CSV readers skip empty lines. */
 export const csvRow = (record: JsonObject, names: string[]): string =>
   names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name]! : null)).join(',') || '""'
 
-/** What a spreadsheet would run as a formula (or read as one after a tab or return) gets an apostrophe in front. */
+/**
+ * Matches text that a spreadsheet would run as a formula, also after a tab or return. Such text gets a leading
+ * apostrophe.
+ */
 const formula = /^[=+\-@\t\r]/
 
 function cellOf(value: Json): string {

@@ -3,7 +3,7 @@ import { toWire } from '#platform/ids'
 import { changedFrom } from './reading.ts'
 import { RecordsRefused } from './records/refused.ts'
 
-// How a node that reads or writes a dataset fails.
+// The errors of nodes that read or write a dataset.
 
 export const final = { retryable: false }
 

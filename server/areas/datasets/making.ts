@@ -28,9 +28,9 @@ import * as store from './store.ts'
 import { nameOfFile, recordsMissing, split } from './wire.ts'
 import { packRecords, withDraft } from './writing.ts'
 
-// New datasets: from a body, from a file, from a source.
+// New datasets: from a request body, a file or a source.
 
-/** Reads an attached source, page by page. Connected by the composition root: connections are another area. */
+/** Reads an attached source page by page. The composition root provides it, because connections are another area. */
 export type ReadSource = (
   ctx: Context,
   sourceId: string,
@@ -52,7 +52,7 @@ const replayFor = (ctx: Context, { request }: Exchange, bodySha256: string): Rep
         body: Buffer.from(bodySha256),
       })
 
-/** Does `insert` once per Idempotency-Key: the key, the answer and the dataset come with one commit. */
+/** Runs `insert` once per Idempotency-Key: the key, the response and the dataset are stored in one commit. */
 async function once(
   { idempotency }: Deps,
   ctx: Context,
@@ -102,7 +102,7 @@ export async function importDataset(
   const mostBytes = ctx.config.HEDDLE_MAX_IMPORT_BYTES
   return refusing(exchange, refusedFile, () =>
     withDraft(deps.db, workspaceId, async (draft) => {
-      // The parts around the file are small; the limit is the file's.
+      // The other parts of the form are small. The limit applies to the file.
       checkLength(exchange.request, mostBytes + (1 << 20))
       const upload = await readUpload(exchange, { fields: ['name', 'description'], mostBytes }, ({ blocks }) =>
         deps.threads.parse({
@@ -117,7 +117,7 @@ export async function importDataset(
       const fields = parse(patchFields, upload.fields) as z.output<typeof patchFields>
       const name = fields.name ?? nameOfFile(upload.fileName)
       const { result: parsed } = upload
-      // Not the bytes of the body: the boundary between the parts is another one each time.
+      // The hash does not cover the raw body, because the boundary between its parts differs in each request.
       const sha256 = createHash('sha256').update(JSON.stringify([fields, upload.fileName, parsed.input_sha256]))
       const { dataset, made } = await once(deps, ctx, exchange, sha256.digest('hex'), async (tx) => {
         await draft.publish(tx)
@@ -138,7 +138,7 @@ export async function captureDataset(
 ): Promise<Dataset> {
   const signal = ctx.stepAside()
   const sent = createHash('sha256').update(exchange.request.rawBody).digest('hex')
-  // Before the source is read: it may be gone by now, or say something else.
+  // Checked before the source is read, because the source may be deleted or changed by now.
   const replay = replayFor(ctx, exchange, sent)
   const earlier = replay && (await ctx.db.tenant(scopeOf(ctx), (tx) => deps.idempotency.earlier(tx, replay)))
   if (earlier) {
@@ -189,7 +189,10 @@ function insertNew(
   )
 }
 
-/** The stored answer of an earlier request with the same key, or this one's, which is then stored. */
+/**
+ * Returns the stored response of an earlier request with the same key. Otherwise performs the request and stores its
+ * response.
+ */
 async function answered(
   idempotency: Idempotency,
   tx: Tx,

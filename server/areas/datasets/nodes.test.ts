@@ -29,7 +29,7 @@ const runNode = async (type: string, args: Json, input: Json = {}): Promise<Answ
 }
 
 describe('dataset.read', () => {
-  test('gives records and their fingerprint, all or those that fit', async () => {
+  test('returns records and their fingerprint, either all records or those that match', async () => {
     const id = await makeDataset([
       { n: 1, tags: ['a', 'b'], ok: true },
       { n: 2, tags: ['b', 'a'], ok: true },
@@ -48,7 +48,9 @@ describe('dataset.read', () => {
     expect(some.results.records).toEqual([{ n: 1, tags: ['a', 'b'], ok: true }])
   })
 
-  /** An execution that has read the dataset, and reads it again when somebody answers; how it failed. */
+  /**
+   * Runs an execution that reads the dataset, applies `change`, reads the dataset again and fails. Returns its error.
+   */
   async function readAgainAfter(id: string, change: () => Promise<unknown>): Promise<Answer['body']> {
     const saved = await save(
       [
@@ -73,7 +75,7 @@ describe('dataset.read', () => {
   const fingerprint = async (id: string): Promise<string> =>
     (await world.owner.call('GET', `/api/datasets/${id}`)).body.sha256
 
-  test('of a dataset that was replaced since the first look fails, naming both fingerprints', async () => {
+  test('of a dataset that was replaced since the first read fails with both fingerprints', async () => {
     const id = await makeDataset([{ n: 1 }])
     const was = await fingerprint(id)
     const error = await readAgainAfter(id, () =>
@@ -85,14 +87,14 @@ describe('dataset.read', () => {
     expect(error.message).toContain(is)
   })
 
-  test('of a dataset that was deleted since the first look fails, naming the fingerprint it had', async () => {
+  test('of a dataset that was deleted since the first read fails with its old fingerprint', async () => {
     const id = await makeDataset([{ n: 1 }])
     const was = await fingerprint(id)
     const error = await readAgainAfter(id, () => world.owner.call('DELETE', `/api/datasets/${id}`))
     expect(error).toMatchObject({ code: 'dataset_changed', node_id: 'n', details: { was, is: null } })
   })
 
-  test('of another workspace is refused when saved and again when run', async () => {
+  test('of another workspace is refused when the workflow is saved, and again when it is executed', async () => {
     const foreign = await makeDataset([{ secret: 1 }], world.stranger)
     const answers = await Promise.all(
       [foreign, 'ds_01kf3v6h2he3wtpk1fw5c0wz9d'].map((dataset_id) =>
@@ -113,7 +115,7 @@ describe('dataset.read', () => {
 })
 
 describe('dataset.write', () => {
-  test('makes a dataset by its name, replaces it the next time, and appends', async () => {
+  test('creates a dataset by its name, replaces it the next time, and appends', async () => {
     const write = (records: Json[], more: Record<string, Json> = {}) =>
       runNode('dataset.write', { name: 'Written', records, ...more })
     const made = (await write([{ n: 1 }, { n: 2 }])).results
@@ -131,7 +133,7 @@ describe('dataset.write', () => {
     expect(same.body.sha256).toBe(appended.sha256)
   })
 
-  test('forty executions that append at once all succeed, lose and double nothing', async () => {
+  test('succeeds for forty executions that append at the same time, without lost or duplicate records', async () => {
     const name = `Log ${newId()}`
     const args = { name, records: [{ who: { $ref: 'input.who' } }], mode: 'append' }
     const saved = await save([{ id: 'n', type: 'dataset.write', args }])
@@ -143,7 +145,7 @@ describe('dataset.write', () => {
     expect(records.map(({ who }: { who: number }) => who).sort((a: number, b: number) => a - b)).toEqual(all)
   })
 
-  test('of something that is no record fails and leaves the dataset as it was', async () => {
+  test('of an invalid record fails and leaves the dataset unchanged', async () => {
     const id = await makeDataset([{ n: 1 }])
     const failed = await runNode(
       'dataset.write',
@@ -154,7 +156,7 @@ describe('dataset.write', () => {
     expect((await world.owner.call('GET', `/api/datasets/${id}`)).body.records).toEqual([{ n: 1 }])
   })
 
-  test('updates records by a key, adds the others, and keeps what a record does not name', async () => {
+  test('updates records by a key, adds the others, and keeps the fields that a record does not name', async () => {
     const id = await makeDataset([
       { id: 'a', n: 1, kept: true },
       { id: 'b', n: 2 },
@@ -181,7 +183,7 @@ describe('dataset.write', () => {
     expect((await runNode('dataset.write', named, { records })).results.record_count).toBe(2)
   })
 
-  test('does not make its own execution fail when it reads again', async () => {
+  test('does not make its own execution fail when it reads the dataset again', async () => {
     const id = await makeDataset([{ n: 1 }])
     const saved = await save(
       [
@@ -220,7 +222,7 @@ const connect = async (person: TestPerson = world.owner, more: object = {}): Pro
 }
 
 describe('warehouse.query', () => {
-  test('gives rows and columns, with parameters apart from the text', async () => {
+  test('returns rows and columns, with parameters separate from the text', async () => {
     const done = await runNode(
       'warehouse.query',
       {
@@ -243,7 +245,7 @@ describe('warehouse.query', () => {
     })
   })
 
-  test('only reads, names what failed, and stops when the credential is revoked', async () => {
+  test('only reads, reports the failed step, and stops when the credential is revoked', async () => {
     const connection_id = await connect()
     const written = await runNode('warehouse.query', { connection_id, query: 'create table x (a int)' })
     expect(written.error).toMatchObject({ code: 'warehouse_failed', details: { step: 'read' } })
@@ -252,7 +254,7 @@ describe('warehouse.query', () => {
     expect(revoked.error.code).toBe('connection_revoked')
   })
 
-  test('through a connection of another workspace is refused when saved and again when run', async () => {
+  test('through a connection of another workspace is refused when the workflow is saved, and again when it is executed', async () => {
     const foreign = await connect(world.stranger)
     const saved = await save([
       { id: 'n', type: 'warehouse.query', args: { connection_id: foreign, query: 'select 1' } },
@@ -270,7 +272,7 @@ describe('warehouse.query', () => {
 describe('warehouse.execute', () => {
   const sql = (text: string) => service().sql<Record<string, unknown>>(text)
 
-  test('writes with parameters and rows by key, all or nothing, through a connection that allows it', async () => {
+  test('writes with parameters and rows by key, all or nothing, through a connection that allows writing', async () => {
     const connection_id = await connect(world.owner, { allow_write: true })
     await sql('create table written (id integer primary key, name text)')
     const execute = (args: object, input: Json = {}) => runNode('warehouse.execute', { connection_id, ...args }, input)
@@ -299,7 +301,7 @@ describe('warehouse.execute', () => {
     expect(both.status).toBe(422)
   })
 
-  test('writes nothing through a connection that does not allow it, or no longer', async () => {
+  test('writes nothing through a connection that does not allow writing, or no longer does', async () => {
     const connection_id = await connect(world.owner)
     const statement = 'create table never (a int)'
     const refused = await runNode('warehouse.execute', { connection_id, statement })
@@ -317,7 +319,7 @@ describe('warehouse.execute', () => {
     expect([local.status, local.body.errors?.[0].path]).toEqual([422, '/allow_write'])
   })
 
-  test('through a connection of another workspace is refused when saved and again when run', async () => {
+  test('through a connection of another workspace is refused when the workflow is saved, and again when it is executed', async () => {
     const foreign = await connect(world.stranger, { allow_write: true })
     const args = { connection_id: foreign, statement: 'create table never (a int)' }
     const saved = await save([{ id: 'n', type: 'warehouse.execute', args }])

@@ -6,7 +6,7 @@ import { toWire } from '#platform/ids'
 import { changedFrom, parseRecord, readVersion } from './reading.ts'
 import type * as store from './store.ts'
 
-/** A page of records is cut short when it grows beyond this. */
+/** The maximum size of a page. A larger page is cut short. */
 const MAX_PAGE_BYTES = 4 << 20
 
 export async function readPage(
@@ -29,7 +29,7 @@ export async function readPage(
   return { items, next_cursor: next < dataset.record_count ? cursorAt(dataset, next) : null }
 }
 
-/** A cursor belongs to one fingerprint: pages of different records must not be put together. */
+/** A cursor is bound to one fingerprint, so that pages of different records are never combined. */
 const cursorAt = (dataset: store.Pointed, at: number): string =>
   Buffer.from(JSON.stringify([dataset.sha256, at])).toString('base64url')
 

@@ -7,7 +7,8 @@ import { isProblem } from '#platform/errors'
 import { toWire } from '#platform/ids'
 import type { DatasetUse } from './use.ts'
 
-// What stands in each column, from one look at every record. Memory is bounded by columns and distinct values, not records.
+// Statistics of each column, from one pass over all records. Memory is bounded by the columns and distinct values, not
+// by the records.
 
 const MAX_COLUMNS = 200
 const MAX_DISTINCT = 1_000

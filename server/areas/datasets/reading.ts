@@ -5,7 +5,7 @@ import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import * as store from './store.ts'
 
-/** Some records in order, as their canonical JSON: hash them as they are, or parse them. */
+/** Some records in order, as canonical JSON. The texts can be hashed or parsed. */
 export type RecordPage = { first: number; texts: string[] }
 
 export const parseRecord = (text: string): JsonObject => JSON.parse(text) as JsonObject
@@ -13,10 +13,13 @@ export const parseRecord = (text: string): JsonObject => JSON.parse(text) as Jso
 const changed = () =>
   problem('dataset_changed', 'The dataset was replaced or deleted while it was read. Read it again from the start.')
 
-/** Beside the main thread: 1 MiB takes about 2 ms. */
+/** Runs outside the main thread: 1 MiB takes about 2 ms. */
 const unpack = promisify(zstdDecompress)
 
-/** The bytes of a version, chunk by chunk: one short transaction each, so that a slow reader holds no connection. */
+/**
+ * Reads the bytes of a version chunk by chunk, each in one short transaction, so that a slow reader holds no
+ * connection.
+ */
 export async function* readChunks(
   db: Database,
   workspaceId: string,
@@ -47,8 +50,8 @@ export async function* readVersion(
 }
 
 /**
- * The records of a dataset as it is now, in pages of about 1 MiB. A replacement in the middle does not show: the pages
- * go on with the version they began with, or end with `dataset_changed`.
+ * Reads the records of a dataset as they are now, in pages of about 1 MiB. A replacement during the read is not
+ * visible: the pages continue with the version with which they started, or end with `dataset_changed`.
  */
 export async function* readRecords(
   db: Database,
@@ -65,7 +68,7 @@ export async function* readRecords(
   yield* readVersion(db, workspaceId, dataset.version_id, { from, to })
 }
 
-/** Both fingerprints, so that the person who reads it can tell which version was meant. */
+/** Contains both fingerprints, so that the reader can tell which version was meant. */
 export const changedFrom = (name: string, was: string, is: string | null) =>
   problem(
     'dataset_changed',

@@ -1,7 +1,7 @@
 import { type FieldError, Problem, problem } from '#platform/errors'
 import { RecordsRefused } from './records/refused.ts'
 
-/** What was wrong with records that came in the body of a request. */
+/** Converts a refusal of records in a request body to a problem. */
 export function refusedBody(error: unknown): unknown {
   if (!(error instanceof RecordsRefused)) return error
   const { kind, message, record } = error.refusal
@@ -23,7 +23,9 @@ export function refusedBody(error: unknown): unknown {
   }
 }
 
-/** The same of a file: people find a bad row by its line, and in an array that is one line by its number. */
+/**
+ * Converts a refusal of a file to a problem. It names the line, and the number of the record if the file is an array.
+ */
 export function refusedFile(error: unknown): unknown {
   if (!(error instanceof RecordsRefused)) return error
   const { kind, message, line, record } = error.refusal

@@ -22,7 +22,7 @@ const summary = {
   updated_at: timestamp(),
 }
 
-/** Without the records: lists, and the answers of what creates or changes a dataset. */
+/** A dataset without its records, for lists and for responses that create or change a dataset. */
 export const Dataset = z.object(summary).meta({ id: 'Dataset' })
 export type Dataset = z.input<typeof Dataset>
 
@@ -43,13 +43,13 @@ export const DatasetPatch = z
   })
   .meta({ id: 'DatasetPatch' })
 
-/** The bodies without their records, which are read as a stream. */
+/** The fields of the bodies without the records, which are read as a stream. */
 export const newFields = z.strictObject({ name: name(), description: description.nullable().optional() })
 export const patchFields = z.strictObject({
   name: name().optional(),
   description: description.nullable().optional(),
 })
-/** For the OpenAPI document: the file is read as it comes. */
+/** Only for the OpenAPI document: the file itself is read as a stream. */
 export const ImportForm = patchFields.extend({ file: filePart() })
 
 export const ImportQuery = z.strictObject({ infer: z.enum(['true', 'false']).default('false') })

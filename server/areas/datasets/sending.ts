@@ -6,7 +6,10 @@ import type { Exchange } from '#platform/http/route'
 import { readChunks } from './reading.ts'
 import { commas } from './writing.ts'
 
-/** Sends a stream and waits until it has gone out. An answer that fails in the middle is cut, never completed wrongly. */
+/**
+ * Sends a stream and waits until it is sent. A response that fails in the middle is cut off, so that it never looks
+ * complete.
+ */
 async function send(
   { reply }: Exchange,
   headers: Record<string, string>,
@@ -29,7 +32,7 @@ export const sendJson = (
     withRecords(ctx.db, ctx.workspace.workspace_id, dataset),
   )
 
-/** `{…summary, "records": [ … ]}`, with the stored text of the records as it is. */
+/** Streams `{…summary, "records": [ … ]}` with the stored text of the records. */
 async function* withRecords(
   db: Database,
   workspaceId: string,
@@ -43,7 +46,7 @@ async function* withRecords(
   yield ']}'
 }
 
-/** A file of that name. */
+/** Sends a file with this name. */
 export function sendLines(
   exchange: Exchange,
   { name }: { name: string },

@@ -24,7 +24,7 @@ import { withDraft } from './writing.ts'
 
 type ById = { dataset_id: string }
 
-/** Everybody in the workspace but guests; viewers read. */
+/** All members of the workspace except guests. Viewers may only read. */
 export const standingInDataset: StandingIn = async (ctx, datasetId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const found = await store.findFingerprint(ctx.tx, ctx.workspace.workspace_id, datasetId)
@@ -54,7 +54,7 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
 
     listDatasets: (ctx: Context, asked: ListInput) => store.listDatasets(ctx.tx, ctx.workspace.workspace_id, asked),
 
-    /** With its records, as a stream. */
+    /** Sends the dataset with its records, as a stream. */
     async getDataset(ctx: Context, { dataset_id }: ById, exchange: Exchange): Promise<void> {
       const dataset = await pointed(ctx, dataset_id)
       const { version_id, columns_complete: _complete, ...summary } = dataset
@@ -116,7 +116,8 @@ export function makeDatasets({ db, vault, log, readSource }: DatasetsOptions) {
         if (!locked) throw problem('not_found')
         const { version_id, columns_complete: _complete, ...present } = locked
         requireMatch(exchange, present)
-        // Jobs and suites point here with keys that become NULL; they stay, and refuse to run until re-bound.
+        // Jobs and suites reference the dataset with keys that become NULL. They stay, and refuse to run until another
+        // dataset is bound.
         await store.deleteDataset(tx, workspaceId, dataset_id)
         await store.retireVersion(tx, workspaceId, version_id)
       })

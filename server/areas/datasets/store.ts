@@ -7,10 +7,10 @@ import { type Dataset, datasetList } from './schema.ts'
 const columns =
   'dataset_id, workspace_id, name, description, sha256, record_count, size_bytes, columns, created_by, created_at, updated_at'
 
-/** What a dataset holds: where its records stand, and what was computed of them. */
+/** The content of a dataset: the version that stores its records, and the values computed from them. */
 export type Content = { versionId: string; packed: Packed; profile: Profile }
 
-/** A dataset as the program needs it: with the version it points at. */
+/** A dataset for internal use, with the version to which it points. */
 export type Pointed = Dataset & { version_id: string; columns_complete: boolean }
 
 export const listDatasets = (tx: Tx, workspaceId: string, asked: ListInput) =>
@@ -31,7 +31,7 @@ export const findPointed = (tx: Tx, workspaceId: string, datasetId: string): Pro
     [workspaceId, datasetId],
   )
 
-/** Keeps writers of one dataset apart until the transaction ends. */
+/** Locks the dataset, which serializes its writers until the transaction ends. */
 export const lockDataset = (tx: Tx, workspaceId: string, datasetId: string): Promise<Pointed | undefined> =>
   tx.maybe<Pointed>(
     `select ${columns}, version_id, columns_complete from datasets where workspace_id = $1 and dataset_id = $2 for update`,
@@ -129,7 +129,7 @@ export const deleteDataset = (
 export const insertVersion = (tx: Tx, workspaceId: string, versionId: string): Promise<number> =>
   tx.count('insert into dataset_versions (workspace_id, version_id) values ($1, $2)', [workspaceId, versionId])
 
-/** Nothing is written, and 0 answered, once the version was swept because its upload stood still for too long. */
+/** Writes nothing and returns 0 if the version was swept because its upload made no progress for too long. */
 export const insertChunk = (tx: Tx, workspaceId: string, versionId: string, chunk: Chunk): Promise<number> =>
   tx.count(
     `with alive as (update dataset_versions set touched_at = now()
@@ -166,7 +166,9 @@ export const deletePending = (tx: Tx, workspaceId: string, versionId: string): P
     versionId,
   ])
 
-/** The chunk that holds a record, by its position; undefined past the end, or when the version is gone. */
+/**
+ * Returns the chunk that contains the record at this position. Undefined past the end, or if the version was deleted.
+ */
 export const findChunk = (
   tx: Tx,
   workspaceId: string,
@@ -183,9 +185,12 @@ export const findChunk = (
 export const sweep = (tx: Tx): Promise<number> =>
   tx.row<{ swept: number }>('select sweep_datasets() as swept').then(({ swept }) => swept)
 
-// What executions have seen and written.
+// What executions have read and written.
 
-/** The fingerprint this execution saw first; the present one where it looks for the first time. */
+/**
+ * Returns the fingerprint that this execution saw first. On the first read, stores and returns the current
+ * fingerprint.
+ */
 export const pinFingerprint = (
   tx: Tx,
   workspaceId: string,
@@ -201,7 +206,7 @@ export const pinFingerprint = (
     )
     .then((row) => row.sha256)
 
-/** An execution that writes a dataset knows what it wrote. */
+/** Updates the fingerprint after the execution itself has written the dataset. */
 export const movePin = (
   tx: Tx,
   workspaceId: string,
@@ -218,7 +223,7 @@ export const movePin = (
 
 export type Moved = { dataset_id: string; pinned: string; present: string | null }
 
-/** Datasets that are no longer what this execution saw; `present` is null where one was deleted. */
+/** Returns datasets that have changed since this execution read them. `present` is null if a dataset was deleted. */
 export const findMoved = (tx: Tx, workspaceId: string, executionId: string): Promise<Moved[]> =>
   tx.rows<Moved>(
     `select p.dataset_id, p.sha256 as pinned, d.sha256 as present
@@ -244,6 +249,6 @@ export const insertWrite = (tx: Tx, workspaceId: string, effectKey: string, writ
     [workspaceId, effectKey, written.dataset_id, written.sha256, written.record_count],
   )
 
-/** Writers of the same name, or of the same effect, take turns. */
+/** Serializes writers of the same name or the same effect. */
 export const lockName = (tx: Tx, workspaceId: string, what: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`dataset:${workspaceId}:${what}`])

@@ -1,4 +1,4 @@
-/** Lets those who name the same thing go one after the other, in the order in which they came, within this process. */
+/** Runs work with the same name one after the other within this process, in the order of arrival. */
 export function makeTurns() {
   const last = new Map<string, Promise<unknown>>()
   return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -5,23 +5,26 @@ import { parseRecord, readVersion } from './reading.ts'
 import { refuse } from './records/refused.ts'
 import type { Pointed } from './store.ts'
 
-// Records brought together by a key: what is there is updated in its place, the rest is added at the end.
+// Merges records by a key: existing records are updated in place, and the others are added at the end.
 
-/** What two values of a key must have in common: 1 and "1" are different keys. */
+/** Returns the text by which keys are compared: 1 and "1" are different keys. */
 export function keyText(record: JsonObject, key: string): string {
   const value = own(record, key)
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
   throw refuse('record', `has no text, number or boolean in its key field "${key.slice(0, 64)}"`)
 }
 
-/** The columns in their order, then those that it brings along. */
+/** Puts the known columns in their order, followed by the record's other columns. */
 function inOrder(columns: readonly string[], record: JsonObject): JsonObject {
   const ordered: JsonObject = {}
   for (const name of columns) if (Object.hasOwn(record, name)) ordered[name] = record[name]!
   return { ...ordered, ...record }
 }
 
-/** The later of two new records with one key wins. Fields that a new record does not have stay as they were. */
+/**
+ * Merges new records into the existing ones. The later of two new records with the same key wins. Fields that a new
+ * record does not have stay unchanged.
+ */
 export async function* upsertRecords(
   present: AsyncIterable<JsonObject[]>,
   records: readonly Json[],
@@ -31,7 +34,7 @@ export async function* upsertRecords(
   const fresh = new Map<string, Json>()
   const loose: Json[] = []
   for (const record of records) {
-    // What is no object is refused where records are checked.
+    // A value that is not an object is refused later, when records are checked.
     if (typeof record !== 'object' || record === null || Array.isArray(record)) loose.push(record)
     else fresh.set(keyText(record, key), record)
   }
@@ -52,7 +55,7 @@ export async function* presentRecords(db: Database, dataset: Pointed): AsyncGene
     yield texts.map(parseRecord)
 }
 
-/** The records that are there and have none of the keys, in their columns' order. */
+/** Returns the existing records that have none of the keys, with their columns in order. */
 export async function* withoutKeys(
   present: AsyncIterable<JsonObject[]>,
   key: string,

@@ -13,9 +13,9 @@ import type { makeTurns } from './turns.ts'
 import { presentRecords, upsertRecords, withoutKeys } from './upserting.ts'
 import { type Draft, type Instead, packRecords, type Records, withDraft } from './writing.ts'
 
-// How executions, jobs and suites write datasets.
+// The functions with which executions, jobs and suites write datasets.
 
-/** Each failed one is another process's success. */
+/** The maximum number of tries. Each failed try means that another process succeeded. */
 const MAX_TRIES = 50
 const BACK_OFF = 20
 
@@ -26,7 +26,7 @@ async function* nothing(): AsyncGenerator<JsonObject[]> {}
 export const within = <T>({ db }: Deps, workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.tenant({ workspaceId, userId: null }, work)
 
-/** Points an existing dataset at new records; `expected` is the version they were made from. */
+/** Points an existing dataset at new records. `expected` is the version from which they were made. */
 async function replace(
   tx: Tx,
   workspaceId: string,
@@ -44,7 +44,10 @@ async function replace(
   return dataset
 }
 
-/** A new dataset from pages of records; nothing is seen of it until all of them are stored. `alsoDo` commits with it. */
+/**
+ * Creates a dataset from pages of records. The dataset is not visible until all records are stored. `alsoDo` commits
+ * with it.
+ */
 export const createDatasetFrom = (
   deps: Deps,
   workspaceId: string,
@@ -66,8 +69,8 @@ export const createDatasetFrom = (
   })
 
 /**
- * Replaces all records of a dataset at once; `dataset_unbound` where it is gone. With `except`, those that are there and have none
- * of the keys stay, before the new ones.
+ * Replaces all records of a dataset at once. Throws `dataset_unbound` if it was deleted. With `except`, existing
+ * records with none of the keys stay, before the new records.
  */
 export const replaceRecordsOf = (
   deps: Deps,
@@ -105,7 +108,7 @@ export const replaceRecordsOf = (
     })
   })
 
-/** Another process may be faster: then again, with what it left. */
+/** Writes the dataset. If another process was faster, tries again with the new records. */
 async function write(deps: Deps, wanted: Parameters<WriteDataset>[0]): ReturnType<WriteDataset> {
   const { db } = deps
   const { workspaceId, executionId, key, target, records, mode, recordKey, startedBy } = wanted
@@ -161,7 +164,7 @@ async function write(deps: Deps, wanted: Parameters<WriteDataset>[0]): ReturnTyp
   }
 }
 
-/** Writers of this process take turns: with sixty-four at once, two in three gave up after five tries. */
+/** Serializes the writers of this process: with sixty-four parallel writers, two in three gave up after five tries. */
 export function writeDataset(deps: Deps, wanted: Parameters<WriteDataset>[0]): ReturnType<WriteDataset> {
   const { workspaceId, target } = wanted
   const name = 'datasetId' in target ? target.datasetId : `named ${target.name}`

@@ -13,12 +13,15 @@ import { makeTurns } from './turns.ts'
 import { createDatasetFrom, type Deps, replaceRecordsOf, within, writeDataset } from './use-writing.ts'
 import { packRecords, type Records, withDraft } from './writing.ts'
 
-// What executions, jobs and suites do with datasets. The HTTP surface is in service.ts.
+// The functions with which executions, jobs and suites use datasets. The HTTP API is in service.ts.
 
-/** What one node may hold of a dataset. */
+/** The maximum size of the records that one node may read. */
 const MAX_READ_BYTES = 8 << 20
 
-/** Records that belong to no dataset, for a caller that keeps the version's id; `releaseVersion` lets them go. */
+/**
+ * Stores records outside of any dataset, for a caller that keeps the id of the version. `releaseVersion` deletes
+ * them.
+ */
 export const captureVersion = (deps: Deps, workspaceId: string, records: Records) =>
   withDraft(deps.db, workspaceId, async (draft) => {
     const { packed, profile } = await packRecords(records, draft)
@@ -27,7 +30,10 @@ export const captureVersion = (deps: Deps, workspaceId: string, records: Records
     return { version_id: draft.versionId, sha256: packed.sha256, record_count: packed.record_count, columns }
   })
 
-/** For a gate about to resolve, and a record about to be claimed: has anything this execution saw changed since? */
+/**
+ * Checks whether a dataset that this execution read has changed since, before a gate is resolved or a record is
+ * claimed.
+ */
 export async function changedDatasets(
   tx: Tx,
   workspaceId: string,
@@ -94,10 +100,10 @@ export function makeDatasetUse({ db }: { db: Database }) {
     ...bindVerbs<Deps, typeof verbsOfUse>({ db, inTurn: makeTurns() }, verbsOfUse),
     ...bindVerbs<Database, typeof verbsOfReading>(db, verbsOfReading),
     changedDatasets,
-    /** The present fingerprint; undefined where the workspace has no such dataset. */
+    /** Returns the current fingerprint. Undefined if the workspace has no such dataset. */
     fingerprintOf: store.findFingerprint,
     findDataset: store.findDataset,
-    /** With the version it points at, which never changes. */
+    /** Includes the version to which the dataset points. A version never changes. */
     findPointed: store.findPointed,
     releaseVersion: store.retireVersion,
   }

@@ -6,7 +6,7 @@ import type { Exchange } from '#platform/http/route'
 import { compileEncoder } from '#platform/http/schema'
 import { Dataset, serverOwned } from './schema.ts'
 
-// What the kernel does for routes whose body it reads, done here for those that read a stream.
+// The steps that the kernel does for routes whose body it reads, for routes that read a stream.
 
 type Values = Record<string, unknown>
 
@@ -14,7 +14,7 @@ const encode = compileEncoder(Dataset)!
 export const onTheWire = (dataset: Dataset): Values => JSON.parse(JSON.stringify(encode(dataset))) as Values
 export const etagOfDataset = (dataset: Dataset): string => etagOf(Buffer.from(JSON.stringify(encode(dataset))))
 
-/** What a body may set, and what it sends back of the server's own fields. */
+/** Splits a body into the fields that it may set and the server-owned fields that it sends back. */
 export function split(fields: JsonObject): { settable: Values; echoed: [string, unknown][] } {
   const entries = Object.entries(fields).filter(([field]) => field !== 'records')
   requireStorable(Object.fromEntries(entries))
@@ -34,14 +34,14 @@ export function requirePresent(present: Values, echoed: [string, unknown][]): vo
   if (changed.length > 0) throw readOnly(changed.map(([field]) => field))
 }
 
-/** In the transaction of the change itself: what was compared is what gets changed. */
+/** Runs in the transaction of the change itself, so that the compared dataset is the one that is changed. */
 export function requireMatch({ request }: Exchange, present: Dataset): void {
   const wanted = request.headers['if-match']
   if (wanted === undefined || wanted === '*' || listsEtag(wanted, etagOfDataset(present))) return
   throw problem('precondition_failed', 'Read the resource again and repeat the change on what it says now.')
 }
 
-/** The name of a file is only ever shown. */
+/** Returns a name from the file name. It is only used for display. */
 export function nameOfFile(fileName: string): string {
   const bare = fileName.replace(/^.*[\\/]/, '').replace(/(\.(csv|tsv|txt|json|jsonl|ndjson))?(\.gz)?$/i, '')
   const shown = bare.replaceAll(/\p{C}/gu, '').trim().slice(0, 200)

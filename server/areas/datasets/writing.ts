@@ -9,12 +9,15 @@ import { makeProfiler, type Profile } from './records/profile.ts'
 import { located, RecordsRefused } from './records/refused.ts'
 import * as store from './store.ts'
 
-/** Records on their way in: nobody sees them until `publish` in the transaction that points a dataset at them. */
+/**
+ * Records that are being stored. They are not visible until `publish` runs in the transaction that points a dataset
+ * at them.
+ */
 export type Draft = {
   versionId: string
   store(chunk: Chunk): Promise<void>
   publish(tx: Tx): Promise<void>
-  /** Takes back what was stored; harmless after `publish`. */
+  /** Deletes the stored records. Has no effect after `publish`. */
   discard(): Promise<void>
 }
 
@@ -32,7 +35,7 @@ async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
     async publish(tx) {
       if ((await store.publishVersion(tx, workspaceId, versionId)) === 0) throw stalled()
     },
-    // What a failure here leaves behind is swept within the hour.
+    // Anything left behind by a failure here is swept within an hour.
     discard: () =>
       db
         .tenant(scope, (tx) => store.deletePending(tx, workspaceId, versionId))
@@ -43,7 +46,7 @@ async function startDraft(db: Database, workspaceId: string): Promise<Draft> {
   }
 }
 
-/** Records go into a draft; the work makes them visible, or nothing of them remains. */
+/** Runs work with a draft. The work publishes the draft, or all its records are deleted. */
 export async function withDraft<T>(db: Database, workspaceId: string, work: (draft: Draft) => Promise<T>): Promise<T> {
   const draft = await startDraft(db, workspaceId)
   try {
@@ -56,13 +59,16 @@ export async function withDraft<T>(db: Database, workspaceId: string, work: (dra
 
 export type Records = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
-/** Milliseconds of work on the main thread before other requests get their turn. */
+/** The maximum time in milliseconds that work blocks the main thread before other requests run. */
 const TURN_MS = 8
 
-/** Told of a record that cannot be stored, by its place among those given; answers with what stands there instead, if anything. */
+/**
+ * Called for a record that cannot be stored, with its position. Returns the record to store instead, or undefined to
+ * skip it.
+ */
 export type Instead = (at: number, record: unknown, reason: string) => Record<string, unknown> | undefined
 
-/** Checks, fingerprints and stores records that are objects already, page by page. */
+/** Checks, fingerprints and stores parsed records, page by page. */
 export async function packRecords(
   pages: Records,
   draft: Pick<Draft, 'store'>,
@@ -124,7 +130,7 @@ async function countChunks(db: Database, { workspace_id, version_id, record_coun
   return { chunks: (last?.n ?? -1) + 1, record_count }
 }
 
-/** Lines of canonical JSON hold no line break of their own: each one is the end of a record. */
+/** Replaces line breaks by commas. Canonical JSON contains no line breaks, so each line break ends a record. */
 export function commas(lines: Buffer): Buffer {
   for (let at = lines.indexOf(10); at !== -1; at = lines.indexOf(10, at + 1)) lines[at] = 0x2c
   return lines

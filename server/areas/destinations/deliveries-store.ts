@@ -3,7 +3,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Delivery, deliveryList } from './schema.ts'
 
-/** Larger data are left out; the receiver reads them at `url`. */
+/** The maximum size of event data. Larger data are omitted, and the receiver reads them at `url`. */
 export const MAX_DATA_BYTES = 64 * 1024
 
 const columns = `delivery_id, destination_id, type, event_at, execution_id, seq, status, attempts,
@@ -28,7 +28,7 @@ export const hasDelivery = async (
     deliveryId,
   ])) !== undefined
 
-/** Counted as pending again. One that waits already is sent at once. */
+/** Makes a delivery pending again. A delivery that is already pending is sent at once. */
 export async function redeliver(
   tx: Tx,
   workspaceId: string,
@@ -36,7 +36,7 @@ export async function redeliver(
   deliveryId: string,
 ): Promise<Delivery | undefined> {
   const at = { workspace_id: workspaceId, destination_id: destinationId, delivery_id: deliveryId }
-  // It may be ending at this moment, or somebody else may ask for the same.
+  // The delivery may be ending at this moment, or another request may redeliver it too.
   await lockDestination(tx, at)
   return tx.maybe<Delivery>(
     `with before as (select status from event_deliveries where workspace_id = $1 and destination_id = $2 and delivery_id = $3),
@@ -59,7 +59,7 @@ export const takeDeliveries = async (
     ofDestination: number
     ofWorkspace: number
     leaseS: number
-    /** The destination of every delivery that is under way, once for each. */
+    /** The destination of every running delivery, once per delivery. */
     underWay: string[]
   },
 ): Promise<Claimed[]> =>
@@ -82,7 +82,7 @@ export type Loaded = {
   seq: number | null
   data: JsonObject | null
   attempts: number
-  /** Seconds since the first attempt; 0 where this is the first. */
+  /** Seconds since the first attempt; 0 if this is the first attempt. */
   tried_for_s: number
   url: string
   credential_id: string | null
@@ -98,7 +98,7 @@ export type Loaded = {
   created_at: Date | null
 }
 
-/** Undefined where it is over, or its destination is off or gone. */
+/** Undefined if the delivery has ended, or its destination is disabled or deleted. */
 export const loadDelivery = (tx: Tx, workspaceId: string, deliveryId: string): Promise<Loaded | undefined> =>
   tx.maybe<Loaded>(
     `select v.workspace_id, v.destination_id, v.delivery_id, v.type, v.event_at, v.execution_id, v.seq,
@@ -126,7 +126,10 @@ export type Attempt = {
 
 type At = { workspace_id: string; destination_id: string; delivery_id: string }
 
-/** Anyone who adds or ends a delivery holds the row of its destination: only so is `head` always on the first that is pending. */
+/**
+ * Locks the row of the destination. Every transaction that adds or ends a delivery holds this lock, so that `head`
+ * always marks the first pending delivery.
+ */
 const lockDestination = (tx: Tx, { workspace_id, destination_id }: At): Promise<{ failures: number } | undefined> =>
   tx.maybe(
     'select failures from event_destinations where workspace_id = $1 and destination_id = $2 for no key update',
@@ -145,7 +148,7 @@ const valuesOf = (at: At, attempt: Attempt) => [
   attempt.duration_ms,
 ]
 
-/** Ends it, and lets the next of its execution or subject be sent. */
+/** Ends the delivery, and makes the next delivery of its execution or subject available. */
 async function end(tx: Tx, at: At, status: 'delivered' | 'failed', attempt: Attempt): Promise<boolean> {
   const ended = await tx.maybe<{ about: string | null }>(
     `update event_deliveries set status = $7, ${WRITTEN} where workspace_id = $1 and delivery_id = $2 and status = 'pending'
@@ -171,7 +174,7 @@ export async function noteDelivered(tx: Tx, at: At, attempt: Attempt): Promise<v
      where workspace_id = $1 and destination_id = $2`,
     [at.workspace_id, at.destination_id],
   )
-  // It works again: what waits for a later attempt need not.
+  // The destination works again, so deliveries that wait for a later attempt are sent now.
   if (before.failures > 0)
     await tx.count(
       `update event_deliveries set next_at = now() where destination_id = $1 and status = 'pending' and head and attempts > 0
@@ -180,7 +183,7 @@ export async function noteDelivered(tx: Tx, at: At, attempt: Attempt): Promise<v
     )
 }
 
-/** Given up for good. */
+/** Ends the delivery permanently as failed. */
 export async function noteGivenUp(tx: Tx, at: At, attempt: Attempt): Promise<{ anySuccess: boolean } | undefined> {
   if (!(await lockDestination(tx, at)) || !(await end(tx, at, 'failed', attempt))) return undefined
   return tx.maybe<{ anySuccess: boolean }>(

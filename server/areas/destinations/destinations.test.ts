@@ -38,10 +38,12 @@ const answering =
   (_request, response) =>
     response.writeHead(status, headers).end(body)
 
-/** The next attempt comes when the test says so, also on a machine that is busy for longer than the first pause. */
+/**
+ * Delays the next attempt until the test requests it, also on a machine that is busy for longer than the first pause.
+ */
 const NOT_SOON = { 'retry-after': '90' }
 
-/** Each destination has a path of its own, so that tests do not see each other's events. */
+/** Each destination has its own path, so that tests do not see each other's events. */
 let paths = 0
 async function make(person: TestPerson, more: object = {}): Promise<Answer['body'] & { path: string }> {
   const path = `/events-${++paths}`
@@ -94,7 +96,7 @@ async function share(workflow: string, ...people: TestPerson[]): Promise<void> {
 const get = async (person: TestPerson, id: string) => (await person.call('GET', `/api/event-destinations/${id}`)).body
 const deliveries = async (person: TestPerson, id: string) =>
   (await person.call('GET', `/api/event-destinations/${id}/deliveries`)).body.items
-/** What waits for its next attempt is due now. */
+/** Makes all pending deliveries due now. */
 async function hurry(destination: string): Promise<void> {
   const id = fromWire('dest', destination)
   await service.sql('update event_destinations set blocked_until = null where destination_id = $1', [id])
@@ -105,7 +107,7 @@ async function hurry(destination: string): Promise<void> {
 }
 
 describe('a destination', () => {
-  test('is sent signed events of executions, in order, with what happened', async () => {
+  test('receives signed events of executions in order, with their data', async () => {
     const { path, secret, destination_id } = await make(world.member)
     const workflow = await save(world.member)
     const execution = await run(world.member, workflow)
@@ -124,7 +126,7 @@ describe('a destination', () => {
       const rows = await deliveries(world.member, destination_id)
       return rows.length === 2 && rows.every(({ status }: Answer['body']) => status === 'delivered') && rows
     }, 'both deliveries')
-    // Both may be of one millisecond, and then either is listed first.
+    // Both events may have the same millisecond. Then either of them is listed first.
     const ofType = (type: string): Answer['body'] => done.find((row: Answer['body']) => row.type === type)
     expect(ofType('execution.succeeded')).toMatchObject({ attempts: 1, answer_status: 204, problem: null })
     expect(seenAt(path).map(({ headers }) => headers['webhook-id'])).toEqual([
@@ -134,7 +136,7 @@ describe('a destination', () => {
     expect(await get(world.member, destination_id)).toMatchObject({ enabled: true, pending: 0, failures: 0 })
   })
 
-  test('gives its secret once, sealed at rest, and rotates it with an overlap', async () => {
+  test('shows its secret once, stores it sealed, and rotates it with an overlap', async () => {
     const { path, secret, destination_id } = await make(world.member)
     expect(secret).toMatch(/^whsec_/)
     expect(await get(world.member, destination_id)).not.toHaveProperty('secret')
@@ -160,7 +162,7 @@ describe('a destination', () => {
     expect(() => new Webhook(secret).verify(second!.body, second!.headers as Record<string, string>)).toThrow()
   })
 
-  test('with a workflow is sent events of that one alone', async () => {
+  test('with a workflow receives only events of that workflow', async () => {
     const [mine, another] = [await save(world.member), await save(world.member)]
     const { path } = await make(world.member, { workflow_id: mine })
     const everything = await make(world.member)
@@ -171,7 +173,7 @@ describe('a destination', () => {
     expect(seenAt(path).map(({ message }) => message.data.execution_id)).toEqual([execution, execution])
   })
 
-  test('hears of approvals, with who voted', async () => {
+  test('receives events of approvals', async () => {
     const { path } = await make(world.owner, { event_types: ['approval.*', 'execution.waiting'] })
     const workflow = await save(world.owner, gate)
     const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run`, { body: { input: {} } })
@@ -180,7 +182,7 @@ describe('a destination', () => {
     await arrived(path, 'execution.waiting')
   })
 
-  test('is refused where it can never work, or leads to what the caller may not see', async () => {
+  test('is refused if it can never work, or references what the caller may not see', async () => {
     const strangers = await save(world.stranger)
     const hidden = await save(world.owner)
     const bodies: [object, number, string][] = [
@@ -205,7 +207,7 @@ describe('a destination', () => {
     expect((await world.member.call('GET', '/api/event-destinations')).body.items).toEqual([])
   })
 
-  test('is one of twenty at most, unless the plan says otherwise', async () => {
+  test('is limited to twenty per workspace, unless the plan sets another limit', async () => {
     const body = { url: 'https://example.com/', event_types: ['job.*'] }
     const made = await Promise.all(
       Array.from({ length: 22 }, () => world.owner.call('POST', '/api/event-destinations', { body })),
@@ -223,7 +225,7 @@ describe('a destination', () => {
         plan,
         event_destinations === undefined ? {} : { event_destinations },
       ])
-      // Asking for the usage makes this server read the plan again.
+      // Reading the usage makes this server reload the plan.
       const { quotas } = (await world.owner.call('GET', '/api/payments/usage')).body
       return quotas.find(({ quota }: { quota: string }) => quota === 'event_destinations')
     }
@@ -236,7 +238,7 @@ describe('a destination', () => {
     await service.sql('delete from plans where plan_id = $1', [plan])
   })
 
-  test('is tried out at once, whatever the receiver says', async () => {
+  test('can be tested at once, with any answer of the receiver', async () => {
     const { path, secret, destination_id } = await make(world.member)
     const test = () => world.member.call('POST', `/api/event-destinations/${destination_id}/test`)
     expect((await test()).body).toMatchObject({ ok: true, answer_status: 204 })
@@ -258,7 +260,7 @@ describe('a destination', () => {
     expect((await get(world.member, destination_id)).pending).toBe(0)
   })
 
-  test('applies a credential to its deliveries, and masks what the receiver repeats', async () => {
+  test('applies a credential to its deliveries, and masks the secret in the receiver’s answer', async () => {
     const token = 'tok-for-the-receiver-42'
     const credential = await world.member.call('POST', '/api/credentials', {
       body: { name: 'Receiver', kind: 'bearer', hosts: [receiver.host], secrets: { token } },
@@ -273,7 +275,7 @@ describe('a destination', () => {
       return rows.every(({ status }: Answer['body']) => status === 'delivered') && rows.length === 2 && rows
     }, 'the deliveries')
     expect(row.answer_text).toBe('thanks for Bearer •••')
-    // Without it nothing is sent at all.
+    // Without the credential nothing is sent.
     await world.member.call('DELETE', `/api/credentials/${credential.body.credential_id}`)
     const before = seenAt(path).length
     await run(world.member, await save(world.member))
@@ -286,8 +288,8 @@ describe('a destination', () => {
   })
 })
 
-describe('what is not taken', () => {
-  test('is sent again with the same id, and holds back the later events of its execution alone', async () => {
+describe('a delivery', () => {
+  test('that is refused is sent again with the same id, and delays only the later events of its execution', async () => {
     const { path, destination_id } = await make(world.member)
     const workflow = await save(world.member)
     let refuse = true
@@ -333,7 +335,7 @@ describe('what is not taken', () => {
     expect(new Set(ofFirst.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
   })
 
-  test('is tried for three days; then the destination is off and its owner told, and once on again it goes on', async () => {
+  test('that is refused for three days disables the destination and notifies its owner; it continues once enabled again', async () => {
     const { path, destination_id } = await make(world.member)
     receiver.answer = answering(500, NOT_SOON)
     await run(world.member, await save(world.member))
@@ -356,7 +358,7 @@ describe('what is not taken', () => {
       return body.items.find(({ kind }: Answer['body']) => kind === 'destination.switched_off')
     }, 'the notification')
     expect(told).toMatchObject({ link: `/destinations/${destination_id}` })
-    // What happens meanwhile is not kept for it, once it has left the outbox; what waited is.
+    // Events in the meantime are not kept for the destination after they left the outbox. Pending deliveries are kept.
     receiver.answer = taken
     await run(world.member, await save(world.member))
     const outbox = () => service.sql('select from event_outbox where workspace_id = $1', [world.workspace.uuid])
@@ -370,7 +372,7 @@ describe('what is not taken', () => {
     expect(typesAt(path).filter((type) => type === 'execution.succeeded')).toHaveLength(1)
   })
 
-  test('one event that is never taken does not stop the others', async () => {
+  test('that is always refused does not stop the others', async () => {
     const { destination_id } = await make(world.member)
     let bad = ''
     receiver.answer = (request, response) => {
@@ -395,7 +397,7 @@ describe('what is not taken', () => {
     expect(await get(world.member, destination_id)).toMatchObject({ enabled: true })
   })
 
-  test('410 switches the destination off at once', async () => {
+  test('that is answered with 410 disables the destination at once', async () => {
     const { destination_id } = await make(world.member)
     receiver.answer = answering(410)
     await run(world.member, await save(world.member))
@@ -405,7 +407,7 @@ describe('what is not taken', () => {
     )
   })
 
-  test('is sent once more when asked, with the same id', async () => {
+  test('is sent again on request, with the same id', async () => {
     const { path, destination_id } = await make(world.member)
     await run(world.member, await save(world.member))
     const [sent] = await arrived(path, 'execution.succeeded')
@@ -429,7 +431,7 @@ describe('what is not taken', () => {
     expect(off.status).toBe(409)
   })
 
-  test('is counted once where it is asked for twice at once', async () => {
+  test('is counted once if it is requested twice at the same time', async () => {
     const { path, destination_id } = await make(world.member)
     await run(world.member, await save(world.member))
     const [first] = await arrived(path, 'execution.succeeded')
@@ -450,8 +452,8 @@ describe('what is not taken', () => {
   })
 })
 
-describe('a destination acts for its owner', () => {
-  test('and is sent only what they may see', async () => {
+describe('a destination that acts for its owner', () => {
+  test('receives only events that its owner may see', async () => {
     const mine = await make(world.member)
     const owners = await make(world.owner)
     const hidden = await run(world.owner, await save(world.owner))
@@ -462,7 +464,7 @@ describe('a destination acts for its owner', () => {
     expect(new Set(seenAt(owners.path).map(({ message }) => message.data.execution_id))).toEqual(new Set([hidden]))
   })
 
-  test('what they may no longer see when it is sent stays here', async () => {
+  test('does not receive events that its owner may no longer see when they are sent', async () => {
     const workflow = await save(world.owner)
     await share(workflow, world.member)
     const { path, destination_id } = await make(world.member)
@@ -481,7 +483,7 @@ describe('a destination acts for its owner', () => {
     })
   })
 
-  test('goes on while they see the workflow through a team', async () => {
+  test('continues while its owner sees the workflow through a team', async () => {
     const colleague = await makePerson(service)
     await join(service, world.workspace, colleague, 'member')
     const workflow = await save(world.owner)
@@ -503,7 +505,7 @@ describe('a destination acts for its owner', () => {
     expect(await get(colleague, destination_id)).toMatchObject({ enabled: false, off_reason: 'no_access' })
   })
 
-  test('stops when they leave the workspace or lose the workflow, and says why', async () => {
+  test('stops when its owner leaves the workspace or loses the workflow, and shows the reason', async () => {
     const leaver = await makePerson(service)
     await join(service, world.workspace, leaver, 'member')
     const workflow = await save(world.owner)
@@ -525,14 +527,14 @@ describe('a destination acts for its owner', () => {
       const { body } = await world.owner.call('GET', '/api/notifications')
       return body.items.some(({ data }: Answer['body']) => data?.destination_id === wide.destination_id)
     }, 'the owner of the workspace to be told')
-    // Anyone who switches it on answers for it.
+    // The person who enables the destination becomes its owner.
     const taken = await world.owner.call('PATCH', `/api/event-destinations/${wide.destination_id}`, {
       body: { enabled: true },
     })
     expect(taken.body).toMatchObject({ enabled: true, owner_id: world.owner.id })
   })
 
-  test('an owner of the workspace who leads it elsewhere sees their own, not what its maker saw', async () => {
+  test('belongs to the workspace owner who changes its address, and receives only what they may see', async () => {
     const { path, destination_id } = await make(world.member)
     const stolen = '/stolen-by-the-owner'
     const changed = await world.owner.call('PATCH', `/api/event-destinations/${destination_id}`, {
@@ -549,8 +551,8 @@ describe('a destination acts for its owner', () => {
   })
 })
 
-describe('other events', () => {
-  test('the audit log is streamed to owners as it is written, without executions', async () => {
+describe('events of other kinds', () => {
+  test('include the audit log for owners as it is written, without executions', async () => {
     const { path, destination_id } = await make(world.owner, { event_types: ['audit.*'] })
     const made = await world.member.call('POST', '/api/teams', { body: { name: 'Audited' } })
     const entry = await until(async () => {
@@ -568,7 +570,7 @@ describe('other events', () => {
     })
     const { body: log } = await world.owner.call('GET', '/api/audit-log?action=team.created')
     expect(log.items[0].entry_id).toBe(entry.data.entry_id)
-    // What was never written is never sent.
+    // An entry that was never written is never sent.
     await world.member.call('POST', '/api/teams', { body: { name: '' } })
     await run(world.owner, await save(world.owner))
     const next = await world.member.call('POST', '/api/teams', { body: { name: 'Next' } })
@@ -580,7 +582,7 @@ describe('other events', () => {
     expect(created).toHaveLength(2)
     expect(typesAt(path).every((type) => type === 'audit.recorded')).toBe(true)
     await until(async () => (await get(world.owner, destination_id)).pending === 0, 'everything to be sent')
-    // Somebody who is an owner no more hears nothing more.
+    // A person who is no longer an owner receives nothing more.
     await join(service, world.workspace, world.member, 'owner')
     await join(service, world.workspace, world.owner, 'member')
     const before = seenAt(path).length
@@ -590,7 +592,7 @@ describe('other events', () => {
     expect(seenAt(path)).toHaveLength(before)
   })
 
-  test('jobs say when they run, to those who may see them', async () => {
+  test('include the runs of jobs, for people who may see them', async () => {
     const mine = await make(world.member, { event_types: ['job.*'] })
     const others = await make(world.owner, { event_types: ['job.*'] })
     const job = await makeJob(world.member, {
@@ -604,7 +606,7 @@ describe('other events', () => {
     expect(seenAt(others.path)).toEqual([])
   })
 
-  test('executions of a suite leave none', async () => {
+  test('include no executions of a suite', async () => {
     const { path } = await make(world.member)
     const workflow = await save(world.member)
     const suite = await world.member.call('POST', `/api/workflows/${workflow}/suites`, {
@@ -628,7 +630,7 @@ describe('other events', () => {
 })
 
 describe('docs/events.md', () => {
-  test('its examples have the shape of what is sent, and it names every type', async () => {
+  test('has examples in the shape of the sent events, and names every type', async () => {
     const text = await readFile(new URL('../../../docs/events.md', import.meta.url), 'utf8')
     for (const type of Object.keys(eventTypes)) expect(text).toContain(`\`${type}\``)
     const examples = [...text.matchAll(/^```json event\n([\s\S]*?)^```/gm)].map(([, json]) => JSON.parse(json!))
@@ -656,7 +658,7 @@ describe('docs/events.md', () => {
 })
 
 describe('fairness', () => {
-  test('a receiver that never answers holds back nobody else', async () => {
+  test('a receiver that never answers does not delay other destinations', async () => {
     const held: (() => void)[] = []
     const slow = await make(world.member)
     const quick = await make(world.member)
@@ -668,7 +670,7 @@ describe('fairness', () => {
     const workflow = await save(world.member)
     for (let n = 0; n < 5; n += 1) await run(world.member, workflow)
     await until(async () => held.length === 5, 'five deliveries under way')
-    // Seven more are due at the same moment.
+    // Seven more deliveries are due at the same moment.
     const block = (until: string) =>
       service.sql('update event_destinations set blocked_until = $2 where destination_id = $1', [
         fromWire('dest', slow.destination_id),

@@ -18,8 +18,8 @@ import { ANSWER_WITHIN_S, type Outcome, type SendParts, sendDelivery } from './s
 import { switchOff } from './store.ts'
 import { tellSwitchedOff } from './telling.ts'
 
-// Empties the outbox into deliveries and sends those that are due. Any process may do either; what one of them had taken when it
-// died is taken up again by another once the lease is over, with the same id.
+// Turns the outbox into deliveries and sends those that are due. Any process may do either. If a process dies, another
+// process sends its deliveries again after the lease has expired, with the same id.
 
 const LOOK_EVERY = 2 * SECOND
 const BUSY_LOOK_EVERY = 50
@@ -27,12 +27,12 @@ const CHECK_EVERY = 10 * SECOND
 const LEASE_S = 4 * ANSWER_WITHIN_S
 
 const MAX_AT_ONCE = 128
-/** One receiver that takes its time holds back nobody else. */
+/** A slow receiver must not delay other destinations. */
 const MAX_PER_DESTINATION = 8
 const MAX_PER_WORKSPACE = 24
 const FAN_OUT_OF_ONE = 200
 const FAN_OUT = 2_000
-/** More that a receiver has not taken, and the destination is switched off. */
+/** The maximum number of pending deliveries of a destination. With more, the destination is disabled. */
 export const MAX_PENDING = 100_000
 
 export type DispatcherOptions = SendParts & { db: Database; log: Logger }
@@ -101,14 +101,14 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
         return noteFailed(tx, of, outcome, { pauseS, blockS: blockAfter })
       }
       const noted = await noteGivenUp(tx, of, outcome)
-      // One event that a receiver never takes does not stop the others.
+      // One event that a receiver always refuses does not stop the others.
       if (outcome.gone || noted?.anySuccess === false)
         await switchOff(tx, of.workspace_id, of.destination_id, outcome.gone ? 'gone' : 'failing')
     })
     if (outcome.gone || isGivenUp(event)) checkedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** What must stop is stopped, and its owner told. */
+  /** Disables the destinations that must stop, and notifies their owners. */
   async function check(): Promise<void> {
     if (performance.now() - checkedAt < untilNextLook(CHECK_EVERY)) return
     checkedAt = performance.now()
@@ -134,7 +134,7 @@ export function makeEventDispatcher(options: DispatcherOptions): Omit<Looking, '
 
   return {
     start: looking.start,
-    /** What is under way is given up; it is sent again by another process, with the same id. */
+    /** Aborts the running deliveries. Another process sends them again, with the same id. */
     async stop(): Promise<void> {
       stopping.abort()
       await looking.stop()

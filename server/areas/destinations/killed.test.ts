@@ -8,12 +8,12 @@ import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Programs are killed outright while events are being sent, and the receiver goes away and comes back. Nothing is lost; what comes
-// twice has the same id; the events of an execution come in their order.
+// Programs are killed while events are being sent, and the receiver is unavailable for a time. Nothing is lost, a
+// repeated event has the same id, and the events of an execution arrive in order.
 
 const KILLS = isWhole ? 2 : 1
 const PER_ROUND = 15
-/** A program takes seconds to start, and many more on a busy machine. */
+/** A program takes seconds to start, and much longer on a busy machine. */
 const PATIENCE = 180_000
 
 let service: Service
@@ -39,7 +39,7 @@ const start = async (): Promise<void> => {
 
 beforeAll(async () => {
   receiver = await startVendor()
-  // Only its database and its people: a process that sends nothing.
+  // Provides only the database and the people. This process sends no events.
   service = await startService({ role: 'api', env: { HEDDLE_ALLOW_TARGETS: receiver.host } })
   directory = await makeTemporaryDirectory()
   world = await makeWorld(service)
@@ -52,14 +52,16 @@ afterAll(async () => {
   await receiver?.stop()
 })
 
-/** Leases of the dead and pauses are over now: what is tested is that everything is sent, not how long that takes. */
+/**
+ * Ends the leases of killed programs and all pauses. The test checks that everything is sent, not how long it takes.
+ */
 const hurry = async (): Promise<void> => {
   await service.sql(`update event_deliveries set next_at = now() where status = 'pending' and next_at > now()`)
   await service.sql('update event_destinations set blocked_until = null where blocked_until is not null')
 }
 
 test(
-  'nothing is lost, nothing out of order, and the same event always has the same id',
+  'no event is lost or out of order, and a repeated event has the same id',
   async () => {
     const { owner } = world
     const made = await owner.call('POST', '/api/event-destinations', {
@@ -76,7 +78,7 @@ test(
     let killed: Promise<unknown> | undefined
     receiver.answer = (_request, response) => {
       sinceKill += 1
-      // The program dies while the receiver has the event and has not answered yet.
+      // The program is killed after the receiver got the event and before it answers.
       if (sinceKill === 10 && killed === undefined) killed = program.stop('SIGKILL')
       if (away) response.destroy()
       else response.writeHead(204).end()
@@ -114,7 +116,7 @@ test(
       )
       away = round === 0
       await start()
-      // The receiver is away for the first events of the new program.
+      // The receiver is unavailable for the first events of the new program.
       if (away)
         await until(
           async () => {
@@ -160,7 +162,7 @@ test(
     expect(firsts.size).toBe(journal.length)
     expect(ids.size).toBe(journal.reduce((sum, { types }) => sum + types.length, 0))
     for (const seqs of firsts.values()) expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
-    // The kills were in the middle of something: some events came twice.
+    // The programs were killed while they were sending, so some events arrived twice.
     expect(receiver.seen.length).toBeGreaterThan(ids.size)
   },
   2 * PATIENCE,

@@ -5,7 +5,7 @@ import type { EventMessage } from './schema.ts'
 
 const wireOrNull = (prefix: 'wf' | 'wfv' | 'usr', id: string | null): string | null => id && toWire(prefix, id)
 
-/** What every event of an execution says, whatever happened to it. */
+/** Returns the data that every event of an execution has. */
 function executionFacts(event: Loaded, baseUrl: string): JsonObject {
   const id = toWire('exe', event.execution_id!)
   return {
@@ -20,7 +20,7 @@ function executionFacts(event: Loaded, baseUrl: string): JsonObject {
   }
 }
 
-/** The journal names what is in the blob store; outside nobody can read it there. */
+/** Removes the reference to the blob store, which receivers cannot read. */
 function detailsOf(data: JsonObject | null): JsonObject {
   if (data === null) return { omitted: true }
   if (data.blob === undefined) return data

@@ -1,6 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from '#platform/clock'
 
-// How long a delivery that failed waits. Attempts are spread over three days, and no two destinations try in the same moment.
+// The pause after a failed delivery. Attempts are spread over three days, and jitter keeps destinations from retrying
+// at the same moment.
 
 const PAUSES_S = [
   5 * SECOND,
@@ -16,19 +17,22 @@ const PAUSES_S = [
 const JITTER = 0.2
 export const GIVE_UP_AFTER_S = (3 * DAY) / SECOND
 
-/** After this number of failures in a row the whole destination pauses: a receiver that is away is asked by a few deliveries, not by all. */
+/**
+ * The number of failures in a row after which the whole destination pauses, so that only a few deliveries try an
+ * unavailable receiver.
+ */
 const FAILURES_TO_BLOCK = 5
 const MAX_BLOCK_S = (10 * MINUTE) / SECOND
 
 const jittered = (seconds: number, random: () => number): number => seconds * (1 + JITTER * random())
 
-/** After the attempt with this number, from 1. */
+/** Returns the pause in seconds after this attempt, counted from 1. */
 export function pauseAfter(attempt: number, retryAfterS: number | null = null, random = Math.random): number {
   const usual = PAUSES_S[Math.min(attempt, PAUSES_S.length) - 1]!
   return jittered(Math.max(usual, retryAfterS ?? 0), random)
 }
 
-/** How long nothing is sent to the destination, by the number of failures in a row. */
+/** Returns for how many seconds nothing is sent to the destination, by the number of failures in a row. */
 export function blockAfter(failures: number, random = Math.random): number {
   if (failures < FAILURES_TO_BLOCK) return 0
   const step = Math.min(failures - FAILURES_TO_BLOCK, PAUSES_S.length - 1)

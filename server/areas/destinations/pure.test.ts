@@ -11,7 +11,7 @@ import { newSigningSecret, signDelivery } from './sign.ts'
 describe('a signature', () => {
   const body = '{"type":"execution.failed","data":{"name":"Ünïcode"}}'
 
-  test('is the one of the specification, computed by hand', () => {
+  test('is the signature of the specification, computed by hand', () => {
     const secret = `whsec_${Buffer.from('a key of the test').toString('base64')}`
     const headers = signDelivery([secret], 'dlv_1', new Date(1_700_000_000_500), body)
     const expected = createHmac('sha256', 'a key of the test').update(`dlv_1.1700000000.${body}`).digest('base64')
@@ -22,7 +22,7 @@ describe('a signature', () => {
     })
   })
 
-  test('of two secrets is accepted by a receiver that knows either, and by no other', () => {
+  test('with two secrets is accepted by a receiver that knows either of them, and by no other', () => {
     const [old, fresh] = [newSigningSecret(), newSigningSecret()]
     const headers = signDelivery([fresh, old], 'dlv_1', new Date(), body)
     for (const secret of [old, fresh]) {
@@ -43,7 +43,7 @@ describe('a signature', () => {
 describe('pauses', () => {
   const still = () => 0
 
-  test('grow, with jitter on top, and obey Retry-After', () => {
+  test('grow, with jitter added, and respect Retry-After', () => {
     const pauses = Array.from({ length: 12 }, (_, at) => pauseAfter(at + 1, null, still))
     expect(pauses.slice(0, 3)).toEqual([5, 30, 120])
     expect(pauses.toSorted((a, b) => a - b)).toEqual(pauses)
@@ -52,14 +52,14 @@ describe('pauses', () => {
     expect(pauseAfter(9, 90, still)).toBe(8 * 3600)
   })
 
-  test('leave at least a dozen attempts within the three days', () => {
+  test('allow at least a dozen attempts within the three days', () => {
     let spent = 0
     let attempts = 1
     for (; spent < GIVE_UP_AFTER_S; attempts += 1) spent += pauseAfter(attempts, null, () => 1)
     expect(attempts).toBeGreaterThanOrEqual(12)
   })
 
-  test('of a whole destination begin with the fifth failure in a row and end within ten minutes', () => {
+  test('of a whole destination start with the fifth failure in a row and end within ten minutes', () => {
     expect([1, 4, 5, 6, 7, 50].map((failures) => blockAfter(failures, still))).toEqual([0, 0, 5, 30, 120, 600])
   })
 })
@@ -86,7 +86,7 @@ describe('a message', () => {
     ['large ones are left out', { results: 'x'.repeat(MAX_DATA_BYTES) }, { omitted: true }],
     ['what is in the blob store is not named', { blob: { key: 'k' } }, { omitted: true }],
     ['a journal that is gone leaves the facts', null, { omitted: true }],
-  ])('%s', (_what, data, expected) => {
+  ])('is built correctly: %s', (_what, data, expected) => {
     const message = messageOf(event(data as Loaded['data']), 'https://heddle.example')
     expect(message.data).toMatchObject({ seq: 7, ...expected })
     expect(message.data).not.toHaveProperty('blob')

@@ -2,8 +2,9 @@ import type { OnMemberRemoved } from '#areas/workspaces/member-removal'
 import type { StandingIn } from '#platform/access/check'
 import { findDestination, switchOffOwnedBy } from './store.ts'
 
-// A destination belongs to the person it acts for. Owners of the workspace may look at any, change it, which makes it theirs, and
-// delete it; what was delivered they see only of their own, since it names executions that may be hidden from them.
+// A destination belongs to the person for whom it acts. Owners of the workspace may see any destination, delete it, and
+// change it, which makes it their own. They see only the deliveries of their own destinations, because deliveries name
+// executions that may be hidden from them.
 
 export const standingInDestination: StandingIn = async (ctx, destinationId) => {
   if (ctx.maybeWorkspace === null) return undefined
@@ -20,7 +21,7 @@ export const standingInOwnedDestination: StandingIn = async (ctx, destinationId)
   return standing === 'visible' ? 'owner' : standing
 }
 
-/** In the transaction in which a person leaves: nothing more is sent in their name. */
+/** Runs in the transaction in which a person leaves. Nothing more is sent in their name. */
 export const stopDestinationsOf: OnMemberRemoved = async (tx, { workspaceId, userId }) => {
   await switchOffOwnedBy(tx, workspaceId, userId)
 }

@@ -65,7 +65,7 @@ export const DestinationPatch = z
   .meta({ id: 'EventDestinationPatch' })
 export type DestinationPatch = z.output<typeof DestinationPatch>
 
-/** Shown when it is made, and never again. */
+/** The secret is shown when it is created, and never again. */
 const secret = z.string().describe('Signs each delivery (Standard Webhooks); shown only now')
 
 export const CreatedDestination = Destination.extend({ secret }).meta({ id: 'CreatedEventDestination' })
@@ -131,6 +131,6 @@ export const DestinationTest = z
   .meta({ id: 'EventDestinationTest' })
 export type DestinationTest = z.input<typeof DestinationTest>
 
-/** What a receiver gets. */
+/** The message that a receiver gets. */
 export const EventMessage = z.object({ type: z.string(), timestamp: z.string(), data: jsonObject() })
 export type EventMessage = z.output<typeof EventMessage>

@@ -9,10 +9,10 @@ import type { Attempt, Loaded } from './deliveries-store.ts'
 import { messageOf } from './message.ts'
 import { openSigningSecret, signDelivery } from './sign.ts'
 
-// One attempt of one delivery: signed, through the guarded client, bounded in time and size, and never redirected.
+// One attempt of one delivery: signed, sent through the guarded client, limited in time and size, and never redirected.
 
 export const ANSWER_WITHIN_S = 15
-/** The answer is read so far and masked; the beginning of it is kept. */
+/** The maximum size of the answer that is read and masked. Only its start is stored. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_KEPT = 1_000
 const GONE = 410
@@ -30,7 +30,7 @@ export type SendParts = {
 }
 
 export type Outcome = Attempt & {
-  /** The receiver says that it will never take events again. */
+  /** True if the receiver says that it will never accept events again. */
   gone: boolean
   retryAfterS: number | null
 }

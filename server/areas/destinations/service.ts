@@ -19,11 +19,11 @@ export type ById = { destination_id: string }
 export type DestinationParts = {
   vault: Vault
   outgoing: Pick<Outgoing, 'checkLiteral' | 'isExempt'>
-  /** Refuses one more where the plan of the workspace allows no more. */
+  /** Throws if the plan of the workspace allows no more destinations. */
   checkDestinations(tx: Tx, workspaceId: string): Promise<void>
 }
 
-/** How long the previous secret signs beside the new one. */
+/** The time in which both the previous and the new secret sign. */
 const OVERLAP_HOURS = 24
 
 const view = (row: store.DestinationRow): Destination => ({
@@ -71,7 +71,7 @@ export async function updateDestination(
   { destination_id, ...patch }: ById & DestinationPatch,
 ): Promise<Destination> {
   const { workspace_id } = ctx.workspace
-  // Locked, so that a delivery that ends meanwhile is not forgotten.
+  // Locks the destination, so that a delivery that ends in the meantime is not lost.
   await store.lockSecret(ctx.tx, workspace_id, destination_id)
   const present = await getDestination(ctx, { destination_id })
   const wanted = {
@@ -81,7 +81,7 @@ export async function updateDestination(
     credential_id: patch.credential_id === undefined ? present.credential_id : patch.credential_id,
     enabled: patch.enabled ?? present.enabled,
   }
-  // It acts for the caller from now on: all of it is checked, not only what changes.
+  // From now on the destination acts for the caller. So everything is checked, not only the changes.
   if (wanted.enabled) await checkWanted(parts, ctx, wanted)
   await store.updateDestination(ctx.tx, workspace_id, destination_id, { ...wanted, owner_id: ctx.person.user_id })
   if (wanted.enabled) await watch(ctx, wanted.event_types)
@@ -95,7 +95,10 @@ export async function deleteDestination(ctx: Context, { destination_id }: ById):
   await audit(ctx, destination_id, 'destination.deleted')
 }
 
-/** Both secrets sign for a day, so that the receiver can change to the new one without losing a delivery. */
+/**
+ * Rotates the secret. Both secrets sign for a day, so that the receiver can switch to the new one without losing a
+ * delivery.
+ */
 export async function rotateDestinationSecret(parts: DestinationParts, ctx: Context, { destination_id }: ById) {
   const { workspace_id } = ctx.workspace
   const of = { workspace_id, destination_id }
@@ -156,7 +159,7 @@ async function checkWanted(parts: DestinationParts, ctx: Context, wanted: Wanted
     throw unknownReference('/credential_id')
 }
 
-/** Names are looked up with each delivery; here only what can never work is refused. */
+/** Host names are resolved with each delivery. Here only addresses that can never work are refused. */
 function checkAddress({ outgoing }: DestinationParts, text: string): void {
   const refused = (message: string) => invalid([{ path: '/url', message }])
   if (!URL.canParse(text)) throw refused('must be an address such as https://example.com/events')
@@ -172,11 +175,11 @@ function checkAddress({ outgoing }: DestinationParts, text: string): void {
   }
 }
 
-/** From the commit of this on, what happens in the workspace is kept for its destinations. */
+/** After this commit, the events of the workspace are kept for its destinations. */
 const watch = (ctx: Context, types: string[]): Promise<unknown> =>
   store.watchWorkspace(ctx.tx, ctx.workspace.workspace_id, types.some(isOfExecutions))
 
-/** The host alone: a path may hold a token. */
+/** Returns only the host, because the path may contain a token. */
 const describe = ({ url, event_types }: Wanted) => ({ host: new URL(url).host, event_types })
 
 const audit = (

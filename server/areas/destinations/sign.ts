@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Vault } from '#platform/secrets'
 
-// Signatures as https://www.standardwebhooks.com says: HMAC-SHA256 over id, time and body. After a rotation there are two of them,
-// and a receiver accepts the delivery where either is right.
+// Signatures as specified by https://www.standardwebhooks.com: HMAC-SHA256 over id, time and body. After a rotation
+// there are two signatures, and a receiver accepts the delivery if either is valid.
 
 const PREFIX = 'whsec_'
 const BYTES = 32

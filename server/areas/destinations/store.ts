@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Destination, destinationList, type OffReason } from './schema.ts'
 
-/** What people see; never what is sealed. */
+/** The columns that people may see, without sealed values. */
 const columns = `d.destination_id, d.url, d.event_types, d.workflow_id, d.credential_id, d.owner_id, d.enabled, d.off_reason, d.off_at,
   d.pending, d.failures, d.last_success_at, d.last_failure_at,
   case when d.previous_secret_until > now() then d.previous_secret_until end as previous_secret_until, d.created_at, d.updated_at`
@@ -19,7 +19,7 @@ export const findDestination = (
     [workspaceId, destinationId],
   )
 
-/** `ownerId` null: all of the workspace. */
+/** Lists the destinations of an owner. If `ownerId` is null, lists all of the workspace. */
 export const listDestinations = (tx: Tx, workspaceId: string, ownerId: string | null, asked: ListInput) =>
   readList<DestinationRow>(tx, destinationList, asked, {
     sql: `select ${columns} from event_destinations d where d.workspace_id = $1 and ($2::uuid is null or d.owner_id = $2)`,
@@ -54,7 +54,10 @@ export const insertDestination = (
     ],
   )
 
-/** Anyone who changes it answers for it from then on. One that is switched on begins with a clean record. */
+/**
+ * Updates the destination. The person who changes it becomes its owner. A destination that is enabled, or gets
+ * another address, starts with no failures.
+ */
 export const updateDestination = (
   tx: Tx,
   workspaceId: string,
@@ -133,7 +136,7 @@ export const switchOffOwnedBy = (tx: Tx, workspaceId: string, ownerId: string): 
     [workspaceId, ownerId],
   )
 
-/** Marks it as told; undefined where somebody else has. */
+/** Marks the owner as notified. Undefined if another process has done so. */
 export const takeUntold = (
   tx: Tx,
   workspaceId: string,
@@ -145,7 +148,7 @@ export const takeUntold = (
     [workspaceId, destinationId],
   )
 
-/** Its owner where they are still here, else the owners of the workspace. */
+/** Returns the owner if they are still a member, or otherwise the owners of the workspace. */
 export const listToTell = async (tx: Tx, workspaceId: string, ownerId: string | null): Promise<string[]> =>
   (
     await tx.rows<{ user_id: string }>(

@@ -13,7 +13,7 @@ export const offMessages: Record<OffReason, string> = {
   too_many: 'More events wait than are kept. The receiver takes them too slowly.',
 }
 
-/** Once, by whichever process comes first. */
+/** Notifies people once, by the first process that runs this. */
 export async function tellSwitchedOff(tx: Tx, workspaceId: string, destinationId: string): Promise<void> {
   const off = await takeUntold(tx, workspaceId, destinationId)
   if (!off) return

@@ -11,7 +11,10 @@ import * as store from './test-store.ts'
 
 export type TestParts = SendParts & { db: Database }
 
-/** Sends an event of the type `destination.test` at once. Tried once; it stands among the deliveries like the others. */
+/**
+ * Sends an event of the type `destination.test` at once, with a single attempt. It is listed among the other
+ * deliveries.
+ */
 export async function testDestination(
   parts: TestParts,
   ctx: Context,

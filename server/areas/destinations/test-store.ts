@@ -4,7 +4,10 @@ import type { Loaded } from './deliveries-store.ts'
 
 type At = { workspace_id: string; destination_id: string; delivery_id: string }
 
-/** Written as pending and out of everybody's turn, so that only who makes it sends it. Works while the destination is off. */
+/**
+ * Inserts a pending delivery that no dispatcher takes, so that only the caller sends it. Works while the destination
+ * is disabled.
+ */
 export async function insertTest(tx: Tx, at: At, userId: string): Promise<Loaded | undefined> {
   const data = { destination_id: toWire('dest', at.destination_id), sent_by: toWire('usr', userId) }
   const found = await tx.maybe<Loaded>(

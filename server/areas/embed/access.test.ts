@@ -8,7 +8,8 @@ import { makeTemplate, makeToken, makeWorkflow, refund, SITE, visit } from '#tes
 import { makeWorld, type World } from '#test/harness/world'
 import { makeVisitors } from './visitors.ts'
 
-// Who may use a widget: visitor × token × origin. An id of a thread, a conversation or an execution opens nothing.
+// Who may use a widget: the combinations of visitor, token and origin. The id of a thread, conversation or execution
+// alone grants no access.
 
 const service = useService()
 let world: World
@@ -28,7 +29,7 @@ const config = (headers: Record<string, string> = {}, given: string = token, of 
   service().call('GET', `/api/embed/template/${of}/config`, { token: given, headers })
 
 describe('an embed token', () => {
-  test('is for its own template or workflow alone', async () => {
+  test('works only for its own template or workflow', async () => {
     const other = await makeTemplate(world.owner, [workflow])
     const otherToken = (await makeToken(world.owner, `/api/templates/${other}`)).token
     const ofWorkflow = (await makeToken(world.owner, `/api/workflows/${workflow}`)).token
@@ -51,7 +52,7 @@ describe('an embed token', () => {
     expect(inAddress.status).toBe(401)
   })
 
-  test('disabled or deleted is refused within a second, in the middle of a chat', async () => {
+  test('is refused within a second after it is disabled or deleted, even during a chat', async () => {
     const made = await makeToken(world.owner, `/api/templates/${template}`)
     const visitor = await visit(service(), template, made.token)
     const { body } = await visitor.chat('refund')
@@ -67,14 +68,14 @@ describe('an embed token', () => {
     await until(async () => (await visitor.chat('hello', body.thread_id)).status === 401, 'the refusal')
   })
 
-  test('its list shows when it was used and never the secret', async () => {
+  test('appears in the list with the time of its last use and without the secret', async () => {
     await config({ origin: SITE })
     const { body, text } = await world.member.call('GET', `/api/templates/${template}/embed-tokens`)
     expect(body.items.at(-1)).toMatchObject({ token_id: tokenId, allowed_origins: [SITE], template_id: template })
     expect(text).not.toContain(token)
   })
 
-  test('is shown again by itself, to people who may see it', async () => {
+  test('is shown with its secret to people who may see its template', async () => {
     const one = `/api/templates/${template}/embed-tokens/${tokenId}`
     expect((await world.member.call('GET', one)).body).toMatchObject({ token_id: tokenId, token })
     expect((await world.stranger.call('GET', one)).status).toBe(404)
@@ -97,7 +98,7 @@ describe('the origin of a page', () => {
     '*',
   ]
 
-  test('must be on the list of the token, to the letter', async () => {
+  test('must match an entry of the token’s list exactly', async () => {
     expect((await config({ origin: SITE })).status).toBe(200)
     for (const origin of refused) {
       const answer = await config({ origin })
@@ -106,14 +107,14 @@ describe('the origin of a page', () => {
     }
   })
 
-  test('may be absent, unless the token wants one', async () => {
+  test('may be absent, unless the token requires an origin', async () => {
     expect((await config()).status).toBe(200)
     const strict = await makeToken(world.owner, `/api/templates/${template}`, { require_origin: true })
     expect((await config({}, strict.token)).body.code).toBe('origin_refused')
     expect((await config({ origin: SITE }, strict.token)).status).toBe(200)
   })
 
-  test('an empty list lets in the service’s own pages and no others', async () => {
+  test('is accepted only for the service’s own pages if the list is empty', async () => {
     const bare = await makeToken(world.owner, `/api/templates/${template}`, { allowed_origins: [] })
     expect((await config({ origin: service().base }, bare.token)).status).toBe(200)
     expect((await config({ origin: SITE }, bare.token)).status).toBe(403)
@@ -126,7 +127,7 @@ describe('the origin of a page', () => {
     expect(spoofed).toBe(403)
   })
 
-  test('browsers of listed pages may read every answer, refusals too; no cookie and no wildcard', async () => {
+  test('lets browsers of listed pages read every response, including refusals, without cookies or wildcards', async () => {
     const path = `/api/embed/template/${template}/chat`
     const preflight = await service().call('OPTIONS', path, {
       headers: {
@@ -156,7 +157,7 @@ describe('the origin of a page', () => {
     }
   })
 
-  test('a page whose only token was taken away may read that it was', async () => {
+  test('lets a page read the refusal after its only token was deleted', async () => {
     const lone = await makeTemplate(world.owner, [workflow])
     const made = await makeToken(world.owner, `/api/templates/${lone}`)
     await world.owner.call('DELETE', `/api/templates/${lone}/embed-tokens/${made.tokenId}`)
@@ -164,7 +165,7 @@ describe('the origin of a page', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, SITE])
   })
 
-  test('a preflight of any other page is refused, whatever it asks about', async () => {
+  test('causes a refused preflight if it is not listed, for every path', async () => {
     for (const id of [template, toWire('tmpl', newId()), 'nonsense']) {
       const answer = await service().call('OPTIONS', `/api/embed/template/${id}/chat`, {
         headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
@@ -177,7 +178,7 @@ describe('the origin of a page', () => {
 })
 
 describe('a visitor', () => {
-  test('is given a token by the config, or by the first message', async () => {
+  test('receives a token from the config or with the response to the first message', async () => {
     const first = await service().call('POST', `/api/embed/template/${template}/chat`, {
       token,
       body: { message: 'hello' },
@@ -198,7 +199,7 @@ describe('a visitor', () => {
     expect(seen.status).toBe(200)
   })
 
-  test('sees nothing of another visitor: thread, form, execution, question', async () => {
+  test('cannot access a thread, form, execution or question of another visitor', async () => {
     const ada = await visit(service(), template, token)
     const { body } = await ada.chat('refund')
     const thread = body.thread_id
@@ -216,7 +217,7 @@ describe('a visitor', () => {
       call('POST', `/thread/${id}/action`, { body: { action: 'cancel', form_id: body.form.form_id } }),
       call('GET', `/execution/${execution}/status`),
       call('POST', `/executions/${execution}/respond`, { body: { response: 1 } }),
-      // Anyone who may not is told so, whatever they send.
+      // An unauthorized caller is refused before the body is validated.
       call('POST', `/thread/${id}/action`, { body: { nonsense: 1 } }),
       call('POST', `/executions/${execution}/respond`, { body: {} }),
     ]
@@ -226,7 +227,8 @@ describe('a visitor', () => {
     expect(randomly).toEqual(Array(7).fill(404))
     for (const answer of await Promise.all(calls(bob.call)))
       expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])
-    // Her own visitor token with another token of the same template is still hers; with another template’s it is none.
+    // Ada's visitor token also works with another token of the same template. With a token of another template it is
+    // invalid.
     const elsewhere =
       (given: string, of: string): typeof ada.call =>
       (method, path, options = {}) =>
@@ -244,7 +246,7 @@ describe('a visitor', () => {
       ),
     ))
       expect([answer.status, answer.body.code]).toEqual([401, 'visitor_token_required'])
-    // An execution that a person started is not the visitor’s, although the workflow is.
+    // The visitor cannot see an execution that a person started, although it is an execution of the same workflow.
     const run = await world.owner.call('POST', `/api/workflows/${workflow}/run`, {
       body: { input: { order: 1, reason: 'late' } },
     })
@@ -253,7 +255,7 @@ describe('a visitor', () => {
     expect(colleague.status).toBe(404)
   })
 
-  test('with a token that was changed anywhere, signed elsewhere, or has expired is nobody', async () => {
+  test('is not recognized by a token that was altered, signed with another key, or has expired', async () => {
     const visitor = await visit(service(), template, token)
     const { body } = await visitor.chat('hello')
     const read = (visitorToken: string) =>
@@ -276,12 +278,12 @@ describe('a visitor', () => {
       expect((await read(bad)).body.code).toBe('visitor_token_required')
   })
 
-  test('is limited to a few requests a second, no matter who else shares the token', async () => {
+  test('has a rate limit that does not depend on other visitors with the same token', async () => {
     const { startService } = await import('#test/harness/service')
     const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
     try {
       const first = await visit(limited, template, token)
-      // However slow the machine: they ask for more until they have asked too often.
+      // The test repeats the flood until a request is refused, so that it also passes on a slow machine.
       const refused = await until(async () => {
         const flood = await Promise.all(Array.from({ length: 40 }, () => first.call('GET', '/config')))
         return flood.find(({ status }) => status === 429)
@@ -303,8 +305,8 @@ describe('a visitor', () => {
   })
 })
 
-describe('what a widget is told', () => {
-  test('is the config of the template, text as text', async () => {
+describe('the config of a widget', () => {
+  test('contains the settings of the template as plain text', async () => {
     const name = '<script>alert(1)</script>'
     const own = await makeTemplate(world.owner, [workflow], {
       name,
@@ -333,7 +335,7 @@ describe('what a widget is told', () => {
   })
 })
 
-test('a token of one org is none on the host of another', async () => {
+test('a token of one organisation is refused on the host of another organisation', async () => {
   const other = newId()
   await service().sql(`insert into org_hosts (host, org_id) select '127.0.0.1', org_id from orgs`)
   await service().sql(`insert into orgs (org_id, name) values ($1, 'Other')`, [other])
@@ -351,7 +353,7 @@ test('a token of one org is none on the host of another', async () => {
         .once('error', reject)
         .end()
     })
-  // Anyone who knew only one org believes that for two seconds.
+  // The server caches for two seconds that only one organisation exists.
   await until(async () => (await from('unknown.example')) === 404, 'the second org to be noticed')
   expect(await from('127.0.0.1')).toBe(200)
   expect(await from('other.example')).toBe(401)

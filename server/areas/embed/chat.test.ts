@@ -29,7 +29,7 @@ const say = ({ body }: { body: { messages: { text: string }[] } }): string =>
   body.messages.map(({ text }) => text).join('\n')
 
 describe('a conversation without a language model', () => {
-  test('goes from a wish over a form to the result, which stands in the history once', async () => {
+  test('leads from a request through a form to the result, which appears in the history once', async () => {
     const first = await visitor.chat('Hello')
     expect(first.status).toBe(200)
     expect(say(first)).toContain('Welcome to the shop!')
@@ -53,7 +53,7 @@ describe('a conversation without a language model', () => {
     expect(texts.at(-1)).toBe('order: 1042\nreason: damaged')
   })
 
-  test('gathers by words alone, one value after the other', async () => {
+  test('gathers inputs from messages alone, one value after the other', async () => {
     const one = await visitor.chat('2')
     expect(say(one)).toContain('e-mail address')
     const wrong = await visitor.chat('hm?', one.body.thread_id)
@@ -64,7 +64,7 @@ describe('a conversation without a language model', () => {
     expect(execution.body.trigger).toMatchObject({ kind: 'embed', id: expect.stringMatching(/^emb_/) })
   })
 
-  test('starts nothing that it is told not to start, or only asked about', async () => {
+  test('does not start a workflow that the visitor declines or only asks about', async () => {
     const workflow = await makeWorkflow(world.owner, 'Wipe the cache', { nodes: [], edges: [], output: 'wiped' })
     const own = await makeTemplate(world.owner, [workflow])
     const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
@@ -78,7 +78,7 @@ describe('a conversation without a language model', () => {
     expect((await guest.chat('wipe the cache')).body.execution_id).toBeDefined()
   })
 
-  test('takes expressions and markup as the text they are', async () => {
+  test('treats expressions and markup as plain text', async () => {
     for (const text of ['{{1+1}}', '<script>alert(1)</script>', '<%= 7*7 %>', "'; drop table threads; --"]) {
       const { status, body } = await visitor.chat(text)
       expect(status).toBe(200)
@@ -86,7 +86,7 @@ describe('a conversation without a language model', () => {
     }
   })
 
-  test('refuses what is no message, and says where', async () => {
+  test('refuses an invalid message and names the path', async () => {
     for (const message of ['', '  \n ', '\u200b\u2060', 'x'.repeat(8001), 7, null]) {
       const { status, body } = await visitor.call('POST', '/chat', { body: { message } })
       expect([message, status, body.errors[0].path]).toEqual([message, 422, '/message'])
@@ -113,7 +113,7 @@ describe('a form', () => {
   }
   const act = (thread: string, body: object) => visitor.call('POST', `/thread/${thread}/action`, { body })
 
-  test('refuses wrong values with their paths, and stays open', async () => {
+  test('refuses wrong values with their paths and stays open', async () => {
     const { thread, form } = await open()
     const wrong = await act(thread, {
       action: 'submit',
@@ -131,7 +131,7 @@ describe('a form', () => {
     )
   })
 
-  test('is used once: of ten at the same time one starts an execution', async () => {
+  test('can be submitted once: of ten simultaneous submissions, one starts an execution', async () => {
     const { thread, form } = await open()
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -142,14 +142,14 @@ describe('a form', () => {
     expect(answers.filter(({ body }) => body.code === 'form_closed')).toHaveLength(9)
   })
 
-  test('cancelled is closed, and the conversation goes on', async () => {
+  test('is closed when it is cancelled, and the conversation continues', async () => {
     const { thread, form } = await open()
     expect((await act(thread, { action: 'cancel', form_id: form })).status).toBe(200)
     expect((await act(thread, { action: 'submit', form_id: form, values: {} })).body.code).toBe('form_closed')
     expect((await visitor.chat('refund', thread)).body.form.form_id).not.toBe(form)
   })
 
-  test('of a workflow that has another version meanwhile is replaced, with what was filled in', async () => {
+  test('is replaced by a form with the same values if its workflow has a new version', async () => {
     const workflow = await makeWorkflow(world.owner, 'Book a table', refund)
     const own = await makeTemplate(world.owner, [workflow])
     const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
@@ -179,7 +179,7 @@ describe('a form', () => {
     expect((await guest.ended(done.body.execution_id)).body.results).toEqual(values)
   })
 
-  test('of another conversation is unknown in this one', async () => {
+  test('is unknown in another conversation', async () => {
     const { thread } = await open()
     const other = await open()
     const answer = await act(thread, { action: 'cancel', form_id: other.form })
@@ -202,7 +202,7 @@ describe('questions of an execution', () => {
       return body.question ?? undefined
     }, 'the question')
 
-  test('are asked in the conversation, and a message answers', async () => {
+  test('are asked in the conversation and answered by a message', async () => {
     const { guest, thread, execution } = await begin(asking({ type: 'string', enum: ['red', 'green'] }))
     await asked(guest, execution)
     expect((await guest.history(thread)).at(-1)!.text).toBe('Which colour? Choose red or green.')
@@ -212,7 +212,7 @@ describe('questions of an execution', () => {
     expect((await guest.history(thread)).at(-1)!.text).toBe('colour: green')
   })
 
-  test('with several fields are a form', async () => {
+  test('appear as a form if they have several fields', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
     const { guest, thread, execution } = await begin(asking(schema))
     await asked(guest, execution)
@@ -223,7 +223,7 @@ describe('questions of an execution', () => {
     expect((await guest.ended(execution)).body.results).toEqual({ colour: { name: 'teal' } })
   })
 
-  test('each have a form of their own, also where two ask for the same fields', async () => {
+  test('each have a separate form, even if two ask for the same fields', async () => {
     const schema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] }
     const node = (id: string, question: string) => ({ id, type: 'clarification', args: { question, schema } })
     const { guest, thread, execution } = await begin({
@@ -248,7 +248,7 @@ describe('questions of an execution', () => {
     expect((await guest.ended(execution)).body.results).toEqual({ small: { sure: true }, large: { sure: false } })
   })
 
-  test('that a colleague has answered have no form any more, and do not tell who it was', async () => {
+  test('lose their form after a colleague answers, and do not reveal the colleague’s name', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
     const { guest, thread, execution } = await begin({
       ...asking(schema),
@@ -266,7 +266,7 @@ describe('questions of an execution', () => {
     await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
   })
 
-  test('can be left for something else, and come back to', async () => {
+  test('can be left and resumed', async () => {
     for (const schema of [{ type: 'string' }, { type: 'string', enum: ['red', 'green'] }]) {
       const { guest, thread, execution } = await begin(asking(schema))
       await asked(guest, execution)
@@ -286,7 +286,7 @@ describe('questions of an execution', () => {
     expect((await guest.ended(execution)).body.results).toEqual({ colour: 'cancel' })
   })
 
-  test('are answered by their id too: once, and as their schema says', async () => {
+  test('can also be answered by their id, once and only if the answer fits their schema', async () => {
     const { guest, execution } = await begin(asking({ type: 'string', maxLength: 5 }))
     const question = await asked(guest, execution)
     const respond = (body: object) => guest.call('POST', `/executions/${execution}/respond`, { body })
@@ -298,7 +298,7 @@ describe('questions of an execution', () => {
     expect((await guest.ended(execution)).body.results).toEqual({ colour: 'red' })
   })
 
-  test('for a colleague are not shown to the visitor, who may not answer', async () => {
+  test('for a colleague are neither shown to the visitor nor answerable by the visitor', async () => {
     const { guest, thread, execution } = await begin(
       asking({ type: 'string' }, [{ kind: 'user', id: world.member.id }]),
     )
@@ -310,7 +310,7 @@ describe('questions of an execution', () => {
     expect((await guest.ended(execution)).body.results).toEqual({ colour: 'blue' })
   })
 
-  test('a gate is said to be waited for', async () => {
+  test('include a note in the conversation while an approval is pending', async () => {
     const policy = { approvers: [{ kind: 'user', id: world.member.id }], quorum: 'any' }
     const { guest, thread } = await begin({
       nodes: [{ id: 'gate', type: 'approval', args: { title: 'Really paint it?', payload: {}, policy } }],
@@ -333,7 +333,7 @@ describe('the language of the visitor', () => {
     return { guest, write }
   }
 
-  test('is spoken from the greeting to the result', async () => {
+  test('is used from the greeting to the result', async () => {
     const fence = await makeWorkflow(world.owner, 'Zaun streichen', asking({ type: 'string', enum: ['rot', 'grün'] }))
     const { guest, write } = await open('de-AT', [fence, refunds])
     const greeting = 'Guten Tag! Wie kann ich Ihnen helfen?'
@@ -365,12 +365,12 @@ describe('the language of the visitor', () => {
     ['es-419', 'Quiero hablar con una persona', 'He avisado al equipo'],
     ['nb-NO', 'Jeg vil snakke med et menneske', 'Jeg har sagt fra til kollegene mine'],
     ['en', 'I want to talk to a human', 'I have told my colleagues'],
-  ])('is understood where they ask for a person: %s', async (locale, message, told) => {
+  ])('is understood when the visitor asks for a person: %s', async (locale, message, told) => {
     const { write } = await open(locale, [refunds])
     expect(say(await write(message))).toContain(told)
   })
 
-  test('is English where it is not known, and a tag that is none is refused', async () => {
+  test('falls back to English if it is not supported, and an invalid tag is refused', async () => {
     const { guest, write } = await open('ja', [refunds])
     expect(say(await write('Hello'))).toContain('I can help with:')
     expect((await guest.call('GET', '/config')).body.greeting).toBe('Hello! How can I help you?')
@@ -379,8 +379,8 @@ describe('the language of the visitor', () => {
   })
 })
 
-describe('a conversation lasts', () => {
-  test('two messages at the same time are two turns, one after the other', async () => {
+describe('a lasting conversation', () => {
+  test('handles two simultaneous messages as two turns, one after the other', async () => {
     const { body } = await visitor.chat('refund')
     const thread = body.thread_id
     await Promise.all([visitor.chat('order number: 77', thread), visitor.chat('reason: late', thread)])
@@ -392,7 +392,7 @@ describe('a conversation lasts', () => {
     expect(found).toHaveLength(1)
   })
 
-  test('another server on the same database goes on in the middle of it', async () => {
+  test('continues on another server with the same database', async () => {
     const { body } = await visitor.chat('refund, it came late')
     const again = await startService({ database: service().database })
     try {
@@ -411,12 +411,12 @@ describe('a conversation lasts', () => {
     ).toHaveLength(1)
   })
 
-  test('a repeated delivery is the same turn, with the same bytes', async () => {
+  test('answers a repeated delivery with the same turn and the same bytes', async () => {
     const send = () =>
       visitor.call('POST', '/chat', { body: { message: 'refund' }, headers: { 'idempotency-key': 'delivery-9' } })
     const answers = await Promise.all(Array.from({ length: 8 }, send))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
-    // As if the server had died between the turn and the note that it was answered.
+    // Simulates a server crash after the turn was stored and before its idempotency key was.
     await service().sql('delete from idempotency_keys')
     const repeated = await send()
     expect(repeated.body.thread_id).toBe(answers[0]!.body.thread_id)
@@ -424,7 +424,7 @@ describe('a conversation lasts', () => {
     expect((await visitor.history(repeated.body.thread_id)).filter(({ role }) => role === 'visitor')).toHaveLength(1)
   })
 
-  test('a key counts for a day, for one message and one conversation', async () => {
+  test('accepts an idempotency key again after a day, with another message or in another conversation', async () => {
     const key = crypto.randomUUID()
     const send = (message: string, thread_id?: string) =>
       visitor.call('POST', '/chat', {
@@ -446,7 +446,7 @@ describe('a conversation lasts', () => {
     expect((await send('order 5', first.body.thread_id)).body.form.values).toMatchObject({ order: 5 })
   })
 
-  test('of two without a visitor token neither gets the answer of the other', async () => {
+  test('does not give one client without a visitor token the response of another', async () => {
     const send = (key: string) =>
       service().call('POST', `/api/embed/template/${template}/chat`, {
         token,
@@ -461,7 +461,7 @@ describe('a conversation lasts', () => {
     expect((await send(key)).text).toBe((await send(key)).text)
   })
 
-  test('a workflow that is deleted in the middle ends politely', async () => {
+  test('answers politely after its workflow is deleted', async () => {
     const workflow = await makeWorkflow(world.owner, 'Book a room', refund)
     const own = await makeTemplate(world.owner, [workflow])
     const guest = await visit(service(), own, (await makeToken(world.owner, `/api/templates/${own}`)).token)
@@ -476,7 +476,7 @@ describe('a conversation lasts', () => {
     expect((await guest.chat('book a room', body.thread_id)).status).toBe(200)
   })
 
-  test('the form of a workflow that is deleted meanwhile is closed with a word of regret', async () => {
+  test('closes the form of a deleted workflow with an apology', async () => {
     const gone = await makeWorkflow(world.owner, 'Order a parrot', refund)
     const shop = await makeTemplate(world.owner, [gone, refunds])
     const someone = await visit(service(), shop, (await makeToken(world.owner, `/api/templates/${shop}`)).token)
@@ -494,7 +494,7 @@ describe('a conversation lasts', () => {
     expect((await act('cancel')).body.code).toBe('form_closed')
   })
 
-  test('a workflow that its adder may no longer start is no longer offered', async () => {
+  test('does not offer a workflow that the person who added it may no longer start', async () => {
     const workflow = await makeWorkflow(world.owner, 'Shared', refund, {
       members: [{ user_id: world.member.id, role: 'member' }],
     })

@@ -37,7 +37,7 @@ const ended = (visit: Visit, execution: string) =>
   }, 'the end')
 
 describe('the widget of a workflow', () => {
-  test('gathers what is needed, says what is missing, then starts', async () => {
+  test('gathers the inputs, names the missing ones, then starts the workflow', async () => {
     const first = await gather({ id: workflow, token }, {})
     expect(first.body).toMatchObject({ values: {}, missing: ['order', 'reason'], complete: false })
     expect(first.body.reply).toContain('order number')
@@ -60,7 +60,7 @@ describe('the widget of a workflow', () => {
     expect((await world.owner.call('GET', `/api/workflows/${workflow}/executions`)).body.items).toHaveLength(1)
   })
 
-  test('speaks the language of the visitor', async () => {
+  test('uses the language of the visitor', async () => {
     const visit = await begin()
     const first = await gather(visit, { locale: 'fr' })
     expect(first.body.reply).toBe(
@@ -75,7 +75,7 @@ describe('the widget of a workflow', () => {
     )
   })
 
-  test('opened without a message starts nothing, even where nothing is missing', async () => {
+  test('starts nothing when it is opened without a message, even if no input is missing', async () => {
     const plain = await makeWorkflow(world.owner, 'Ring the bell', { nodes: [], edges: [], output: 'ding' })
     const made = await makeToken(world.owner, `/api/workflows/${plain}`)
     const visit = { id: plain, token: made.token }
@@ -88,7 +88,7 @@ describe('the widget of a workflow', () => {
     expect(second.body.complete).toBe(true)
   })
 
-  test('asked whether to start, only a yes starts', async () => {
+  test('starts only after a yes when it asks whether to start', async () => {
     const optional = { type: 'object', properties: { note: { type: 'string' } } }
     for (const inputs of [undefined, optional]) {
       const definition = { nodes: [], edges: [], output: 'wiped', ...(inputs && { inputs }) }
@@ -105,7 +105,7 @@ describe('the widget of a workflow', () => {
     }
   })
 
-  test('a conversation and an execution are their visitor’s alone', async () => {
+  test('shows a conversation and an execution only to their visitor', async () => {
     const ada = await begin()
     const { body } = await gather(ada, { message: 'order 7, late' })
     expect(body.complete).toBe(true)
@@ -120,7 +120,7 @@ describe('the widget of a workflow', () => {
       (await call(bob, 'POST', `/executions/${body.execution_id}/respond`, { body: { response: 1 } })).status,
     ).toBe(404)
     expect((await call(ada, 'GET', `/executions/${body.execution_id}`)).status).toBe(200)
-    // A thread of a template is no conversation of a workflow, and the other way round.
+    // A template's thread is not a workflow's conversation, and vice versa.
     const template = await makeTemplate(world.owner, [workflow])
     const other = await makeToken(world.owner, `/api/templates/${template}`)
     const crossed = await service().call('POST', `/api/embed/template/${template}/chat`, {
@@ -131,7 +131,7 @@ describe('the widget of a workflow', () => {
     expect(crossed.status).toBe(401)
   })
 
-  test('questions are answered by respond, once', async () => {
+  test('accepts one response to a question', async () => {
     const id = await makeWorkflow(world.owner, 'Paint', asking({ type: 'string' }))
     const made = await makeToken(world.owner, `/api/workflows/${id}`, { allowed_origins: [SITE] })
     const visit = await begin(id, made.token)
@@ -150,7 +150,7 @@ describe('the widget of a workflow', () => {
     expect((await ended(visit, body.execution_id)).results).toEqual({ colour: 'red' })
   })
 
-  test('a workflow without an active version, or deleted, is a clear refusal', async () => {
+  test('gives a clear refusal if the workflow has no active version or is deleted', async () => {
     const bare = (await world.owner.call('POST', '/api/workflows', { body: { name: 'Bare' } })).body.workflow_id
     const made = await makeToken(world.owner, `/api/workflows/${bare}`, { allowed_origins: [SITE] })
     expect((await gather({ id: bare, token: made.token }, {})).body.code).toBe('no_active_version')
@@ -199,7 +199,7 @@ describe('speech of a widget', () => {
     expect(rows!.n).toBe(0)
   })
 
-  test('refuses what is no audio, and no text', async () => {
+  test('refuses data that is not audio, and text that is empty or too long', async () => {
     const template = await makeTemplate(world.owner, [])
     const made = await makeToken(world.owner, `/api/templates/${template}`)
     const path = `/api/embed/template/${template}`

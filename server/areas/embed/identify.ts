@@ -8,7 +8,8 @@ import type { Logger } from '#platform/log'
 import type { Origins } from './origins.ts'
 import type { Visitors } from './visitors.ts'
 
-// Who calls from a widget: the token says which template or workflow, the visitor token who.
+// Identifies the caller of a widget: the embed token determines the template or workflow, the visitor token the
+// visitor.
 
 type EmbedToken = {
   token_id: string

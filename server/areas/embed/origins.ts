@@ -5,8 +5,8 @@ import { problem } from '#platform/errors'
 import { problemAnswer, sendAnswer } from '#platform/http/answer'
 import { fromWire } from '#platform/ids'
 
-// Which pages may use a widget. An origin is no credential: anyone who is not a browser sends what they like. It keeps other
-// sites from using a token in the browsers of their visitors.
+// Decides which pages may use a widget. An origin is not a credential, because a client that is not a browser can send
+// any origin. The check prevents other sites from using a token in the browsers of their visitors.
 
 const KEPT_FOR = 800
 const HOSTS_KEPT_FOR = 2000
@@ -32,7 +32,9 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
     return hosts.found
   }
 
-  /** A page of the service itself: under its address, or under a host that one of its organisations has. */
+  /**
+   * Checks whether a page belongs to the service itself: to its base URL or to the host of one of its organisations.
+   */
   async function isOwn(origin: string, request: FastifyRequest): Promise<boolean> {
     if (!URL.canParse(origin)) return false
     const { host, hostname } = new URL(origin)
@@ -42,8 +44,8 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
   }
 
   /**
-   * The origins that a template, or the tokens of a template or workflow, list: a preflight carries no token. Kept by its id, so
-   * that a flood of invented origins asks the database nothing.
+   * Returns the origins listed by a template, or by the tokens of a template or workflow, because a preflight carries
+   * no token. The cache key is the id, so a flood of invented origins causes no database queries.
    */
   function listedBy(kind: string, id: string): Promise<ReadonlySet<string>> {
     const uuid = fromWire(kind === 'template' ? 'tmpl' : 'wf', id)
@@ -63,7 +65,7 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
   }
 
   return {
-    /** Refuses a present origin that the token does not list, and an absent one where the token wants one. */
+    /** Refuses an origin that the token does not list, and a missing origin if the token requires one. */
     async check(request: FastifyRequest, token: { allowed_origins: string[]; require_origin: boolean }): Promise<void> {
       const { origin } = request.headers
       if (origin === undefined) {
@@ -74,7 +76,10 @@ export function makeOrigins({ db, baseUrl }: { db: Database; baseUrl(): string }
       throw problem('origin_refused', 'Add the origin of the page to allowed_origins of the embed token.')
     },
 
-    /** Answers preflights, and lets listed pages read every answer: refusals too. Never a wildcard, never a cookie. */
+    /**
+     * Answers preflights and lets listed pages read every response, including refusals. Never sends a wildcard or a
+     * cookie.
+     */
     addTo(app: FastifyInstance): void {
       app.addHook('onRequest', async (request, reply) => {
         const address = ADDRESS.exec(request.url)

@@ -19,7 +19,7 @@ export type AudioParts = {
   allowances: Allowances
 }
 
-/** What a visitor of a template hears and dictates. */
+/** Speech output and dictation for the visitors of a template. */
 export function makeTemplateAudio({ templates, speech, transcription, allowances }: AudioParts) {
   const offered = (stored: Partial<Features>): Features => {
     const features = featuresOf(stored)
@@ -42,14 +42,14 @@ export function makeTemplateAudio({ templates, speech, transcription, allowances
     return template
   }
 
-  /** Bytes of mp3; nothing is stored. */
+  /** Sends the speech as MP3. Nothing is stored. */
   async function speak(
     ctx: Context,
     { text, voice, ...of }: OfTemplate & z.output<typeof Speak>,
     { reply }: Exchange,
   ): Promise<void> {
     const template = await requireFeature(ctx, of, 'speech')
-    // The template's own voice may be one of another provider than the present one.
+    // The template's voice may belong to a provider that is no longer configured.
     const usual = speech.voices().some(({ id }) => id === template.voice) ? template.voice : null
     const chosen = voice ?? usual
     await allowances.spend(ctx.workspace.workspace_id, 'speech_characters_per_minute', text.length)

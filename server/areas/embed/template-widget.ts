@@ -26,7 +26,7 @@ import {
 } from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
-// The widget of a chat template, on somebody else's site.
+// The widget of a chat template, embedded in another site.
 
 type OfTemplate = { template_id: string }
 type OfThread = OfTemplate & { thread_id: string }
@@ -61,7 +61,7 @@ export function makeTemplateWidget(
         voice: template.voice,
         suggestions: offers.slice(0, MAX_SUGGESTIONS).map(({ name }) => name),
         takes_files: takesAnyFiles(offers),
-        // Anyone who is known stays who they are, for another day.
+        // A known visitor keeps the same id and gets a token for another day.
         visitor_token: visitors.mint(ownerOf(credential), credential.visitor_id ?? newId()),
       }
     },
@@ -156,12 +156,12 @@ export function makeTemplateWidget(
 
 export type TemplateWidget = ReturnType<typeof makeTemplateWidget>
 
-/** Whether visitors see the names of colleagues, and what somebody without a name is called. */
+/** Whether visitors see the names of colleagues, and the name for a colleague without a name. */
 type Naming = { names: boolean; somebody: string }
 
 const colleagueOf = (name: string | null, { names, somebody }: Naming): string => (names ? name : null) ?? somebody
 
-/** A colleague speaks where the assistant does, under a name. */
+/** A colleague's message has the role of the assistant and the name of an author. */
 const viewOf = ({ message_id, role, author_name, text, citations, created_at }: Message, naming: Naming) => ({
   message_id,
   role: role === 'user' ? ('assistant' as const) : role,
@@ -180,7 +180,7 @@ const viewOf = ({ message_id, role, author_name, text, citations, created_at }: 
   created_at,
 })
 
-/** A turn has no message of a colleague. */
+/** A turn never contains a message of a colleague. */
 const ANSWERING: Naming = { names: false, somebody: phrasesIn(undefined).aColleague }
 
 const answerOf = (turn: Turn) => ({

@@ -21,7 +21,7 @@ import { letGo } from '#platform/http/upload'
 import { newId, toWire } from '#platform/ids'
 import type { Visitors } from './visitors.ts'
 
-// What the two kinds of widgets share: who the visitor is, and that they see nothing but their own.
+// The code that both kinds of widgets share: it identifies visitors and restricts them to their own data.
 
 export type EmbedCredential = Extract<Credential, { kind: 'embed' }>
 
@@ -29,7 +29,7 @@ type NewConversation = ({ kind: 'embed'; templateId: string } | { kind: 'gather'
   visit?: Visit
 }
 
-/** The transaction of the request, where it has one. */
+/** The transaction of the request, if it has one. */
 const withinOf = (ctx: Context): { within?: Within } => (ctx.maybeTx === null ? {} : { within: ctx })
 
 export const VISITOR = { kind: 'visitor' as const }
@@ -50,7 +50,7 @@ function requireVisitor(ctx: Context): string {
 
 export const originOf = (ctx: Context) => ({ kind: 'embed' as const, id: toWire('emb', credentialOf(ctx).id) })
 
-/** Identifies a delivery, where its sender gave a key: the stored turn is found by it. */
+/** Returns the key by which the stored turn of a repeated request is found, if the client sent an idempotency key. */
 export function requestKeyOf(ctx: Context, { request }: Exchange): { requestKey?: Buffer } {
   const key = idempotencyOf(ctx, request.rawBody)
   if (!key) return {}
@@ -68,7 +68,7 @@ export type SentFiles = {
 export const takesAnyFiles = (offers: { inputs: Json | null }[]): boolean =>
   offers.some(({ inputs }) => takesFiles(requirementsOf(inputs ?? true)))
 
-/** A visitor may send files only where something on offer takes them. */
+/** Stores a file of a visitor. Refused if none of the offered workflows accepts files. */
 export async function uploadOf(
   files: SentFiles,
   ctx: Context,
@@ -83,7 +83,7 @@ export async function uploadOf(
   return files.upload(ctx, { name, visitorId }, exchange)
 }
 
-/** The files that a message names: those that this visitor has uploaded. */
+/** Returns the files that a message names. The visitor must have uploaded them. */
 async function filesOf(files: SentFiles, ctx: Context, ids: string[] = []): Promise<{ files?: FileValue[] }> {
   if (ids.length === 0) return {}
   const giver = { userId: null, senderId: requireVisitor(ctx) }
@@ -93,7 +93,7 @@ async function filesOf(files: SentFiles, ctx: Context, ids: string[] = []): Prom
 
 type Sent = { text: string; fileIds: string[] | undefined; time_zone: string | undefined; visit?: Visit }
 
-/** What a visitor says, with the files that were sent before. */
+/** Builds a visitor's message, with the files that the visitor has uploaded before. */
 export async function messageOf(
   files: SentFiles,
   ctx: Context,
@@ -157,7 +157,7 @@ export function makeVisiting(options: {
   return {
     ownThread,
 
-    /** The visitor as the memory of an assistant knows them. */
+    /** The visitor, as identified in the memory of an assistant. */
     subject: (ctx: Context, templateId: string) => ({
       workspace_id: ctx.workspace.workspace_id,
       template_id: templateId,
@@ -167,7 +167,10 @@ export function makeVisiting(options: {
       external_id: null,
     }),
 
-    /** A thread that the visitor names: theirs, or there is none. Looked at when it is taken hold of. */
+    /**
+     * A thread that the visitor names. Its owner is checked when the thread is locked; another visitor's thread is not
+     * found.
+     */
     named(ctx: Context, threadId: string) {
       const visitorId = requireVisitor(ctx)
       return {
@@ -179,8 +182,8 @@ export function makeVisiting(options: {
     },
 
     /**
-     * A conversation that begins with a message. Of a delivery whose answer was lost it is the one that it began, and its
-     * visitor who began it.
+     * A conversation that starts with a message. If the response to an earlier delivery of the message was lost, this
+     * is the conversation and the visitor that the earlier delivery created.
      */
     begin(ctx: Context, of: NewConversation) {
       const credential = credentialOf(ctx)
@@ -195,14 +198,14 @@ export function makeVisiting(options: {
       }
     },
 
-    /** The token of a visitor who had none. */
+    /** Returns a token for a visitor who had none. */
     mintedFor(ctx: Context, { visitor_id }: Pick<Thread, 'visitor_id'>): { visitor_token?: string } {
       const credential = credentialOf(ctx)
       if (credential.visitor_id !== null || visitor_id === null) return {}
       return { visitor_token: visitors.mint(ownerOf(credential), visitor_id) }
     },
 
-    /** `under`: the address of executions, by which larger results are fetched. */
+    /** `under`: the base path of executions, for the address of results that are too large for the response. */
     async status(ctx: Context, { execution_id }: { execution_id: string }, under: string): Promise<SimpleExecution> {
       const { question, told } = await ownExecution(ctx, execution_id)
       const view = await readView(ctx, execution_id)
@@ -216,7 +219,7 @@ export function makeVisiting(options: {
       return {
         ...simple,
         results,
-        // Only what the visitor may answer: questions for colleagues are none of their business.
+        // Only a question that the visitor may answer. Questions for colleagues are hidden from visitors.
         question: question && {
           clarification_id: toWire('clr', question.clarification_id),
           question: question.question,

@@ -2,8 +2,8 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { DAY } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
 
-// A visitor is the holder of this token: 24 hours, for one template or one workflow. Nothing of it is stored;
-// a thread or an execution carries the visitor's id, and the id alone opens nothing.
+// A visitor is the holder of this token. It is valid for 24 hours, for one template or one workflow. The token is not
+// stored. A thread or an execution has the visitor's id, and the id alone grants no access.
 
 const LASTS = DAY
 const PREFIX = 'vst_'
@@ -18,7 +18,7 @@ export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: ()
   const sign = (payload: Buffer): Buffer => createHmac('sha256', key).update(payload).digest()
 
   return {
-    /** `ownerId`: the template or the workflow. */
+    /** `ownerId`: the id of the template or workflow. */
     mint(ownerId: string, visitorId: string): string {
       const expires = Buffer.alloc(8)
       expires.writeBigUInt64BE(BigInt(now() + LASTS))
@@ -26,12 +26,12 @@ export function makeVisitors({ vault, now = Date.now }: { vault: Vault; now?: ()
       return PREFIX + Buffer.concat([payload, sign(payload)]).toString('base64url')
     },
 
-    /** The visitor, or null for a token that is forged, expired, or of another widget. */
+    /** Returns the visitor's id, or null if the token is forged, expired or belongs to another widget. */
     read(ownerId: string, token: string | undefined): string | null {
       if (token === undefined || !token.startsWith(PREFIX) || token.length > 200) return null
       const text = token.slice(PREFIX.length)
       const bytes = Buffer.from(text, 'base64url')
-      // Spelt in one way only: the same bytes in another spelling are another token.
+      // Only one encoding of the bytes is valid.
       if (bytes.length !== PAYLOAD + 32 || bytes.toString('base64url') !== text) return null
       const payload = bytes.subarray(0, PAYLOAD)
       if (!timingSafeEqual(sign(payload), bytes.subarray(PAYLOAD))) return null

@@ -12,7 +12,7 @@ import type { Gather, Gathered } from './schema.ts'
 import { credentialOf, messageOf, ownerOf, type SentFiles, takesAnyFiles, uploadOf, type Visiting } from './visiting.ts'
 import type { Visitors } from './visitors.ts'
 
-// The widget of one workflow: its inputs are gathered in a guided conversation, then it is started.
+// The widget of one workflow: a guided conversation gathers the inputs, then the workflow is started.
 
 type OfWorkflow = { workflow_id: string }
 type Stand = Pick<Turn, 'gathered' | 'last_execution_id'>
@@ -25,7 +25,7 @@ export function makeWorkflowWidget(options: {
 }) {
   const { conversations, visiting, visitors, files } = options
 
-  /** Nothing was said: where the conversation stands, or how it begins. */
+  /** Answers a request without a message: returns the state of the conversation, or opens a new one. */
   const lookAt = (
     ctx: Context,
     named: ReturnType<Visiting['named']> | undefined,

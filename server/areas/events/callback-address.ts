@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Vault } from '#platform/secrets'
 
-// The address at which the outside answers a `wait.event` node. It follows from the execution and the node, so that it can be given
-// away before the node waits, and it is signed, so that nobody can make one up. Nothing of it is stored.
+// The address that an external system calls to answer a `wait.event` node. It is derived from the execution and the
+// node, so it is known before the node waits. It is signed, so it cannot be forged. It is not stored.
 
 const HASH_BYTES = 8
 const MAC_BYTES = 16
@@ -34,7 +34,7 @@ export function makeCallbackAddresses(options: { vault: Vault; baseUrl(): string
       const text = Buffer.concat([named, macOf(named)]).toString('base64url')
       return `${options.baseUrl()}/api/callbacks/${text}`
     },
-    /** Undefined where we did not make it. */
+    /** Returns undefined if this service did not create the address. */
     read(text: string): Called | undefined {
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined

@@ -17,8 +17,8 @@ export type CallbackParts = WaitParts & { addresses: CallbackAddresses }
 const used = () => problem('not_waiting', 'This address can be used once, and it was.')
 
 /**
- * A call of a callback address: by POST the body is the data, by GET the query. A call before the node waits is kept for it; a second
- * one is refused.
+ * Handles a call of a callback address. The data is the body of a POST or the query of a GET. A call before the node
+ * waits is kept for the node; a second call is refused.
  */
 export async function callBack(
   parts: CallbackParts,

@@ -40,7 +40,7 @@ let keys = 0
 const newKey = (): string => `key-${++keys}`
 
 describe('an execution that waits for an event', () => {
-  test('goes on with its data, and shows what it waits for until then', async () => {
+  test('continues with the event’s data, and shows what it waits for until then', async () => {
     const key = newKey()
     const execution = await run(waiting({ key: { $ref: 'input.key' }, due_in_s: 3600 }), { key })
     const { waiting_for } = await whenWaiting(execution)
@@ -57,7 +57,7 @@ describe('an execution that waits for an event', () => {
     expect((await send({ key })).body.woken).toBe(0)
   })
 
-  test('every execution of the workspace with the key, and none of another workspace', async () => {
+  test('is woken together with all others of its workspace that wait for the key, not with those of another workspace', async () => {
     const key = newKey()
     const all = await Promise.all([1, 2, 3].map(() => run(waiting({ key }))))
     for (const execution of all) await whenWaiting(execution)
@@ -77,14 +77,14 @@ describe('an execution that waits for an event', () => {
     expect((await whenEnded(execution)).results.data).toEqual({ ok: true })
   })
 
-  test('fails when overdue, or goes on without data', async () => {
+  test('fails when the event is overdue, or continues without data', async () => {
     const fails = await run(waiting({ key: newKey(), due_in_s: 0.2 }))
     const goesOn = await run(waiting({ key: newKey(), due_in_s: 0.2, on_due: 'continue' }))
     expect((await whenEnded(fails)).error.code).toBe('event_overdue')
     expect((await whenEnded(goesOn)).results).toMatchObject({ timed_out: true, data: null, event_id: null })
   })
 
-  test('leaves nothing open when it is cancelled or its node times out', async () => {
+  test('has no open wait after it is cancelled or its node times out', async () => {
     const key = newKey()
     const cancelled = await run(waiting({ key }))
     await whenWaiting(cancelled)
@@ -100,7 +100,7 @@ describe('an execution that waits for an event', () => {
     expect((await send({ key })).body.woken).toBe(0)
   })
 
-  test('waits for each item of a map by itself', async () => {
+  test('waits separately for each item of a map', async () => {
     const key = newKey()
     const body = { ...waiting({ key: { $cel: `"${key}-" + string(index)` } }), output: { $ref: 'nodes.w.output.data' } }
     const execution = await run({
@@ -114,7 +114,7 @@ describe('an execution that waits for an event', () => {
     expect((await whenEnded(execution)).results).toEqual(['a', 'b'])
   })
 
-  test('goes on after its worker was replaced, once', async () => {
+  test('continues once after its worker was replaced', async () => {
     const key = newKey()
     const database = service().database
     const first = await startService({ database })
@@ -134,7 +134,7 @@ describe('an execution that waits for an event', () => {
 })
 
 describe('an event', () => {
-  test('is kept for executions that come later, as long as it says', async () => {
+  test('is kept for later executions for the requested time', async () => {
     const key = newKey()
     const kept = await send({ key, data: 'early', keep_s: 600 })
     expect(kept.body).toMatchObject({ woken: 0, kept_until: expect.any(String) })
@@ -147,7 +147,7 @@ describe('an event', () => {
     await world.owner.call('POST', `/api/workflows/executions/${execution}/cancel`)
   })
 
-  test('that is kept is given to an execution once, although it waits twice for the key', async () => {
+  test('is given to an execution once, even if it waits twice for the key', async () => {
     const key = newKey()
     await send({ key, data: 1, keep_s: 600 })
     const execution = await run({
@@ -163,7 +163,7 @@ describe('an event', () => {
     expect((await whenEnded(execution)).results).toEqual([1, 2])
   })
 
-  test('with an id counts once, also at once', async () => {
+  test('with an id takes effect once, even if it is sent several times at once', async () => {
     const key = newKey()
     const execution = await run(waiting({ key }))
     await whenWaiting(execution)
@@ -175,7 +175,7 @@ describe('an event', () => {
     await whenEnded(execution)
   })
 
-  test('starts the workflows that subscribed to its name, and says which it could not start', async () => {
+  test('starts the workflows that subscribed to its name, and names those that it could not start', async () => {
     const name = `order.paid.${newKey()}`
     const takes = (inputs?: object) => ({
       ...(inputs && { inputs }),
@@ -217,7 +217,7 @@ describe('an event', () => {
 })
 
 describe('a callback address', () => {
-  /** Gives its address away first, as an earlier node would hand it to a vendor. */
+  /** An earlier node outputs the address, as if to pass it to a vendor. */
   const handing = (args: object = {}, between: object[] = []) => ({
     nodes: [
       { id: 'hand', type: 'set', args: { values: { url: { $ref: 'callbacks.w.url' } } } },
@@ -251,7 +251,7 @@ describe('a callback address', () => {
     }
   })
 
-  test('may be called before its node waits, once', async () => {
+  test('can be called once before its node waits', async () => {
     const key = newKey()
     const between = { id: 'between', type: 'wait.event', args: { key } }
     const execution = await run(handing({}, [between]))
@@ -264,7 +264,7 @@ describe('a callback address', () => {
     expect((await whenEnded(execution)).results).toEqual({ early: true })
   })
 
-  test('can be used again after data that does not fit', async () => {
+  test('can be called again after data that does not fit the schema', async () => {
     const execution = await run(handing({ schema: { type: 'object', required: ['ok'] } }))
     await whenWaiting(execution)
     const address = await addressOf(execution)
@@ -274,7 +274,7 @@ describe('a callback address', () => {
     await whenEnded(execution)
   })
 
-  test('cannot be made up, and dies with its execution', async () => {
+  test('cannot be forged, and is refused after its execution ends', async () => {
     const execution = await run(handing())
     await whenWaiting(execution)
     const address = await addressOf(execution)
@@ -286,7 +286,7 @@ describe('a callback address', () => {
     expect((await service().call('POST', address, { body: {} })).body.code).toBe('already_finished')
   })
 
-  test('is in neither the journal nor what the execution shows, unless a node gives it away', async () => {
+  test('is neither in the journal nor in the view of the execution, unless a node outputs it', async () => {
     const execution = await run(waiting({}))
     const body = await whenWaiting(execution)
     expect(JSON.stringify(body)).not.toContain('/api/callbacks/')
@@ -294,7 +294,7 @@ describe('a callback address', () => {
   })
 
   test.each(['callbacks.hand.url', 'callbacks.nobody.url', 'callbacks.w', 'callbacks.w.secret'])(
-    'a reference to %s is refused when it is saved',
+    'is refused when a definition with the invalid reference %s is saved',
     async ($ref) => {
       const [, ...others] = handing().nodes
       const hand = { id: 'hand', type: 'set', args: { values: { url: { $ref } } } }
@@ -306,7 +306,7 @@ describe('a callback address', () => {
 })
 
 describe('a sub-workflow that is not waited for', () => {
-  test('runs on its own: the node goes on with its id, and its end changes nothing', async () => {
+  test('runs independently: the node continues with the execution id, and a failure of the sub-workflow does not matter', async () => {
     const child = await makeWorkflow({
       nodes: [{ id: 'f', type: 'fail', args: { code: 'x', message: 'no' } }],
       edges: [],
@@ -321,7 +321,7 @@ describe('a sub-workflow that is not waited for', () => {
     expect((await whenEnded(results.execution_id)).status).toBe('failed')
   })
 
-  test('goes on although the execution that started it is cancelled', async () => {
+  test('continues after the execution that started it is cancelled', async () => {
     const key = newKey()
     const child = await makeWorkflow(waiting({ key }))
     const execution = await run({

@@ -4,7 +4,7 @@ import { slow } from '#test/harness/slow'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// One event, many executions: what it writes and what it computes are bounded, and beyond that nothing happens at all.
+// One event for many executions: the bytes written and the work are limited. An event over a limit has no effect.
 
 const service = useSharedService()
 let world: World
@@ -28,7 +28,7 @@ async function startWaiting(key: string, schemas: object[]): Promise<void> {
   }, 'all to wait')
 }
 
-test('data that are too large for all that wait wake none of them; smaller ones wake all', async () => {
+test('data that is too large for all waiting executions wakes none of them; smaller data wakes all', async () => {
   await startWaiting(
     'large',
     times(40, () => ({})),
@@ -41,7 +41,7 @@ test('data that are too large for all that wait wake none of them; smaller ones 
 const forms = times(200, (n) => ({ type: 'object', properties: { x: { const: n } }, required: ['x'] }))
 const heavy = (title: string) => ({ title, type: 'array', items: { anyOf: forms } })
 
-test('one schema is checked once however many wait with it; many heavy ones are too much for one event', async () => {
+test('a schema that several waits share is checked once; too many expensive schemas are refused', async () => {
   const data = times(70, () => ({ x: 199 }))
   await startWaiting(
     'same',

@@ -2,10 +2,10 @@ import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import { measureKept } from './store.ts'
 
-// Events that wait for executions which come to their wait later.
+// Events that are kept for executions that have not reached their wait yet.
 
 const MAX_KEPT = 10_000
-/** As they are stored. */
+/** The limit of the stored (compressed) size of all kept events of a workspace. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
 export async function requireRoom(tx: Tx, workspaceId: string): Promise<void> {

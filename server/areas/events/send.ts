@@ -15,16 +15,19 @@ import type { EventTaken, NewEvent } from './schema.ts'
 import * as store from './store.ts'
 import { endWait, receivedOf, type WaitParts } from './waits.ts'
 
-// An event from outside: one transaction wakes what waits for it, starts what subscribed to it, and keeps it.
+// An event from outside. One transaction wakes the executions that wait for it, starts the workflows that subscribed to
+// it, and stores it.
 
 export type EventParts = WaitParts & { quota: Quota }
 
 const PORTION = 500
 const MAX_WOKEN = 10_000
 const MAX_SUBSCRIBERS = 100
-/** What one event may write: each execution that it wakes or starts has its data to itself. */
+/**
+ * The maximum size of the data that one event may write. Each execution that it wakes or starts stores its own copy.
+ */
 const MAX_WRITTEN_BYTES = 32 * 1024 * 1024
-/** Larger data are written down in turn with other workspaces. */
+/** Data larger than this is written in fair alternation with other workspaces. */
 const LARGE_DATA = 64 * 1024
 
 const tooMuchData = () =>
@@ -33,7 +36,10 @@ const tooMuchData = () =>
     'The data are too large for that number of executions. Send an address where they can be read instead.',
   )
 
-/** Whether data fit the schemas of waits. Each schema is read and checked once, and all of them share the steps of one check. */
+/**
+ * Returns a check whether the data fits the schema of a wait. Each schema is read and checked once, and all schemas
+ * share the step limit of one check.
+ */
 function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json) {
   const known = new Map<string, boolean>()
   const shared = { steps: MAX_STEPS }
@@ -54,8 +60,8 @@ function makeFitting(parts: EventParts, tx: Tx, workspaceId: string, data: Json)
 }
 
 /**
- * What an event wakes, asked for together with whether its sender may send it: a round trip less until they go on. One that may have
- * come before is looked up first.
+ * Locks the first waits that an event wakes. The query is sent together with the permission check of the sender, which
+ * saves a round trip. Returns undefined for an event that may be a duplicate or is kept: its id is looked up first.
  */
 export function lockFirstWaits(
   { maybeTx, maybeWorkspace }: Pick<Context, 'maybeTx' | 'maybeWorkspace'>,
@@ -98,7 +104,7 @@ async function wake(
   }
 }
 
-/** Why a subscriber is not started; null where it can be. */
+/** Returns why a subscriber cannot be started, or null if it can. */
 async function reasonNotToStart(
   parts: EventParts,
   ctx: Context,
@@ -194,7 +200,7 @@ async function take(
   return answer
 }
 
-/** `first`: the first portion of what it wakes, where that was asked for already. */
+/** `first`: the first waits that the event wakes, if they were already queried. */
 export async function sendEvent(
   parts: EventParts,
   ctx: Context,

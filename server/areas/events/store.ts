@@ -18,15 +18,15 @@ export type Wait = {
   due_at: Date | null
 }
 
-/** Before every id. */
+/** Sorts before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 export type Incoming = { event_id: string; name: string | null; data: Json; callback_hash: Buffer | null }
 export type Where = Pick<PeopleWait, 'workspaceId' | 'executionId' | 'nodePath'>
 
 /**
- * Anyone who keeps an event and the one who begins to wait for it must not miss each other: the one who keeps holds the lock alone, those who
- * begin to wait share it.
+ * Prevents a race between storing a kept event and opening a wait for it. The event takes the lock exclusively; waits
+ * share it.
  */
 export const lockKey = (tx: Tx, workspaceId: string, text: string, shared: boolean): Promise<unknown> =>
   tx.rows(
@@ -62,10 +62,13 @@ export const insertWait = (tx: Tx, { args, ...wait }: PeopleWait, callbackHash: 
     ],
   )
 
-/** Schemas have up to a megabyte each, and are mostly the same: each is read once. A small one comes along, which saves asking for it. */
+/**
+ * A wait without its schema. A schema has up to a megabyte and many waits have the same one, so each schema is read
+ * once by its hash. A small schema is included, which saves the query.
+ */
 export type OpenWait = Omit<Wait, 'schema' | 'output'> & { schema_hash: string; small_schema: Json | null }
 
-/** Open ones for a key, oldest first, a portion at a time. */
+/** Locks open waits for a key, oldest first, up to `limit` at a time. */
 export const lockWaits = (
   tx: Tx,
   workspaceId: string,
@@ -100,7 +103,7 @@ export const lockByCallback = (
     [workspaceId, executionId, callbackHash],
   )
 
-/** It travels with the commit: nobody needs to know what came of it. */
+/** Sent together with the commit, because its result is not needed. */
 export const sendEnded = (
   tx: Tx,
   wait: Pick<Wait, 'workspace_id' | 'wait_id'>,
@@ -121,8 +124,8 @@ export const cancelOpen = (tx: Tx, workspaceId: string, executionId: string, pat
   )
 
 /**
- * The next kept event that a node which begins to wait may have, oldest first; none that its execution has had already. One at a
- * time: each has up to a megabyte.
+ * Returns the oldest kept event after `after` that a new wait may receive and that its execution has not received yet.
+ * Returns one event at a time, because each has up to a megabyte.
  */
 export const nextKept = (tx: Tx, wait: Wait, callbackHash: Buffer, after: string): Promise<Incoming | undefined> =>
   tx.maybe<Incoming>(
@@ -133,7 +136,7 @@ export const nextKept = (tx: Tx, wait: Wait, callbackHash: Buffer, after: string
     [wait.workspace_id, wait.key, wait.execution_id, callbackHash, after],
   )
 
-/** How many are kept, and their bytes as they are stored. */
+/** Counts the kept events (up to `limit`) and their stored size. */
 export const measureKept = (tx: Tx, workspaceId: string, limit: number): Promise<{ kept: number; bytes: number }> =>
   tx.row<{ kept: number; bytes: number }>(
     `select count(*)::integer as kept, coalesce(sum(bytes), 0)::float8 as bytes from (
@@ -141,7 +144,7 @@ export const measureKept = (tx: Tx, workspaceId: string, limit: number): Promise
     [workspaceId, limit],
   )
 
-/** False where an event with this id came before. */
+/** Returns false if an event with this id already exists. */
 export const insertIncoming = async (
   tx: Tx,
   workspaceId: string,
@@ -207,7 +210,7 @@ export const listSubscribers = (tx: Tx, workspaceId: string, name: string, limit
     [workspaceId, name, limit],
   )
 
-/** One at a time: a definition has up to a megabyte. */
+/** Reads one version at a time, because a definition has up to a megabyte. */
 export const readInputs = async (tx: Tx, workspaceId: string, versionId: string): Promise<Json> =>
   (
     await tx.row<{ inputs: Json }>(

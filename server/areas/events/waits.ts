@@ -12,12 +12,12 @@ import { callbackHashOf } from './callback-address.ts'
 import type { Wait, Where } from './store.ts'
 import * as store from './store.ts'
 
-// Executions that wait for events. Whatever ends a wait is a signal to its execution in the transaction that records it, so that an
-// event wakes exactly once, whatever dies in between.
+// Executions that wait for events. The transaction that ends a wait also sends the signal to the execution, so an event
+// wakes an execution exactly once, even if a process crashes.
 
 export type WaitParts = { db: Database; engine(): Pick<Engine, 'send'>; turns: Pick<Turns, 'next'> }
 
-/** What the node gives. */
+/** The output of the node. */
 export type Received = {
   data: Json
   event_id: string | null
@@ -45,7 +45,7 @@ const expired = ({ node_path: nodePath, key }: Ended): Settled => ({
 
 type Ended = Omit<Wait, 'schema'>
 
-/** What the execution is told of a wait that is over. */
+/** Returns the signal that tells the execution how its wait ended. */
 function outcomeOf(wait: Ended): Settled {
   if (wait.status === 'expired' && wait.on_due === 'fail') return expired(wait)
   const output = wait.output as Received
@@ -62,13 +62,13 @@ export const receivedOf = (event: { event_id: string; name?: string | null; data
   timed_out: false,
 })
 
-/** Ends a wait that is locked: it is recorded and told, or neither. */
+/** Ends a locked wait: records the end and signals the execution in one transaction. */
 export function endWait(
   parts: Pick<WaitParts, 'engine'>,
   tx: Tx,
   wait: Omit<Wait, 'schema' | 'output'>,
   ended: { status: 'received' | 'expired'; output: Received | null; eventId: string | null },
-  /** No other execution is told anything in this transaction. */
+  /** True if this transaction sends no signal to another execution. */
   isLast = false,
 ): Ended {
   const after: Ended = { ...wait, status: ended.status, output: ended.output as unknown as Json }
@@ -84,7 +84,10 @@ export function endWait(
   return after
 }
 
-/** An event that came before its execution did. A call of the callback address that does not fit gives the address back. */
+/**
+ * Ends a new wait with a kept event, if one fits. If a kept call of the callback address does not fit, it is deleted,
+ * so that the address can be called again.
+ */
 async function takeKept(parts: WaitParts, tx: Tx, wait: Wait, callbackHash: Buffer): Promise<Ended | undefined> {
   let after = store.FIRST_ID
   for (let n = 0; n < MAX_KEPT_LOOKED_AT; n += 1) {
@@ -113,7 +116,10 @@ async function openWait(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
   })
 }
 
-/** Two workers may open the same wait at once; the index refuses the second, which then finds it. */
+/**
+ * Opens a wait. If two workers open the same wait at once, the unique index refuses the second, which then reads the
+ * existing wait.
+ */
 export async function awaitEvent(parts: WaitParts, wait: PeopleWait): Promise<Opened> {
   const args = Object.fromEntries(Object.entries(wait.args).filter(([, value]) => value !== null))
   checkArgs(waitEvent.descriptor, args)
@@ -129,14 +135,14 @@ export async function awaitEvent(parts: WaitParts, wait: PeopleWait): Promise<Op
   })
 }
 
-/** Its execution ended, or the node did otherwise. */
+/** Called when the execution ended, or the node ended for another reason. */
 export const cancelEventWaits = store.cancelOpen
 
 export const eventDue = (parts: WaitParts, where: Where): Promise<{ dueAt: Date | null }> =>
   parts.db.tenant({ workspaceId: where.workspaceId, userId: null }, async (tx) => {
     const wait = await store.lockLatest(tx, where)
     if (wait?.status !== 'open' || wait.due_at === null) return { dueAt: null }
-    // The database's clock rules: a timer that rings early ends nothing before its time.
+    // The database's clock decides: a timer that fires early does not end the wait before its time.
     const { passed } = await tx.row<{ passed: boolean }>('select $1::timestamptz <= now() as passed', [wait.due_at])
     if (!passed) return { dueAt: wait.due_at }
     const nothing: Received = {

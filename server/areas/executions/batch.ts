@@ -8,15 +8,15 @@ import { startOptionsOf } from './options.ts'
 import type { BatchAccepted, BatchRun } from './schema.ts'
 import { checkInput, findTarget, idempotencyOf, type StartExecution, type Target } from './start.ts'
 
-// Many starts of one workflow in one request. Every run is checked before the first is started; each is then accepted or refused
-// for itself, because a queue or a quota can fill up in the middle.
+// Starts many executions of one workflow in one request. All inputs are checked before the first execution is started.
+// Then each start is accepted or refused separately, because a queue or a quota can fill up during the batch.
 
 export type BatchParts = { startExecution: StartExecution }
 
-/** Starts under way at once: their rows leave in the same statements. */
+/** The number of concurrent starts. Their rows are written in shared statements. */
 const AT_ONCE = 100
 
-/** Runs without a key of their own share that of the request. */
+/** Returns the idempotency key of one start. Without its own key, it uses the request's key and its position. */
 function keyOf(ctx: Context, workflowId: string, run: BatchRun, position: number) {
   const key = run.idempotency_key ?? (ctx.idempotencyKey === null ? null : `${ctx.idempotencyKey} #${position}`)
   const { idempotency_key: _key, ...body } = run

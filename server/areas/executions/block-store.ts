@@ -43,11 +43,11 @@ export type BlockHead = {
   last_id: string
   runs: number
   dir: Buffer
-  /** Only of blocks that reach beyond the range. */
+  /** Only for blocks that extend beyond the range. */
   samples: Buffer | null
 }
 
-/** Blocks with runs of a range, and from which run on everything is in the index. */
+/** Lists the blocks with executions of a range, and the first id from which the index is complete. */
 export async function listBlocks(
   tx: Tx,
   workspaceId: string,
@@ -67,7 +67,7 @@ export async function listBlocks(
 
 export type Slice = { blockId: string; at: number; length: number }
 
-/** Parts of blocks, in the order in which they are asked for. One of a block that was merged meanwhile is null. */
+/** Reads parts of blocks, in the order of `slices`. The result is null for a block that was merged in the meantime. */
 export async function readSlices(
   tx: Tx,
   workspaceId: string,

@@ -14,7 +14,10 @@ const with_ = (block: Block, ...terms: number[]): string[] =>
     }),
   ).map((run) => idAt(block.ids, run))
 
-/** Run `n` holds 7, `n`, and each of 1,000 and 2,000 that it is a multiple of two or three of. */
+/**
+ * Execution `n` has the term 7, a term derived from `n`, 1,000 if `n` is even, and 4,000,000,000 if `n` is a multiple
+ * of 3.
+ */
 const terms = (n: number): number[] => [
   7,
   0x10000 + (Math.imul(n, 2654435761) ** 2 % 0xefffffff),
@@ -28,7 +31,7 @@ const blockOf = (all: number[]): Promise<Block> =>
 
 describe('a block', () => {
   test.each([1, 2, 100, 5_000])(
-    'of %i runs answers which of them hold what, whatever order they came in',
+    'of %i executions finds those with the wanted terms, in any order of insertion',
     async (size) => {
       const block = await blockOf(numbers(0, size).toReversed())
       expect([block.runs, block.firstId, block.lastId]).toEqual([size, idOf(0), idOf(size - 1)])
@@ -40,14 +43,14 @@ describe('a block', () => {
     },
   )
 
-  test('of others holds what they held', async () => {
+  test('merged from other blocks equals a block of all their executions', async () => {
     const parts = await Promise.all([blockOf(numbers(0, 3_000, 2)), blockOf(numbers(1, 3_000, 2)), blockOf([5_000])])
     const merged = await mergeBlocks(parts)
     const whole = await blockOf([...numbers(0, 3_000), 5_000])
     expect(merged).toEqual(whole)
   })
 
-  test('says which of its runs can lie between two ids', async () => {
+  test('narrows down which of its executions can be between two ids', async () => {
     const { runs, samples } = await blockOf(numbers(0, 1_000))
     expect(runsBetween(runs, samples, idOf(0), idOf(2_000))).toEqual([0, 1_000])
     expect(runsBetween(runs, samples, idOf(300), idOf(600))).toEqual([256, 768])
@@ -55,7 +58,7 @@ describe('a block', () => {
   })
 })
 
-describe('blocks are merged', () => {
+describe('merging blocks', () => {
   const many = (count: number, runs: number, pairs = runs * 10) =>
     Array.from({ length: count }, (_, at) => ({ block_id: `${runs}-${at}`, runs, pairs }))
   test.each([
@@ -67,12 +70,12 @@ describe('blocks are merged', () => {
     ['as many as fill one', many(60, 300), 54],
     ['as many as fill one by what they hold', many(10, 1_000, 100_000), 4],
     ['one that is as large as can be by what it holds', many(1, 300, 500_000), 0],
-  ])('%s', (_, blocks, chosen) => {
+  ])('chooses the blocks to merge: %s', (_, blocks, chosen) => {
     expect(chooseBlocks(blocks)).toHaveLength(chosen)
   })
 })
 
-test('hashes of words are spread, and the same every time', () => {
+test('hashes of words are evenly distributed and deterministic', () => {
   const hashes = Array.from({ length: 20_000 }, (_, n) => wordTerm(`word ${n}`))
   expect(new Set(hashes).size).toBeGreaterThan(19_995)
   const pages = new Uint32Array(256)
@@ -81,7 +84,7 @@ test('hashes of words are spread, and the same every time', () => {
   expect(wordTerm('ada')).toBe(wordTerm('ada'))
 })
 
-test('what is wanted of a run is among what it holds', () => {
+test('the terms of a query are a subset of the terms of a matching execution', () => {
   const wanted = {
     q: 'Ada  LOVELACE ada',
     input: [{ path: ['a', 'b'], value: '1' }],
@@ -101,7 +104,7 @@ test('what is wanted of a run is among what it holds', () => {
   const held = termsOf(run)
   expect(wantedTerms(wanted).filter((term) => !held.has(term))).toEqual([])
   expect(wantedTerms({ ...wanted, status: ['succeeded'] }).filter((term) => !held.has(term))).toHaveLength(1)
-  // Several statuses are any of them.
+  // Several statuses are alternatives, so they add no term.
   expect(wantedTerms({ ...wanted, status: ['failed', 'cancelled'] })).toHaveLength(5)
   expect(wantedTerms({ q: '—', input: [], versionId: null, workflowId: 'w', status: ['failed'] })).toEqual([])
 })

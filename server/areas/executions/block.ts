@@ -1,15 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 
-// A block of the index: some runs in the order of their ids, and for each hash which of them hold it. Hashes are sorted and stand in pages of
-// about a thousand entries, so that a search reads one page for each hash. A page is a row of entries: how far the hash is from
-// the one before, how many runs, and which: as a list of distances, or as one bit for each run of the block where they are many.
+// A block of the index: some executions in the order of their ids, and for each term (a hash) the executions that
+// contain it. Terms are sorted and stored in pages of about a thousand entries, so a search reads one page per term. A
+// page is a sequence of entries: the difference to the previous term, the number of executions, and the executions. The
+// executions are a list of differences, or one bit for each execution of the block if there are many.
 
 export const MAX_RUNS = 16_384
 const ID_BYTES = 16
 export const SAMPLE_EVERY = 256
 const PAIRS_A_PAGE = 1_024
 const MAX_PAGE_BITS = 10
-/** Pages that are encoded before others have their turn. */
+/** The number of pages that are encoded before yielding to the event loop. */
 const PAGES_AT_ONCE = 16
 
 export type Run = { id: string; terms: ReadonlySet<number> }
@@ -42,7 +43,7 @@ class Bytes {
     this.buffer.copy(larger, 0, 0, this.length)
     this.buffer = larger
   }
-  /** Of 32 bits. */
+  /** Writes an unsigned 32-bit number with variable length. */
   number(value: number): void {
     if (this.length + 5 > this.buffer.length) this.grow(5)
     let left = value >>> 0
@@ -52,7 +53,7 @@ class Bytes {
     }
     this.buffer[this.length++] = left
   }
-  /** One bit for each of `size` runs: those of the keys from `at` up to `end`. */
+  /** Writes one bit for each of `size` executions. The set bits are the keys from `at` up to `end`. */
   bits(size: number, keys: Float64Array, base: number, at: number, end: number): void {
     const bytes = (size + 7) >>> 3
     this.grow(bytes)
@@ -69,7 +70,7 @@ class Bytes {
   }
 }
 
-/** Pairs of a hash and a run of the block, as one number each, in the pages that they belong to. */
+/** Pairs of a term and an execution of the block, each encoded as one number and grouped by page. */
 type Pairs = { keys: Float64Array; ends: Uint32Array; bits: number }
 const RUN_SPACE = 65_536
 
@@ -150,7 +151,7 @@ async function finish(ids: Buffer, pairs: Pairs): Promise<Block> {
   }
 }
 
-/** A block of at least one and at most MAX_RUNS runs. */
+/** Builds a block of 1 to MAX_RUNS executions. */
 export async function makeBlock(unsorted: readonly Run[]): Promise<Block> {
   const sorted = unsorted.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const total = sorted.reduce((sum, { terms }) => sum + terms.size, 0)
@@ -169,7 +170,7 @@ export async function makeBlock(unsorted: readonly Run[]): Promise<Block> {
   return finish(ids, sortIntoPages(terms, runs))
 }
 
-/** One block of several. A run that two of them hold stands in it twice. */
+/** Merges several blocks into one. An execution that is in two of them is in the result twice. */
 export async function mergeBlocks(blocks: readonly Pick<Block, 'ids' | 'dir' | 'data' | 'pairs'>[]): Promise<Block> {
   const all = Buffer.concat(blocks.map(({ ids }) => ids))
   const count = all.length / ID_BYTES
@@ -202,7 +203,7 @@ export async function mergeBlocks(blocks: readonly Pick<Block, 'ids' | 'dir' | '
 
 type Filled = { terms: Uint32Array; runs: Uint16Array; filled: number }
 
-/** Reads what `Bytes` wrote. */
+/** Decodes the output of `Bytes`. */
 class Reader {
   at = 0
   private readonly page: Buffer
@@ -224,7 +225,7 @@ class Reader {
       if (byte < 0x80) return value >>> 0
     }
   }
-  /** Adds the runs of the hash with this head; returns how many there are then. */
+  /** Appends the executions of the term with this head to `runs`, and returns the new length. */
   runs(head: number, runs: Uint16Array, filled: number): number {
     let to = filled
     if (isBits(head)) {
@@ -245,7 +246,7 @@ class Reader {
 const isBits = (head: number): boolean => (head & 1) === 1
 const hasBit = (page: Buffer, at: number, run: number): boolean => ((page[at + (run >>> 3)]! >>> (run & 7)) & 1) === 1
 
-/** Adds the pairs of a page; returns how many there are then. */
+/** Appends the pairs of a page and returns the new length. */
 function readPage(page: Buffer, size: number, { terms, runs, filled }: Filled): number {
   const reader = new Reader(page, size)
   let to = filled
@@ -258,7 +259,7 @@ function readPage(page: Buffer, size: number, { terms, runs, filled }: Filled): 
   return to
 }
 
-/** Where the runs of one hash stand in a page. */
+/** Finds the executions of one term in a page. */
 function find(page: Buffer, size: number, wanted: number): { head: number; reader: Reader } | undefined {
   const reader = new Reader(page, size)
   for (let term = 0; !reader.isAtEnd; ) {
@@ -271,14 +272,17 @@ function find(page: Buffer, size: number, wanted: number): { head: number; reade
   return undefined
 }
 
-/** Where the page of this hash stands in `data`. */
+/** Returns the position of a term's page in `data`. */
 export function pageAt(dir: Buffer, term: number): { at: number; length: number } {
   const page = pageOf(term, Math.log2(dir.length / 4 - 1))
   const at = dir.readUInt32LE(4 * page)
   return { at, length: dir.readUInt32LE(4 * page + 4) - at }
 }
 
-/** The runs that hold every one of these hashes, in order; each hash comes with its page. The rarest is read first. */
+/**
+ * Returns the executions that contain all of these terms, in order. Each term comes with its page. The rarest term is
+ * read first.
+ */
 export function runsWith(size: number, wanted: readonly { term: number; page: Buffer }[]): number[] {
   const held: { head: number; reader: Reader; page: Buffer }[] = []
   for (const { term, page } of wanted) {
@@ -299,7 +303,7 @@ export function runsWith(size: number, wanted: readonly { term: number; page: Bu
   return runs ?? []
 }
 
-/** The runs of a block that can have an id from `from` up to, not including, `to`: none before the first number, none from the second on. */
+/** Returns the positions of the executions whose id can be at least `from` and less than `to`. `end` is exclusive. */
 export function runsBetween(runs: number, samples: Buffer, from: string, to: string): [first: number, end: number] {
   let first = 0
   let end = runs

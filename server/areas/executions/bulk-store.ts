@@ -28,18 +28,19 @@ export type BulkRow = {
 
 const columns = 'bulk_id, action, filter, status, total, done, refused, last_error, created_at, finished_at'
 
-/** What an action can concern at all. */
+/** The statuses of the executions that an action applies to. */
 const CONCERNED = {
   cancel: ['queued', 'running', 'waiting'],
   retry: ['failed', 'timed_out', 'cancelled'],
 }
 
-/** Executions of jobs are concerned only where the filter names them: a job would not learn of the new one. */
+/** Executions of jobs are included only if the filter names them, because their job would not know about the retry. */
 const triggersOf = ({ trigger, execution_ids }: StoredFilter): string[] | null =>
   trigger ?? (execution_ids ? null : NOT_JOBS)
 
-// Of workflows that the person may run. This is asked again for each portion, so a right that is taken away counts at once. Only
-// executions that were there when the bulk was made, so that a retry does not find what it started.
+// Executions of workflows that the person may run. The rights are checked for each portion, so a revoked right takes
+// effect at once. Only executions that existed when the bulk operation was created, so that it does not retry its own
+// retries.
 const FOUND = `from executions e join workflows w on w.workspace_id = e.workspace_id and w.workflow_id = e.workflow_id and w.deleted_at is null
   where e.workspace_id = $1 and e.execution_id < $2 and e.created_at <= $3 and e.status = any ($5) and e.trigger_kind <> 'trial'
     and exists (select from memberships p where p.workspace_id = $1 and p.user_id = $4 and p.role in ('owner', 'member'))
@@ -70,7 +71,7 @@ const valuesOf = (
     filter.tag ?? null,
     filter.from ?? null,
     filter.to ?? null,
-    // Ids begin with their time, so weeks before that are not opened.
+    // Ids start with their time, so the partitions of earlier weeks are not read.
     idsFrom(filter.from === undefined ? null : new Date(filter.from)),
   ]
 }
@@ -121,13 +122,13 @@ export const findBulk = (tx: Tx, workspaceId: string, bulkId: string, userId: st
     [workspaceId, bulkId, userId],
   )
 
-/** They can be read for a month. */
+/** Deletes bulk operations that ended more than 30 days ago. */
 export const forgetOld = (tx: Tx, workspaceId: string): Promise<number> =>
   tx.count(`delete from execution_bulks where workspace_id = $1 and finished_at < now() - interval '30 days'`, [
     workspaceId,
   ])
 
-/** Two that count those of a workspace take turns. */
+/** Counts the running bulk operations. The lock serializes the counts of one workspace. */
 export async function countRunning(tx: Tx, workspaceId: string): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('execution_bulks ' || $1, 0))`, [workspaceId])
   return (
@@ -138,7 +139,7 @@ export async function countRunning(tx: Tx, workspaceId: string): Promise<number>
   ).n
 }
 
-/** Locked: one process at a time works on it. */
+/** Locks a bulk operation, so that only one process works on it. Returns undefined if it is locked or done. */
 export const takeBulk = (tx: Tx, workspaceId: string, bulkId: string): Promise<BulkRow | undefined> =>
   tx.maybe<BulkRow>(
     `select bulk_id, action, filter, options, status, reached, created_by, created_at from execution_bulks

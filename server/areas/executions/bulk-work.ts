@@ -10,8 +10,9 @@ import { type Looking, makeLooking } from '#platform/looks'
 import * as store from './bulk-store.ts'
 import { findFlow, findTarget, makeCounted, type Quota, requireActivated } from './start.ts'
 
-// Does what was asked for in bulk, a portion in a transaction: what was done and how far it came commit together. A retry is started
-// beside that, under an id that follows from the bulk and the execution, so a portion that is done again starts nothing twice.
+// Executes bulk operations in portions. Each portion is one transaction, which commits its effects and its progress
+// together. A retry is started outside of the transaction. Its id is derived from the bulk operation and the execution,
+// so repeating a portion starts nothing twice.
 
 const CHANNEL = 'bulks'
 const PORTION = 100
@@ -22,7 +23,7 @@ type Place = { workspace_id: string; bulk_id: string }
 
 export const hintBulks = (tx: Pick<Tx, 'hint'>): void => tx.hint(CHANNEL, '')
 
-/** Of the time of the bulk, so that it stands in a week that is there. */
+/** The id contains the creation time of the bulk operation, so that it belongs to a week whose partition exists. */
 export function retryIdOf(bulk: Pick<store.BulkRow, 'bulk_id' | 'created_at'>, executionId: string): string {
   const hash = createHash('sha256').update(`${bulk.bulk_id}:${executionId}`).digest('hex')
   const time = bulk.created_at.getTime().toString(16).padStart(12, '0')
@@ -80,7 +81,7 @@ async function retryOne(parts: Parts, workspaceId: string, bulk: store.BulkRow, 
   )
 }
 
-/** The service itself is in trouble: the portion is done again later. */
+/** Checks whether the service itself has a problem. The portion is then repeated later. */
 const isTrouble = (error: unknown): boolean =>
   isConnectionLost(error) ||
   (isProblem(error) && ['overloaded', 'unavailable', 'queue_full', 'storage_full'].includes(error.code))
@@ -106,7 +107,7 @@ async function retryThese(
   return outcome
 }
 
-/** False where nothing is left, or another process is at it. */
+/** Executes one portion. Returns false if nothing is left or another process works on it. */
 const workOn = (parts: Parts, { workspace_id, bulk_id }: Place): Promise<boolean> =>
   parts.db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
     const bulk = await store.takeBulk(tx, workspace_id, bulk_id)
@@ -124,7 +125,7 @@ export function makeBulkWork(parts: Parts): Omit<Looking, 'wake'> {
   const { db, log } = parts
   let isStopped = false
 
-  /** A portion of each in turn, so that a large one does not keep the others waiting. */
+  /** Executes one portion of each operation in turn, so that a large operation does not block the others. */
   async function look(): Promise<number> {
     for (let again = true; again && !isStopped; ) {
       again = false

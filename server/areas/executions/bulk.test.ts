@@ -40,7 +40,7 @@ const done = async (body: object, as: TestPerson = world.owner) => {
 }
 
 describe('cancelling', () => {
-  test('all that the filter names end, more than a portion of them, and nothing else', async () => {
+  test('ends all executions that match the filter, also in several portions, and no others', async () => {
     const id = await make(asking)
     const [kept, ...ids] = await runMany(id, [
       { tags: ['keep'] },
@@ -61,7 +61,7 @@ describe('cancelling', () => {
     await become([kept!], 'cancelled')
   })
 
-  test('what has ended is not concerned', async () => {
+  test('does not affect executions that have ended', async () => {
     const id = await make(failing)
     const ids = await runMany(id, [{}])
     await become(ids, 'failed')
@@ -70,7 +70,7 @@ describe('cancelling', () => {
 })
 
 describe('retrying', () => {
-  test('each that failed is started once more, and what that starts is not found again', async () => {
+  test('starts each failed execution once more, and does not retry the new executions', async () => {
     const id = await make(failing)
     const ids = await runMany(id, [{}, {}, {}])
     await become(ids, 'failed')
@@ -82,12 +82,12 @@ describe('retrying', () => {
     expect(await done({ action: 'retry', filter: { ...filter, error_code: 'other' } })).toMatchObject({ total: 0 })
   })
 
-  test('a portion that is done again after a kill starts nothing twice', async () => {
+  test('starts nothing twice when a portion is repeated after a crash', async () => {
     const id = await make(failing)
     const ids = await runMany(id, [{}, {}])
     await become(ids, 'failed')
     const seen = await done({ action: 'retry', filter: { workflow_id: id } })
-    // As it stands when the process dies before the progress of the portion is committed.
+    // The state after a process crashes before it commits the progress of the portion.
     await service().sql(
       `update execution_bulks set status = 'running', finished_at = null, reached = 'ffffffff-ffff-ffff-ffff-ffffffffffff', done = 0
        where bulk_id = (select bulk_id from execution_bulks order by created_at desc limit 1)`,
@@ -100,7 +100,7 @@ describe('retrying', () => {
     expect((await world.owner.call('GET', `/api/workflows/${id}/executions`)).body.items).toHaveLength(4)
   })
 
-  test('the id of a retry follows from the bulk and the execution, and from the time of the bulk', () => {
+  test('derives the id of a retry from the bulk operation, its time and the execution', () => {
     const of = { bulk_id: '019b0f2c-6c1e-7aa3-9f52-3e7b6f0c1d2a', created_at: new Date('2026-01-31T00:00:00Z') }
     const one = retryIdOf(of, '019b0f2c-0000-7000-8000-000000000001')
     expect(one).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -110,8 +110,8 @@ describe('retrying', () => {
   })
 })
 
-describe('whose executions', () => {
-  test('only those of workflows that the caller may run; nobody else sees the bulk', async () => {
+describe('a bulk operation', () => {
+  test('affects only workflows that the caller may run, and is visible only to its creator', async () => {
     const id = await make(asking)
     const ids = await runMany(id, [{}])
     await become(ids, 'waiting')
@@ -129,14 +129,14 @@ describe('whose executions', () => {
     { body: { action: 'delete', filter: { tag: 'a' } }, path: '/action' },
     { body: { action: 'cancel', filter: { status: ['gone'] } }, path: '/filter/status/0' },
     { body: { action: 'cancel', filter: { execution_ids: [] } }, path: '/filter/execution_ids' },
-  ])('what means nothing is refused: $body', async ({ body, path }) => {
+  ])('is refused if it is invalid: $body', async ({ body, path }) => {
     const refused = await bulk(body)
     expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
   })
 })
 
-test('of requests at the same time no more are accepted than may run at once', async () => {
-  // Nobody works on them here, so each of them goes on running.
+test('simultaneous requests for bulk operations are accepted only up to the limit of running ones', async () => {
+  // This service has no worker, so every accepted operation keeps running.
   const idle = await startService({ role: 'api' })
   try {
     const { owner } = await makeWorld(idle)

@@ -5,7 +5,7 @@ import type { Bulk, NewBulk } from './bulk-schema.ts'
 import * as store from './bulk-store.ts'
 import { hintBulks } from './bulk-work.ts'
 
-// Cancels or retries many executions. One request asks for it, and a worker does it in portions.
+// Cancels or retries many executions. A request creates the bulk operation, and a worker executes it in portions.
 
 const MAX_COUNTED = 100_000
 const MAX_RUNNING = 10
@@ -42,7 +42,7 @@ export async function startBulk(ctx: Context, { action, filter, from, version }:
   return bulk
 }
 
-/** Only the person who asked for it sees it. */
+/** Returns a bulk operation to the person who created it. */
 export async function getBulk(ctx: Context, { bulk_id }: { bulk_id: string }): Promise<Bulk> {
   const bulk = await store.findBulk(ctx.tx, ctx.workspace.workspace_id, bulk_id, ctx.person.user_id)
   if (!bulk) throw problem('not_found')

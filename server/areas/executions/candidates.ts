@@ -3,8 +3,8 @@ import { idAt, pageAt, runsBetween, runsWith } from './block.ts'
 import { type BlockHead, readSlices, type Slice } from './block-store.ts'
 import { nextId, previousId, type Range } from './newest.ts'
 
-// The runs that hold wanted hashes, in the order of their ids, out of blocks that overlap, because runs do not end in the order in which
-// they began. Blocks are opened as the search comes to them, a few at a time.
+// The executions that contain all wanted terms, in the order of their ids. Blocks overlap, because executions do not
+// end in the order in which they start. Blocks are opened as the search reaches them, a few at a time.
 
 /** Another process merged a block that this search was reading. */
 export class BlockGone extends Error {}
@@ -13,13 +13,13 @@ const FIRST_OPENED = 8
 const MAX_OPENED_AT_ONCE = 128
 const IDS_A_PAGE = 128
 const ID_BYTES = 16
-/** Candidates of a block whose ids are read ahead. */
+/** The number of candidates of a block whose ids are read ahead. */
 const AHEAD = 16
 
 export type Candidates = {
-  /** The next ones; fewer than `most` where there are no more. */
+  /** Returns the next candidates. Fewer than `most` if there are no more. */
   next(most: number): Promise<string[]>
-  /** The last id that it can have named, where there are more blocks than it reads. */
+  /** The last id up to which the search is complete, if there are more blocks than the limit. Otherwise null. */
   cutAt(): string | null
 }
 
@@ -40,7 +40,7 @@ export function candidatesOf(
     terms: readonly number[]
     range: Range
     oldestFirst: boolean
-    /** In the order of the search, and one more than are read where there are more. */
+    /** In the order of the search. If there are more blocks than the limit, the list has one more than the limit. */
     heads: readonly BlockHead[]
   },
 ): Candidates {
@@ -91,7 +91,7 @@ export function candidatesOf(
     for (const { block } of asked) readId(block)
   }
 
-  /** The block whose next candidate comes first, once no block is left that could hold one before it. */
+  /** Returns the block with the next candidate, after opening every block that could have an earlier one. */
   async function first(): Promise<{ block: Opened; id: string } | undefined> {
     for (;;) {
       await loadIds()
@@ -117,7 +117,7 @@ export function candidatesOf(
         block.at += 1
         if (block.at === block.runs.length) opened = opened.filter((one) => one !== block)
         else readId(block)
-        // A run can stand in two blocks.
+        // An execution can be in two blocks.
         if (id === before || id < range.from || id >= range.to) continue
         before = id
         ids.push(id)

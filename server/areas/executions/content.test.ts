@@ -39,8 +39,8 @@ beforeEach(async () => {
   workflowId = await workflow(world.owner)
 })
 
-describe('runs are found', () => {
-  test('by tags and metadata, newest first, all that are asked for together', async () => {
+describe('executions are found', () => {
+  test('by any combination of tags and metadata, newest first', async () => {
     const first = await run({}, { tags: ['urgent', 'eu'], metadata: { customer: 42, plan: 'pro' } })
     const second = await run({}, { tags: ['urgent'], metadata: { customer: 7 } })
     await run({})
@@ -68,7 +68,7 @@ describe('runs are found', () => {
     expect(seen).toEqual(all)
   })
 
-  test('by the code and the node of their error', async () => {
+  test('by the error code and the failed node', async () => {
     const failed = await run({ bad: true })
     await run({})
     expect(await found('error_code=out_of_stock')).toEqual([failed])
@@ -76,7 +76,7 @@ describe('runs are found', () => {
     expect(await found('error_code=timeout')).toEqual([])
   })
 
-  test('by texts in their input, results and error, and by fields of their input', async () => {
+  test('by text in their input, results and error, and by fields of their input', async () => {
     const ada = await run({ order: { id: 7, name: 'Ada Lovelace' } })
     const grace = await run({ order: { id: 8, name: 'Grace Hopper' }, lines: [{ sku: 'A-1' }] })
     const failed = await run({ bad: true })
@@ -99,7 +99,7 @@ describe('runs are found', () => {
     expect(await found('')).toEqual([after, before])
   })
 
-  test('a few thousand a page where nothing but looking helps', async () => {
+  test('by reading a few thousand executions per page if no index can be used', async () => {
     const oldest = await run({ note: '—' })
     await service().sql(
       `insert into executions (execution_id, workspace_id, workflow_id, definition_ref, status, input, trigger_kind, finished_at)
@@ -114,7 +114,7 @@ describe('runs are found', () => {
 })
 
 describe('nothing is found', () => {
-  test('of workflows that the caller may not see, whatever its tags', async () => {
+  test('in workflows that the caller may not see, for every kind of query', async () => {
     const mine = await run({ secret: 'plum' }, { tags: ['shared'] })
     const theirWorkflow = await workflow(world.member)
     const theirs = await run({ secret: 'plum' }, { tags: ['shared'] }, world.member, theirWorkflow)
@@ -129,7 +129,7 @@ describe('nothing is found', () => {
     expect((await search(query)).status).toBe(422)
   })
 
-  test('where the label belongs to a run that is gone', async () => {
+  test('by a label of a deleted execution', async () => {
     const id = await run({}, { tags: ['gone'] })
     await service().sql('delete from executions where execution_id = $1', [fromWire('exe', id)])
     expect(await found('tag=gone')).toEqual([])
@@ -138,7 +138,7 @@ describe('nothing is found', () => {
   })
 })
 
-test('fields of a query are those of the input and the metadata, ten at most', () => {
+test('a query accepts at most ten fields of the input and the metadata', () => {
   expect(fieldsOf({ 'input.a.b': '1', 'metadata.x.y': '2' })).toEqual({
     labels: ['metadata:x.y=2'],
     input: [{ path: ['a', 'b'], value: '1' }],

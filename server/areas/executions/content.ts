@@ -9,13 +9,13 @@ import { searchByTerms } from './search-terms.ts'
 import { summaryColumns } from './store.ts'
 import { isOpen, OPEN, wantedTerms } from './terms.ts'
 
-// Runs by what they hold. Labels (tags, metadata, error, failed node) stand in a table of their own in the order of time. Words, fields of the
-// input and versions are found by the index of runs (indexing.ts, sweeping.ts). What neither knows is looked for in the runs themselves, a
-// few thousand for each page.
+// Searches executions by their content. Labels (tags, metadata, error, failed node) have their own table in the order
+// of time. Words, fields of the input and versions are found with the index of executions (indexing.ts, sweeping.ts).
+// For all other conditions, the search reads the executions themselves, a few thousand for each page.
 
-/** Runs that a page looks into. */
+/** The maximum number of executions that a page reads. */
 const MAX_LOOKED = 5_000
-/** A larger value, as it is stored, is not looked into. */
+/** Values with a larger stored size are not searched. */
 const MAX_LOOKED_BYTES = 32 * 1024
 const MAX_CONDITIONS = 10
 
@@ -31,7 +31,7 @@ export const hasContent = ({ labels, versionId, q, input }: Content): boolean =>
 
 const FIELD = /^(input|metadata)\.(.{1,200})$/
 
-/** `input.order.id=7` and `metadata.customer=42` among the query parameters. */
+/** Parses query parameters such as `input.order.id=7` and `metadata.customer=42`. */
 export function fieldsOf(more: Record<string, unknown>): Pick<Content, 'labels' | 'input'> {
   const labels: string[] = []
   const input: Content['input'] = []
@@ -59,7 +59,7 @@ const SEEN = `e.workspace_id = $1 and e.execution_id >= $3 and e.execution_id < 
   and ($8::text is null or e.system_slug = $8) and ($10::text[] is null or e.trigger_kind = any ($10))
   and ($11::text[] is null or e.status = any ($11)) and ($12::uuid is null or e.version_id = $12)`
 
-/** The text of a value that is small enough and can be read as text. */
+/** The text of a value, or null if its stored size is too large. */
 const readable = (column: 'input' | 'results' | 'error'): string =>
   `case when pg_column_size(e.${column}) <= ${MAX_LOOKED_BYTES} then e.${column}::text end`
 
@@ -77,7 +77,9 @@ const SHOWN = (direction: Direction): string => `
   where workspace_id = $1 and execution_id = any (array(select execution_id from found)) and execution_id >= $3 and execution_id < $4
   order by execution_id ${direction} limit $9`
 
-/** By the first label, in its own order; the others are looked up for each. */
+/**
+ * Finds executions by the first label, in the order of that label's index. The other labels are checked for each row.
+ */
 const byLabel = (direction: Direction): string => `${MINE}, found as materialized (
     select e.execution_id from run_labels r join executions e on e.workspace_id = r.workspace_id and e.execution_id = r.execution_id
     where r.workspace_id = $1 and r.label = ($15::text[])[1] and r.execution_id >= $3 and r.execution_id < $4 and ${SEEN} and ${HOLDS}
@@ -86,18 +88,18 @@ const byLabel = (direction: Direction): string => `${MINE}, found as materialize
 const byLooking = (direction: Direction): string => `${MINE}, found as materialized (
     select e.execution_id from executions e where ${SEEN} and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
-/** Of the newest runs that are seen. */
+/** Searches the newest executions that the person can see. */
 const byNewest = (direction: Direction): string => `${MINE}, seen as materialized (
     select e.execution_id from executions e where ${SEEN} order by e.execution_id desc limit $16::integer),
   found as materialized (select e.execution_id from executions e where e.workspace_id = $1 and e.execution_id >= $3 and e.execution_id < $4
     and e.execution_id = any (array(select execution_id from seen)) and ${HOLDS} order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
-/** Of these runs, which the index named. */
+/** Searches the given executions, which the index returned. */
 const byIds = (direction: Direction): string => `${MINE}, found as materialized (
     select e.execution_id from executions e where e.execution_id = any ($16::uuid[]) and ${SEEN} and ${HOLDS}
     order by e.execution_id ${direction} limit $9) ${SHOWN(direction)}`
 
-/** Where a page stops looking, whatever it has found by then. */
+/** The last execution that a page reads, even if the page is not full. */
 const lastLooked = (direction: Direction): string => `${MINE}
   select e.execution_id from executions e where ${SEEN} and $9::integer > 0 and $13::text is not distinct from $13
     and $14::json is not null and $15::text[] is not null
@@ -168,7 +170,7 @@ async function lookInto(tx: Tx, range: Range, direction: Direction, valuesIn: Va
   return { rows, lookedUntil: until }
 }
 
-/** Labels of runs that are older than any that is kept. */
+/** Deletes labels of executions that are past their retention. */
 export async function forgetRunLabels(
   db: Database,
   keptDays: number,

@@ -25,7 +25,7 @@ async function makeWorkflow(definition: unknown = greet, more: Record<string, un
 }
 
 describe('running a workflow', () => {
-  test('a run is accepted, ends, and shows its nodes and results', async () => {
+  test('accepts the execution, runs it to its end, and shows its nodes and results', async () => {
     const id = await makeWorkflow()
     const accepted = await world.owner.call('POST', `/api/workflows/${id}/run`, { body: { input: { name: 'Ada' } } })
     expect(accepted.status, accepted.text).toBe(202)
@@ -67,8 +67,8 @@ const reaches = (execution: string, ...statuses: string[]) =>
     return statuses.includes(body.status) && body
   }, statuses.join(' or '))
 
-describe('one execution', () => {
-  test('with a key, a run that did not end within wait_s is answered alike after its end', async () => {
+describe('an execution', () => {
+  test('that did not end within wait_s gives the same response to its idempotency key after its end', async () => {
     const slow = await makeWorkflow(pausing(2))
     const first = await run(slow, '?wait_s=0.5', { 'idempotency-key': slow })
     expect(first.status, first.text).toBe(202)
@@ -83,7 +83,7 @@ describe('one execution', () => {
     expect(answers[1]!.text).toBe(answers[0]!.text)
   })
 
-  test('a retry on the active version is refused where the input does not fit that', async () => {
+  test('cannot be retried on the active version if its input does not fit that version', async () => {
     const id = await makeWorkflow({ nodes: [], edges: [] })
     const { body } = await run(id, '?wait_s=60')
     const made = await world.owner.call('POST', `/api/workflows/${id}/versions`, {
@@ -97,7 +97,7 @@ describe('one execution', () => {
     expect((await retry('same')).status).toBe(202)
   })
 
-  test('events are read after any position, and after none that cannot be one', async () => {
+  test('lists its events after any valid position, and refuses an invalid position', async () => {
     const { body } = await run(await makeWorkflow(), '?wait_s=60', {}, { name: 'Ada' })
     const events = (after: number) =>
       world.owner.call('GET', `/api/workflows/executions/${body.execution_id}/events?after=${after}`)
@@ -106,7 +106,7 @@ describe('one execution', () => {
     expect([beyond.status, beyond.body.errors?.[0].path]).toEqual([422, '/after'])
   })
 
-  test('what a wait or a failure is given from data is checked as that of any other node', async () => {
+  test('checks computed arguments of wait and fail nodes like those of any other node', async () => {
     const id = await makeWorkflow({
       nodes: [
         { id: 'w', type: 'wait', args: { for_s: { $ref: 'input.for_s' } } },
@@ -123,7 +123,7 @@ describe('one execution', () => {
     expect(await outcome({ for_s: 0, code: null })).toMatchObject({ code: 'failed', message: 'no' })
   })
 
-  test('one that waits for another says which', async () => {
+  test('that waits for another execution names it', async () => {
     const child = await makeWorkflow(pausing(3600))
     const sub = { id: 'sub', type: 'subworkflow', args: { workflow_id: child } }
     for (const definition of [
@@ -143,7 +143,7 @@ describe('one execution', () => {
     }
   })
 
-  test('nodes that have not begun are pending while it may reach them, and skipped once it has ended', async () => {
+  test('shows unstarted nodes as pending while it can reach them, and as skipped after it ends', async () => {
     const steps = {
       nodes: [pausing(3600).nodes[0], { id: 'after', type: 'set', args: { values: {} } }],
       edges: [{ from: { node: 'w' }, to: 'after' }],
@@ -160,7 +160,7 @@ describe('one execution', () => {
     expect(ended.nodes[1]).toEqual({ ...after, status: 'skipped', finished_at: ended.finished_at })
   })
 
-  test('cancelling a waiting one answers what it is then', async () => {
+  test('that waits shows its status at that moment in the response to a cancellation', async () => {
     const { body } = await run(await makeWorkflow(pausing(3600)))
     await reaches(body.execution_id, 'waiting')
     const cancelled = await world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/cancel`)
@@ -168,7 +168,7 @@ describe('one execution', () => {
     await reaches(body.execution_id, 'cancelled')
   })
 
-  test('those of a deleted workflow are gone from the search as they are by id', async () => {
+  test('of a deleted workflow is found neither by id nor by search, except by the person who started it', async () => {
     const id = await makeWorkflow(greet, { members: [{ user_id: world.member.id, role: 'member' }] })
     const ran = await world.member.call('POST', `/api/workflows/${id}/run?wait_s=60`, {
       body: { input: { name: 'Ada' } },

@@ -9,7 +9,7 @@ const encode = compileEncoder(Execution)!
 
 type Row = { request: number } & Frame
 
-/** Live progress: the journal itself, numbered by its own `seq`. */
+/** The live progress of an execution: its journal, numbered by `seq`. */
 export function executionFeed({ db, engine, views }: { db: Database; engine: Engine; views: Views }): Feed {
   return {
     path: '/ws/executions/:execution_id',

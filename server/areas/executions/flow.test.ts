@@ -7,7 +7,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// When a run starts, as people meet it. The rules themselves are held by the tests of the engine.
+// The flow rules as users see them. The tests of the engine cover the rules themselves.
 
 const service = useSharedService()
 let world: World
@@ -32,7 +32,7 @@ const run = async (id: string, body: object = {}) => {
   return started.body.execution_id as string
 }
 const read = async (id: string) => (await world.owner.call('GET', `/api/workflows/executions/${id}`)).body
-/** Such as `waiting slot rate` and `cancelled duplicate`. */
+/** Returns, for example, `waiting slot rate` or `cancelled duplicate`. */
 const stateOf = async (id: string): Promise<string> => {
   const { status, error, waiting_for } = await read(id)
   const [wait] = waiting_for
@@ -52,7 +52,7 @@ describe('the settings', () => {
     dedupe: { key, window_s: 60 },
   }
 
-  test('are kept and shown; a field alone gets the others by default; null takes one away', async () => {
+  test('are stored and shown with defaults for missing fields, and null removes a setting', async () => {
     const id = await make(all)
     expect((await world.owner.call('GET', `/api/workflows/${id}`)).body.settings).toEqual(all)
     expect((await patch(id, { concurrency: { limit: 3 }, rate: null })).body.settings).toEqual({
@@ -77,21 +77,21 @@ describe('the settings', () => {
     { settings: { dedupe: { key: { $cel: 'input.' }, window_s: 5 } }, path: '/settings/dedupe/key/$cel' },
     { settings: { concurrency: { limit: 1 }, max_concurrency: 1 }, path: '/settings/concurrency' },
     { settings: { paused_at: '2026-01-31T00:00:00Z' }, path: '/settings/paused_at' },
-  ])('that mean nothing are refused: $path', async ({ settings, path }) => {
+  ])('are refused if they are invalid: $path', async ({ settings, path }) => {
     const id = await make({})
     const { status, body } = await patch(id, settings)
     expect([status, body.errors?.[0]?.path]).toEqual([422, path])
     expect((await world.owner.call('GET', `/api/workflows/${id}`)).body.settings).toEqual({})
   })
 
-  test('max_concurrency and concurrency do not stand together, whichever came first', async () => {
+  test('cannot contain both max_concurrency and concurrency, in any order of setting them', async () => {
     const id = await make({ max_concurrency: 1 })
     expect((await patch(id, { concurrency: { limit: 1 } })).body.errors[0].path).toBe('/settings/concurrency')
     expect((await patch(id, { concurrency: { limit: 1 }, max_concurrency: null })).status).toBe(200)
   })
 })
 
-test('the examples of docs/flow.md do what they say', async () => {
+test('the examples in docs/flow.md have the documented results', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../docs/flow.md'), 'utf8')
   const examples = [...text.matchAll(/^```json flow\n([\s\S]*?)^```/gm)].map(([, body]) => JSON.parse(body!))
   expect(examples).toHaveLength(4)
@@ -100,7 +100,7 @@ test('the examples of docs/flow.md do what they say', async () => {
     const ids: string[] = []
     for (const [at, one] of runs.entries()) {
       ids.push(await run(id, one))
-      // What a later run makes of an earlier one is looked at in the end.
+      // A later run changes the state of a debounced one, so its final state is checked below.
       if (become[at] !== 'cancelled debounced') await becomes(ids[at]!, become[at])
       else await becomes(ids[at]!, 'waiting slot debounce')
     }
@@ -109,7 +109,7 @@ test('the examples of docs/flow.md do what they say', async () => {
 })
 
 describe('a paused workflow', () => {
-  test('starts nothing for any caller: starts wait, and run at resume', async () => {
+  test('starts no execution for any caller: executions wait until it is resumed', async () => {
     const id = await make({ on_event: ['ping'] })
     const { body: token } = await world.owner.call('POST', `/api/workflows/${id}/tokens`, { body: {} })
     const paused = await world.owner.call('POST', `/api/workflows/${id}/pause`)
@@ -125,7 +125,7 @@ describe('a paused workflow', () => {
     const hook = await service().call('POST', `/api/webhooks/workflow/${id}/trigger`, { token: token.token, body: {} })
     await world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body: { cron: '0 9 * * *' } })
     await service().sql(`update schedules set next_run_at = now() where workflow_id = $1`, [fromWire('wf', id)])
-    // The scheduler looks at once when a schedule is added.
+    // Adding a schedule makes the scheduler poll immediately.
     await world.owner.call('POST', `/api/workflows/${id}/schedules`, { body: { at: '2199-01-01T00:00:00Z' } })
     const scheduled = await until(async () => {
       const { items } = (await world.owner.call('GET', `/api/workflows/${id}/executions`)).body
@@ -150,7 +150,7 @@ describe('a paused workflow', () => {
     await becomes(await run(id), 'succeeded')
   })
 
-  test('a retry waits as well', async () => {
+  test('makes a retry wait as well', async () => {
     const id = await make()
     const first = await run(id)
     await becomes(first, 'succeeded')
@@ -161,7 +161,7 @@ describe('a paused workflow', () => {
     await becomes(body.execution_id, 'succeeded')
   })
 
-  test('starts what waited also where it is resumed while its rules are looked at', async () => {
+  test('starts the waiting executions even if it is resumed while its rules are evaluated', async () => {
     const id = await make()
     await world.owner.call('POST', `/api/workflows/${id}/pause`)
     const waiting = await run(id)
@@ -177,14 +177,14 @@ describe('a paused workflow', () => {
     await becomes(waiting, 'succeeded')
   })
 
-  test('system workflows cannot be paused', async () => {
+  test('cannot be a system workflow', async () => {
     const refused = await world.owner.call('POST', '/api/workflows/nhl-odds-digest/pause')
     expect(refused.status).toBe(403)
   })
 })
 
 describe('the options of a run', () => {
-  test('later: it waits until then, shows when, and can be cancelled', async () => {
+  test('delay an execution, which shows its start time and can be cancelled', async () => {
     const id = await make()
     const [delayed, dated] = [
       await run(id, { delay_s: 3600 }),
@@ -200,7 +200,7 @@ describe('the options of a run', () => {
     await becomes(dated, 'cancelled')
   })
 
-  test('labels are shown in the execution and in lists, and a retry keeps them', async () => {
+  test('include labels, which the execution and lists show and a retry keeps', async () => {
     const id = await make()
     const labels = { priority: -3, tags: ['nightly', 'eu'], metadata: { order: 'A-17', urgent: true } }
     const one = await run(id, { ...labels, tags: ['nightly', 'eu', 'eu'] })
@@ -212,7 +212,7 @@ describe('the options of a run', () => {
     expect(await read(body.execution_id)).toMatchObject(labels)
   })
 
-  test('a concurrency key takes the place of the setting’s own', async () => {
+  test('include a concurrency key that replaces the key of the setting', async () => {
     const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: '?' } }], edges: [] }
     const id = await make({ concurrency: { limit: 1, count: 'live' } }, asking)
     await becomes(await run(id, { concurrency_key: 'a' }), 'waiting clarification')
@@ -230,7 +230,7 @@ describe('the options of a run', () => {
     { body: { tags: ['a,b'] }, path: '/tags/0' },
     { body: { metadata: { deep: { er: 1 } } }, path: '/metadata/deep' },
     { body: { concurrency_key: 'x' }, path: '/concurrency_key' },
-  ])('that mean nothing are refused: $body', async ({ body, path }) => {
+  ])('are refused if they are invalid: $body', async ({ body, path }) => {
     const id = await make()
     const refused = await world.owner.call('POST', `/api/workflows/${id}/run`, { body })
     expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
@@ -242,7 +242,7 @@ describe('a batch', () => {
   const batch = (id: string, runs: object[], headers: Record<string, string> = {}) =>
     world.owner.call('POST', `/api/workflows/${id}/run-batch`, { body: { runs }, headers })
 
-  test('a thousand runs start, in the order of the request', async () => {
+  test('starts a thousand executions in the order of the request', async () => {
     const id = await make()
     const { status, body, text } = await batch(
       id,
@@ -255,7 +255,7 @@ describe('a batch', () => {
     await becomes(body.runs[999].execution_id, 'succeeded')
   })
 
-  test('sent again it starts nothing again: by the keys of its runs, or by that of the request', async () => {
+  test('starts nothing twice if it is repeated with the keys of its runs or the key of the request', async () => {
     const id = await make()
     const runs = [
       { input: { n: 1 }, idempotency_key: 'one' },
@@ -272,7 +272,7 @@ describe('a batch', () => {
     expect((await batch(id, [{}, {}], whole)).body).toEqual((await batch(id, [{}, {}], whole)).body)
   })
 
-  test('one run that is not valid refuses them all', async () => {
+  test('is refused as a whole if one run is invalid', async () => {
     const id = await make()
     const refused = await batch(id, [{ input: { n: 1 } }, { input: { n: 'x' } }])
     expect([refused.status, refused.body.errors[0].path]).toEqual([422, '/runs/1/input/n'])

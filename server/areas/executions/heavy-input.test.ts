@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Json } from '#model/definition'
 import { checkInputInTurn } from './start.ts'
 
-/** Counts who had to wait for a turn. */
+/** Records the workspaces that had to wait for a turn. */
 const counting = () => {
   const waited: string[] = []
   return { waited, turns: { next: async (workspaceId: string) => void waited.push(workspaceId) } }
@@ -15,7 +15,7 @@ const forms = Array.from({ length: 400 }, (_, n) => ({
 }))
 const heavy: Json = { type: 'object', properties: { xs: { type: 'array', items: { anyOf: forms } } } }
 
-test('a heavy check of an input waits for the turn of its workspace, a light one for nobody', async () => {
+test('an expensive check of an input waits for a turn of its workspace, a cheap check does not wait', async () => {
   const { waited, turns } = counting()
   await checkInputInTurn(turns, 'light', { inputs: { type: 'object', required: ['a'] }, input: { a: 1 } })
   expect(waited).toEqual([])

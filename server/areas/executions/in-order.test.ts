@@ -11,11 +11,11 @@ const listing = { oldestFirst: false, after: null, from: null, to: null, limit: 
 test.each<[string, (tx: Tx, workspaceId: string, userId: string) => Promise<unknown>]>([
   ['of a workflow', (tx, workspaceId) => listByWorkflow(tx, workspaceId, newId(), listing)],
   ['of a system workflow', (tx, workspaceId, userId) => listBySystem(tx, workspaceId, 'echo', userId, listing)],
-])('executions %s are read in the order of an index, and not all of them to be sorted', async (_what, list) => {
+])('executions %s are read in the order of an index, without sorting all of them', async (_what, list) => {
   const { owner, workspace } = await makeWorld(service())
   const plans: string[] = []
   const settings = await service().db.tenant({ workspaceId: workspace.uuid, userId: owner.uuid }, async (tx) => {
-    // The plan in the place of the rows.
+    // Returns no rows and records the query plan.
     const explaining = {
       rows: async (text: string, values: unknown[]) => {
         if (text.includes('set_config')) return tx.rows(text)

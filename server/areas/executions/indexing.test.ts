@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const HOUR_AGO = Date.now() - 3_600_000
 
-/** Runs of an hour ago, a millisecond apart, as they would stand in the index. */
+/** Inserts executions of an hour ago, one millisecond apart. Each chunk becomes one block of the index. */
 async function seed(inputs: object[], chunks: number[][], from = HOUR_AGO): Promise<string[]> {
   const ids = inputs.map((_, at) => firstIdAt(from + at).replace(/.{12}$/, () => newId().slice(-12)))
   const { uuid } = world.workspace
@@ -76,10 +76,10 @@ async function pages(query: string): Promise<string[]> {
   }
 }
 
-describe('the index of runs', () => {
-  test('finds words and fields of older runs in the order of time, page by page, whichever ended first', async () => {
+describe('the index of executions', () => {
+  test('finds words and fields of older executions in the order of time, page by page, in any order of their ends', async () => {
     const inputs = Array.from({ length: 12 }, (_, n) => ({ n, note: n % 2 === 0 ? 'even plum' : 'odd', deep: [{ n }] }))
-    // The first run ended last: chunks overlap.
+    // The first execution ended last, so the chunks overlap.
     const all = await seed(inputs, [
       [1, 2, 3],
       [4, 6],
@@ -99,7 +99,7 @@ describe('the index of runs', () => {
       expect(await pages(nothing), nothing).toEqual([])
   })
 
-  test('stops after some thousand runs, and goes on with the next page', async () => {
+  test('stops after a few thousand executions, and continues with the next page', async () => {
     const inputs = Array.from({ length: 5_100 }, (_, n) => ({ note: n === 0 ? 'last needle' : 'needle last' }))
     const all = await seed(inputs, [numbers(0, 2_000), numbers(2_000, 5_100)])
     const first = await search('q=last%20needle')
@@ -113,7 +113,7 @@ describe('the index of runs', () => {
     expect(idsIn(more)).toEqual(all.slice(-200, -100).toReversed())
   })
 
-  test('narrows words down to a workflow and a status', async () => {
+  test('restricts words to a workflow and a status', async () => {
     const all = await seed([{ note: 'plum' }, { note: 'plum' }], [[0, 1]])
     await service().sql(`update executions set status = 'failed' where execution_id = $1`, [fromWire('exe', all[0]!)])
     expect(await pages(`q=plum&workflow_id=${workflow}`)).toEqual(all.toReversed())
@@ -121,7 +121,7 @@ describe('the index of runs', () => {
     expect(await pages('q=plum&status=succeeded,failed')).toEqual(all.toReversed())
   })
 
-  test('also finds what ended before there was one, and what has just begun', async () => {
+  test('also finds executions that ended before the index existed, and those that have just started', async () => {
     const [old] = await seed([{ note: 'ancient plum' }], [], HOUR_AGO - 3_600_000)
     const [indexed] = await seed([{ note: 'plum' }], [[0]])
     await coverFrom(firstIdAt(HOUR_AGO - 1_000))
@@ -133,13 +133,13 @@ describe('the index of runs', () => {
     expect(await pages('q=plum&limit=1')).toEqual(expected)
     expect(await pages('q=plum&sort=created_at')).toEqual(expected.toReversed())
 
-    // It goes back in time until everything is in it.
+    // The sweep goes back in time until the index contains everything.
     while (await sweepBack(service().db, Date.now() + 3_600_000));
     expect(await indexedIds()).toContain(old)
     expect(await pages('q=plum')).toEqual(expected)
   })
 
-  test('is written when runs end, and made of larger blocks', async () => {
+  test('is written when executions end, and its blocks are merged', async () => {
     const ran = await world.owner.call('POST', `/api/workflows/${workflow}/run?wait_s=60`, {
       body: { input: { a: 1 } },
     })
@@ -158,7 +158,7 @@ describe('the index of runs', () => {
     expect(await blocks()).toEqual([])
   })
 
-  test('gets what a process did not live to write, also of runs that end later', async () => {
+  test('gets the executions that a crashed process did not write, including those that end later', async () => {
     const now = Date.now()
     const [ended, waiting] = await seed([{ note: 'plum' }, { note: 'waiting plum' }], [], now)
     const finish = (id: string, status: string, at: Date | null) =>
@@ -182,13 +182,13 @@ describe('the index of runs', () => {
       [],
     )
 
-    // What was compared is not compared again.
+    // A range is compared only once.
     await seed([{ note: 'later' }], [], now)
     await sweepRuns(service().db, now + 3_600_000)
     expect(await indexedIds()).toHaveLength(2)
   })
 
-  test('finds runs that are still at work, with whatever status, and once when they have ended', async () => {
+  test('finds unfinished executions by every unfinished status, and finds them once after they end', async () => {
     const put = (id: string, status: string, results: object | null = null) =>
       service().sql(
         `update executions set status = $2, results = $3, finished_at = case when $2 = 'succeeded' then now() - interval '1 minute' end
@@ -215,7 +215,7 @@ describe('the index of runs', () => {
     for (const query of ['q=patient', 'q=patient&status=waiting', 'input.note=patient plum'])
       expect(idsIn(await search(query)), query).toEqual([old])
     expect(idsIn(await search('q=patient&status=running'))).toEqual([])
-    // Whatever it does by the time somebody looks for it.
+    // The status may have changed by the time of the search.
     const patient = { workflowId: null, versionId: null, input: { note: 'patient plum' }, results: null, error: null }
     for (const [then, wanted, isNamed] of [
       ['waiting', 'running', true],

@@ -11,25 +11,26 @@ import { addBlocks, type Entry } from './block-store.ts'
 import { mergeSmallBlocks } from './merging.ts'
 import { type Indexed, termsOf } from './terms.ts'
 
-// Runs are put into the index of words after they have ended: the engine hands them over and goes on, and once a second they are taken to
-// pieces and written, a few at a time. What a process that is killed did not write is found by comparing (sweeping.ts).
+// Executions are added to the index after they end. The engine hands them over without waiting. Once a second they are
+// split into terms and written, a few at a time. The comparison in sweeping.ts finds those that a crashed process did
+// not write.
 
 const FLUSH_EVERY = 1 * SECOND
 const BLOCK_RUNS = 4_096
 const BLOCK_TERMS = 100_000
-/** Runs that are taken to pieces before others have their turn. */
+/** The number of executions that are split into terms before yielding to the event loop. */
 const RUNS_AT_ONCE = 100
-/** Runs that are not written yet; those beyond are found by comparing. */
+/** The maximum number of executions that are not written yet. The comparison finds those beyond it. */
 const MAX_WAITING = 50_000
-/** Blocks or runs of a workspace after which its blocks are merged. */
+/** A workspace's blocks are merged after this number of new blocks or executions. */
 const MERGE_BLOCKS = 16
 const MERGE_RUNS = 12_288
-/** A run that is older may be among those that were found at work (sweeping.ts). */
+/** An older execution may have been recorded as unfinished (sweeping.ts). */
 export const OPEN_AFTER = 20 * SECOND
 
 export type Ended = Indexed & { workspaceId: string; executionId: string }
 
-/** Blocks of these runs. */
+/** Builds the blocks of these executions. */
 export async function blocksOf(runs: readonly Ended[]): Promise<Entry[]> {
   const entries: Entry[] = []
   const open = new Map<string, { runs: Run[]; terms: number }>()
@@ -103,7 +104,7 @@ export function makeRunIndex({ db, log }: { db: Database; log: Logger }) {
   return { note, ...writeRegularly(FLUSH_EVERY, write) }
 }
 
-/** Runs that were found at work and are in the index now. */
+/** Removes executions that are in the index now from the list of unfinished ones. */
 export async function closeOpen(db: Database, runs: readonly Ended[], now = Date.now()): Promise<void> {
   const before = firstIdAt(now - OPEN_AFTER)
   const old = runs.filter(({ executionId }) => executionId < before)
@@ -114,7 +115,7 @@ export async function closeOpen(db: Database, runs: readonly Ended[], now = Date
   ])
 }
 
-/** Forgets blocks of runs that are older than any that is kept. */
+/** Deletes blocks of executions that are past their retention. */
 export async function forgetRunBlocks(db: Database, keptDays: number, now = Date.now(), atOnce = 1_000): Promise<void> {
   const before = firstIdAt(now - keptDays * 24 * 3600 * 1000)
   for (let forgotten = atOnce; forgotten === atOnce; )

@@ -6,7 +6,8 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// An execution holds up to 64 MiB, and no answer is larger than 8 MiB: large parts are addresses, from which they are streamed.
+// An execution may have 64 MiB and a response at most 8 MiB. Large parts are returned as addresses, from which they are
+// streamed.
 
 const service = useSharedService()
 let world: World
@@ -32,14 +33,14 @@ async function run(definition: unknown, input: Json = {}) {
   return answer
 }
 
-/** A list of eight references to a text of 400 KB: 3.2 MB. */
+/** A list of eight references to a text of 400 KB, together 3.2 MB. */
 const copies = {
   nodes: [{ id: 'a', type: 'set', args: { values: { texts: times(8, () => ({ $ref: 'input.text' })) } } }],
   edges: [],
   output: { $ref: 'nodes.a.output' },
 }
 
-test('outputs that are large together are addresses, and each can be fetched', async () => {
+test('outputs that are large together are returned as addresses, and each can be fetched', async () => {
   const nodes = times(100, (n) => ({
     id: `n${n}`,
     type: 'set',
@@ -56,7 +57,7 @@ test('outputs that are large together are addresses, and each can be fetched', a
   expect((await world.stranger.call('GET', last.output.$blob!)).status).toBe(404)
 })
 
-test('an input over 1 MiB is an address: that of a workflow which another one started', async () => {
+test('an input over 1 MiB, which a parent workflow passed, is returned as an address', async () => {
   const child = await save({ nodes: [{ id: 'n', type: 'set', args: { values: {} } }], edges: [] })
   const parent = {
     nodes: [
@@ -73,7 +74,7 @@ test('an input over 1 MiB is an address: that of a workflow which another one st
   expect(input.texts).toHaveLength(8)
 })
 
-test('results over 1 MiB are an address for webhook tokens too, and for the token that started it alone', async () => {
+test('results over 1 MiB are returned to webhook tokens as an address that only the starting token can read', async () => {
   const workflow = await save(copies)
   const tokens = await Promise.all(
     times(
@@ -92,7 +93,7 @@ test('results over 1 MiB are an address for webhook tokens too, and for the toke
   expect((await service().call('GET', answer.body.results.$blob, { token: tokens[1] })).status).toBe(404)
 })
 
-test('questions of an execution are no larger together than people can be shown', async () => {
+test('the questions of an execution are limited in their total size', async () => {
   const question = { id: 'q', type: 'clarification', args: { question: 'Which?', schema: { $ref: 'input.schema' } } }
   const map = (concurrency: number) => ({
     nodes: [
@@ -117,7 +118,8 @@ test('questions of an execution are no larger together than people can be shown'
     const answer = await world.owner.call('GET', path)
     return answer.body.status === 'waiting' ? answer : undefined
   }, 'its questions')
-  // Four of 450 KB were asked, the rest of the items failed; the row of the execution has what the first of them says.
+  // Four questions of 450 KB each were asked; the other items failed. The execution's row contains the text of the
+  // first question.
   expect(waiting.body.waiting_for).toHaveLength(4)
   expect(waiting.body.waiting_for[0]).toMatchObject({ kind: 'clarification', question: 'Which?' })
   expect(waiting.body.waiting_for[1]).toMatchObject({ kind: 'clarification', left_out: ['question', 'schema'] })
@@ -127,7 +129,7 @@ test('questions of an execution are no larger together than people can be shown'
   expect(list.body.items[0].waiting_for[0]).toMatchObject({ kind: 'clarification', left_out: ['schema'] })
   const inbox = await world.owner.call('GET', '/api/clarifications/inbox')
   expect(inbox.body.items[0].schema.description).toHaveLength(450_000)
-  // An answer makes room for the next question.
+  // An answer frees space for the next question.
   for (const { clarification_id } of waiting.body.waiting_for)
     await world.owner.call('POST', `${path}/respond`, { body: { clarification_id, response: {} } })
   const ended = await until(async () => {
@@ -139,7 +141,7 @@ test('questions of an execution are no larger together than people can be shown'
   expect(gave.filter((one) => one?.error?.code === 'result_too_large')).toHaveLength(26)
 })
 
-test('whatever a verb gives, an answer over 8 MiB is refused in words', () => {
+test('a response over 8 MiB is refused with an explanation', () => {
   const route = { answer: {} } as AnyRoute
   const rendering = { encode: undefined, tagged: false, check: false }
   const answer = (value: unknown) => render(route, rendering, value, { status: 200, headers: {} }, '/')

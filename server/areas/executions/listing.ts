@@ -101,7 +101,7 @@ export async function findExecutions({ system }: Parts, ctx: Context, input: Sea
     : page
 }
 
-/** What is left of the query are fields of the input and of the metadata. */
+/** The remaining query parameters are fields of the input and of the metadata. */
 function contentOf(input: SearchInput): Content {
   const {
     limit: _limit,

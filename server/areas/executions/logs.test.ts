@@ -42,8 +42,8 @@ const logs = async (execution: string, query = ''): Promise<Answer['body']> =>
   (await world.owner.call('GET', `/api/workflows/executions/${execution}/logs${query}`)).body
 const messages = (page: Answer['body']): string[] => page.items.map(({ message }: { message: string }) => message)
 
-describe('the log of a run', () => {
-  test('holds what code writes, with its level, page by page and by level', async () => {
+describe('the log of an execution', () => {
+  test('contains the output of code with its level, and is read page by page and by level', async () => {
     const execution = await run([
       code(`log('a', { b: 1 }); console.debug('d'); console.warn('w\\u0000'); console.error('e'); return 1`),
     ])
@@ -70,7 +70,7 @@ describe('the log of a run', () => {
     })
   })
 
-  test('holds the lines of every attempt, of failures, and of the items of a map', async () => {
+  test('contains the lines of every attempt, of failures, and of the items of a map', async () => {
     const retry = { max_attempts: 2, backoff_s: 0.01 }
     const body = {
       nodes: [{ id: 'line', type: 'code', args: { source: 'log("item", input); return 1', input: { $ref: 'item' } } }],
@@ -89,8 +89,8 @@ describe('the log of a run', () => {
     expect(inMap.items.map(({ node_id }: { node_id: string }) => node_id)).toContain('each[1].line')
   })
 
-  test('holds what agents say, once, also where the node is tried again', async () => {
-    // The second turn fails, and the next attempt goes on with the first.
+  test('contains the messages of agents once, even if the node is retried', async () => {
+    // The second turn fails, and the next attempt continues after the first.
     llm.script(
       { kind: 'tools', calls: [{ name: 'notify', arguments: { title: 'Hi' } }], text: 'I tell them' },
       status(500, { error: { message: 'not now' } }),
@@ -101,7 +101,7 @@ describe('the log of a run', () => {
     expect(messages(await logs(execution))).toEqual(['I tell them', 'calls notify', 'All told'])
   })
 
-  test('has an end: lines beyond it are left out, and one says so', async () => {
+  test('has a limit: further lines are omitted, and one line says so', async () => {
     const body = {
       nodes: [{ id: 'line', type: 'code', args: { source: 'for (let i = 0; i < 100; i++) log(i); return 1' } }],
     }
@@ -114,7 +114,7 @@ describe('the log of a run', () => {
     expect(rows.filter(({ message }) => String(message).startsWith('A run keeps'))).toHaveLength(1)
   })
 
-  test('goes with the run', async () => {
+  test('is deleted with the execution', async () => {
     const execution = await run([code('log("gone"); return 1')])
     const id = fromWire('exe', execution)
     const kept = async (): Promise<number> =>

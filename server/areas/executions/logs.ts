@@ -10,7 +10,7 @@ import { listQuery, timestamp } from '#platform/http/schema'
 import { firstIdAt, newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 
-// What the nodes of a run wrote: `log(...)` in code, and what agents said. A line is kept before the node that wrote it is over, once.
+// The log of an execution: `log(...)` in code, and the messages of agents. A line is stored once, before its node ends.
 
 const MAX_LINES = 1_000
 const MAX_BYTES = 512 * 1024
@@ -34,7 +34,7 @@ export const logQuery = listQuery.extend({
   node_id: z.string().min(1).max(500).optional().describe('Only lines of this node'),
 })
 
-// The limits hold for the run: lines that come after them are left out, and one line says so.
+// The limits apply to the whole execution. Lines beyond them are omitted, and one line says so.
 const INSERT = `with used as (select count(*) as lines, coalesce(sum(octet_length(message)), 0) as bytes from run_logs
     where workspace_id = $1 and execution_id = $2),
   given as (select l.n, l.level, l.message, l.n + u.lines < ${MAX_LINES - 1}
@@ -46,16 +46,16 @@ const INSERT = `with used as (select count(*) as lines, coalesce(sum(octet_lengt
     on conflict do nothing)
   select exists (select from given where not kept) as full`
 
-/** The port of the engine. Lines that cannot be kept are lost, and the run goes on. */
+/** The engine's port for logs. If lines cannot be stored, they are lost and the execution continues. */
 export function makeKeepLog({ db, log }: { db: Database; log: Logger }): NonNullable<EnginePorts['keepLog']> {
-  // A map that writes more than is kept costs no statement for each of its items.
+  // Executions whose log is full. Their further lines cause no statements.
   const full = makeLru<true>(1_000)
   return async ({ workspaceId, executionId, nodePath }, key, lines) => {
     if (lines.length === 0 || full.get(executionId)) return
     const kept = lines.slice(0, MAX_LINES).map(stored)
     try {
       const row = await db.tenant({ workspaceId, userId: null }, async (tx) => {
-        // Items of a map write at the same time, and each must see what the others have used.
+        // Items of a map write concurrently, and each must see the space that the others have used.
         await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 1211))', [executionId])
         return tx.row<{ full: boolean }>(INSERT, [
           workspaceId,
@@ -76,7 +76,7 @@ export function makeKeepLog({ db, log }: { db: Database; log: Logger }): NonNull
   }
 }
 
-/** PostgreSQL keeps no NUL, and no half of a character. */
+/** PostgreSQL stores neither NUL nor unpaired surrogates. */
 const stored = ({ level, message }: LogLine): LogLine => ({
   level,
   message: (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message)
@@ -111,7 +111,7 @@ export async function listExecutionLogs(
   return { ...page, items: items.map(({ batch_id: _batch, n: _n, ...line }) => line) }
 }
 
-/** Lines of runs that are older than any that is kept. */
+/** Deletes the log lines of executions that are past their retention. */
 export async function forgetRunLogs(db: Database, keptDays: number, now = Date.now(), atOnce = 10_000): Promise<void> {
   const before = firstIdAt(now - keptDays * 24 * 3600 * 1000)
   for (let forgotten = atOnce; forgotten === atOnce; )

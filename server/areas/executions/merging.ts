@@ -2,19 +2,22 @@ import type { Database, Tx } from '#platform/db/pool'
 import { type Block, MAX_RUNS, mergeBlocks } from './block.ts'
 import { addBlockIn } from './block-store.ts'
 
-// Small blocks become larger ones, so that a search reads few of them. Sixteen of one size make one of the next, so a run is written
-// three or four times in all.
+// Merges small blocks, so that a search reads few blocks. Sixteen blocks of one size become one of the next size, so
+// each execution is written three or four times in total.
 
 const MAX_PAIRS = 400_000
 const TOGETHER = 16
-/** Larger blocks are merged once they fill one. */
+/** Blocks with at least this number of executions are merged only when they fill a whole block. */
 const MIDDLE = 256
 const FULL = 4_096
 const FILLED = 12_288
 
 type Small = { block_id: string; runs: number; pairs: number }
 
-/** The blocks that should become one, out of those that are not full, oldest first; none where it is not worth it yet. */
+/**
+ * Chooses the blocks to merge into one, out of those that are not full, oldest first. Returns none if merging is not
+ * worthwhile yet.
+ */
 export function chooseBlocks(blocks: readonly Small[]): string[] {
   const tiers = [
     blocks.filter(({ runs }) => runs < TOGETHER),
@@ -46,10 +49,10 @@ function upToFull(members: readonly Small[]): Small[] {
 
 type Content = { ids: Buffer; dir: Buffer; data: Buffer; pairs: number }
 
-/** Another process merged one of the blocks meanwhile. */
+/** Another process merged one of the blocks in the meantime. */
 class Overtaken extends Error {}
 
-/** Merges until there is nothing left to merge, or another process does so. Nothing is locked while it computes. */
+/** Merges until nothing is left to merge or another process merges the same blocks. Holds no lock while it computes. */
 export async function mergeSmallBlocks(db: Database, workspaceId: string): Promise<void> {
   const inWorkspace = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
   for (;;) {
@@ -88,7 +91,7 @@ async function replaceBlocks(tx: Tx, workspaceId: string, blockIds: string[], me
   await addBlockIn(tx, workspaceId, merged)
 }
 
-/** Workspaces whose blocks nobody merged: they ran in processes that were stopped since. */
+/** Merges the blocks of workspaces whose processes stopped before they merged. */
 export async function mergeEverywhere(db: Database): Promise<void> {
   const rows = await db.maintain<{ id: string }>('select id from workspaces_with_small_blocks($1, 1000) as id', [
     TOGETHER,

@@ -6,7 +6,9 @@ import { nextId, rangeOf, readNewest } from './newest.ts'
 const now = Date.UTC(2026, 10, 16)
 const daysAgo = (days: number): string => firstIdAt(now - days * DAY)
 
-/** One execution for each of these days; answers as a list does, and says which ranges were read. */
+/**
+ * One execution for each of these days. `read` acts like a list query and records the ranges that it was called with.
+ */
 const over = (days: number[]) => {
   const ids = days.map(daysAgo).sort().reverse()
   const ranges: [string, string, number][] = []
@@ -26,7 +28,7 @@ test.each([
   ['none at all', [], whole, 5, [], 2],
   ['a page that begins before the last weeks', [1, 100, 200], { from: FIRST_ID, to: daysAgo(50) }, 5, [100, 200], 1],
   ['a search that ends within the last weeks', [1, 20, 100], { from: daysAgo(10), to: LAST_ID }, 5, [1], 1],
-])('%s', async (_name, days, range, wanted, expected, reads) => {
+])('reading the newest: %s', async (_name, days, range, wanted, expected, reads) => {
   const { ranges, read } = over(days)
   expect(await readNewest({ ...range, wanted }, read, now)).toEqual(expected.map(daysAgo))
   expect(ranges).toHaveLength(reads)
@@ -37,7 +39,7 @@ test.each([
   ['019a8c00-0000-7000-8fff-ffffffffffff', '019a8c00-0000-7000-9000-000000000000'],
   [FIRST_ID, '00000000-0000-0000-0000-000000000001'],
   [LAST_ID, LAST_ID],
-])('after %s comes %s', (id, next) => {
+])('the id after %s is %s', (id, next) => {
   expect(nextId(id)).toBe(next)
 })
 
@@ -61,11 +63,11 @@ test.each([
     firstIdAt(march - HOUR),
     firstIdAt(april + HOUR),
   ],
-])('the range of %s', (_name, at, from, to) => {
+])('the range of ids of %s', (_name, at, from, to) => {
   expect(rangeOf({ ...asked, ...at })).toEqual({ from, to, wanted: 3, oldestFirst: at.oldestFirst })
 })
 
-test('the oldest are read at once, from the first week on', async () => {
+test('the oldest are read with one query, starting with the first week', async () => {
   const { ids, ranges } = over([1, 100, 200])
   const read = async (from: string, to: string, limit: number): Promise<string[]> => {
     ranges.push([from, to, limit])

@@ -2,12 +2,13 @@ import { DAY } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { firstIdAt, idsFrom, idsUntil, LAST_ID } from '#platform/ids'
 
-// Executions stand in partitions by week, and a statement opens every week that its bounds of ids allow. Pages are read newest
-// first, so the last weeks alone fill most of them: with 57 weeks a search took 13 ms where they were all opened, and 1 with one.
+// Executions are partitioned by week, and a statement opens every week within its bounds of ids. Pages are read newest
+// first, so the last weeks fill most of them. With 57 weeks, a search took 13 ms when all weeks were opened, and 1 ms
+// with one week.
 
 const LAST_WEEKS = 28 * DAY
 
-/** The id that follows: a range from there on leaves out the id itself. */
+/** Returns the next id. A range that starts there excludes the id itself. */
 export const nextId = (id: string): string => {
   if (id === LAST_ID) return LAST_ID
   const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
@@ -21,14 +22,14 @@ export const previousId = (id: string): string => {
 
 export type Listing = {
   oldestFirst: boolean
-  /** The last one of the page before. */
+  /** The last execution of the previous page. */
   after: string | null
   from: Date | null
   to: Date | null
   limit: number
 }
 
-/** The ids that a page can hold, and one row more than it has. */
+/** Returns the range of ids for a page, and asks for one row more than its limit. */
 export function rangeOf({ oldestFirst, after, from, to, limit }: Listing): Range {
   const [first, end] = [idsFrom(from), idsUntil(to)]
   if (after === null) return { from: first, to: end, wanted: limit + 1, oldestFirst }
@@ -43,8 +44,8 @@ const later = (a: string, b: string): string => (a > b ? a : b)
 export type Range = { from: string; to: string; wanted: number; oldestFirst?: boolean }
 
 /**
- * At most `wanted` rows with ids from `from` up to, not including, `to`; `read` gives the newest of a range first, or the oldest
- * where those are wanted.
+ * Returns at most `wanted` rows with ids from `from` up to but excluding `to`. `read` returns the newest rows of a
+ * range first, or the oldest if `oldestFirst`.
  */
 export async function readNewest<Row>(
   range: Range,
@@ -61,9 +62,9 @@ export async function readNewest<Row>(
 }
 
 /**
- * Reads the rows of a statement by indexes that are in its order, no further than its limit. Plans are made without the values: the planner
- * takes any range for a few rows, and would read and sort all of it. Sent together. The plan stays with the connection, so the
- * setting is of this statement alone.
+ * Reads rows through an index in the order of the statement, up to its limit. Statements are planned without their
+ * values: the planner assumes that every range has few rows, and would read and sort all of them. Sorting is therefore
+ * disabled for this statement only, because the connection keeps the plan. The three statements are sent together.
  */
 export async function rowsInOrder<Row extends object>(tx: Tx, text: string, values: unknown[]): Promise<Row[]> {
   const [, rows] = await Promise.all([

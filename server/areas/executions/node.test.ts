@@ -23,7 +23,7 @@ const node = (execution: string, path: string, query = ''): Promise<Answer> =>
   world.owner.call('GET', `/api/workflows/executions/${execution}/nodes/${encodeURIComponent(path)}${query}`)
 
 describe('a node of an execution', () => {
-  test('shows what it was given and what it gave', async () => {
+  test('shows its input and its output', async () => {
     const execution = await run(
       {
         nodes: [
@@ -92,7 +92,7 @@ describe('a node of an execution', () => {
     ])
   })
 
-  test('shows how far the nodes of a body came for one item, and by which output they left', async () => {
+  test('shows the progress of a body’s nodes for one item, and the port by which they ended', async () => {
     const body = {
       nodes: [
         { id: 'way', type: 'branch', args: { cases: [{ port: 'big', when: { $cel: 'item > 1.0' } }] } },
@@ -131,7 +131,7 @@ describe('a node of an execution', () => {
     expect((await node(execution, 'm', '?item=-1')).status).toBe(422)
   })
 
-  test('inside an item or turn that is over is shown with what it was given', async () => {
+  test('inside a finished item or turn is shown with its input', async () => {
     const sum = {
       nodes: [
         {
@@ -172,7 +172,7 @@ describe('a node of an execution', () => {
       expect([path, (await node(execution, path)).status]).toEqual([path, 404])
   })
 
-  test('of the items of a large map the nodes of the first thousand and of those that failed are kept', async () => {
+  test('inside a large map is kept for the first thousand items and for those that failed', async () => {
     const body = {
       nodes: [
         { id: 's', type: 'set', args: { values: { v: { $ref: 'item' } } } },
@@ -191,7 +191,7 @@ describe('a node of an execution', () => {
     expect((await node(execution, 'm[1001].f')).body).toMatchObject({ status: 'failed', input: { code: 'no' } })
   })
 
-  test('is not resolved again where its arguments are larger than 1 MiB', async () => {
+  test('is shown without its arguments if they are larger than 1 MiB', async () => {
     const execution = await run(
       {
         nodes: [{ id: 'a', type: 'set', args: { values: { x: { $ref: 'input.x' }, y: { $ref: 'input.x' } } } }],
@@ -206,7 +206,7 @@ describe('a node of an execution', () => {
     })
   })
 
-  test('inside a map is shown while its item goes on', async () => {
+  test('inside a map is shown while its item is unfinished', async () => {
     const body = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 600 } }], edges: [] }
     const execution = await run({ nodes: [{ id: 'm', type: 'map', args: { items: [1], body } }], edges: [] }, {}, 0)
     await until(async () => {
@@ -235,6 +235,6 @@ test.each([
     { max_tokens: 5, token: '' },
     { max_tokens: 5, token: '' },
   ],
-])('what is named like a secret is masked: %j', (value, expected) => {
+])('values with a name like a secret are masked: %j', (value, expected) => {
   expect(masked(value as never)).toEqual(expected)
 })

@@ -12,7 +12,10 @@ import { blobAddress } from './view.ts'
 
 const SECRET = /^(proxy-)?authorization$|^(set-)?cookie$|password|secret|token|api[-_]?key/i
 
-/** People write secrets into headers and arguments although there are credentials: what is named like one is not shown. */
+/**
+ * Masks values whose name looks like a secret, because users write secrets into headers and arguments although
+ * credentials exist.
+ */
 export function masked(value: Json, key = ''): Json {
   if (typeof value === 'string') return SECRET.test(key) && value !== '' ? MASK : value
   if (Array.isArray(value)) return value.map((item) => masked(item, key))
@@ -20,7 +23,7 @@ export function masked(value: Json, key = ''): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, name)]))
 }
 
-/** What a node was given, each attempt, and its items or turns page by page. */
+/** Returns the input of a node, its attempts, and its items or turns page by page. */
 export async function getExecutionNode(
   { engine }: { engine: Pick<Engine, 'readNode'> },
   ctx: Context,

@@ -3,7 +3,10 @@ import { invalid } from '#platform/errors'
 import type { RunOptions } from './schema.ts'
 import type { StartOptions, Target } from './start.ts'
 
-/** What a caller asked for besides the input; refuses what contradicts itself or means nothing for this workflow. */
+/**
+ * Returns the options of a start besides its input. Refuses options that contradict each other or do not apply to this
+ * workflow.
+ */
 export function startOptionsOf(target: Target, options: RunOptions, path = ''): StartOptions {
   const { start_at, delay_s, priority, tags, metadata, concurrency_key } = options
   if (start_at !== undefined && delay_s !== undefined)

@@ -18,7 +18,7 @@ import {
 import type { Executions } from './service.ts'
 import { startRoutes } from './start-routes.ts'
 
-/** Words of a list, with commas between them. */
+/** A comma-separated list of words. */
 const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
   z
     .string()

@@ -183,10 +183,13 @@ export const ExecutionNodeDetail = z
 export type ExecutionNodeDetail = z.input<typeof ExecutionNodeDetail>
 
 export const Accepted = z.object({ execution_id: id('exe'), status: Status }).meta({ id: 'ExecutionAccepted' })
-/** 202 while it goes on, 200 with the whole execution where `wait_s` was given and it ended in time. */
+/**
+ * Status 202 while the execution is unfinished. Status 200 with the execution if `wait_s` was given and it ended in
+ * time.
+ */
 export const AcceptedOrEnded = z.union([Execution, Accepted])
 
-/** What webhook tokens and widgets see of an execution: no nodes. */
+/** An execution as shown to webhook tokens and widgets, without its nodes. */
 export const SimpleExecution = z
   .object({
     execution_id: id('exe'),
@@ -206,7 +209,7 @@ const tag = z
   .max(100)
   .regex(/^[^,\p{Cc}]+$/u, 'must hold no comma and no control character')
 
-/** When it begins, and what it is found and ordered by. */
+/** The start time, and the properties by which executions are searched and ordered. */
 const runOptions = {
   start_at: timestampIn().optional().describe('It begins then; at once where that has passed'),
   delay_s: z

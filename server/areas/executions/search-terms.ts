@@ -6,18 +6,18 @@ import { BlockGone, type Candidates, candidatesOf, MAX_BLOCKS } from './candidat
 import { nextId, type Range } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
-// A page of runs by the index of their words: the index names the runs that may hold what is wanted, in the order of time, and they are
-// looked into until the page is full.
+// Searches a page of executions with the index. The index returns the executions that may match, in the order of time.
+// These candidates are read and checked until the page is full.
 
-/** Not in the index yet: runs that have just begun or ended are looked into. */
+/** Executions younger than this may not be in the index yet, so the search reads them directly. */
 const RECENT = 15 * SECOND
-/** A run that is still at work is in the index by then (sweeping.ts). */
+/** An unfinished execution of this age is in the index (sweeping.ts). */
 const OPEN_INDEXED_AFTER = 3 * MINUTE
 const MAX_RECENT = 1_000
-/** Runs that a page looks into, and how many of them at once at most. */
+/** The maximum number of executions that a page reads in total, and at once. */
 const MAX_LOOKED = 5_000
 const MAX_AT_ONCE = 1_000
-/** How often a page is read again because its blocks were merged meanwhile. */
+/** The number of times a page is read if its blocks are merged in the meantime. */
 const MAX_READS = 5
 
 type Found = { rows: ExecutionSummary[]; lookedUntil: string | null }
@@ -29,13 +29,13 @@ export type TermSearch = {
   workspaceId: string
   terms: number[]
   range: Range
-  /** Looks into the runs of a range, without the index. */
+  /** Searches the executions of a range without the index. */
   look(range: Range): Promise<Found>
-  /** The same, of the newest ones only. */
+  /** As `look`, only among the newest executions. */
   lookAtNewest(range: Range, most: number): Promise<ExecutionSummary[]>
-  /** The same, of those that have not ended. */
+  /** As `look`, only among the executions that have not ended. */
   lookAtOpen(range: Range, most: number): Promise<ExecutionSummary[]>
-  /** Those of these runs, in the order of the page, that are found. */
+  /** Returns those of the given executions that match, in the order of the page. */
   among(ids: readonly string[], from: string, to: string): Promise<ExecutionSummary[]>
 }
 
@@ -95,7 +95,7 @@ async function searchOnce(tx: Tx, search: TermSearch, now: number): Promise<Foun
   return { rows: sorted().slice(0, range.wanted), lookedUntil: null }
 }
 
-/** Looks into candidates until the page is full, or until it has looked into enough of them. */
+/** Reads candidates until the page is full or the limit is reached. */
 async function readCandidates(search: TermSearch, candidates: Candidates): Promise<Found> {
   const { wanted } = search.range
   const rows: ExecutionSummary[] = []

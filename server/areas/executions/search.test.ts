@@ -23,7 +23,7 @@ const makeWorkflow = async (person: World['owner'], members: object[] = []): Pro
   return fromWire('wf', body.workflow_id)!
 }
 
-/** `ago`: how many hours before now they begin, one each second. */
+/** `ago`: the start of the first execution in hours before now. The others follow one second apart. */
 const fill = (
   workflow: string | null,
   count: number,
@@ -65,7 +65,7 @@ beforeAll(async () => {
 const LOOKED = `select (coalesce(sum(seq_tup_read), 0) + coalesce(sum(idx_tup_fetch), 0))::integer as n
   from pg_stat_xact_user_tables where relname like 'executions%'`
 
-/** What the member gets, and how many rows of the table were looked at for it. */
+/** Returns the member's result and the number of rows that were read for it. */
 const reading = <T>(read: (tx: Tx) => Promise<T>) =>
   service().db.tenant({ workspaceId: world.workspace.uuid, userId: world.member.uuid }, async (tx) => {
     const before = await tx.row<{ n: number }>(LOOKED)
@@ -84,7 +84,7 @@ const search = (filter: Partial<Filter>, listing: Partial<Listing> = {}) =>
   )
 
 describe('searching executions', () => {
-  test('a person sees those of their workflows, newest first, and those they started', async () => {
+  test('shows executions of the person’s workflows and those that the person started, newest first', async () => {
     const { found } = await search({})
     expect(found).toHaveLength(PAGE + 1)
     expect(found.map(({ execution_id }) => execution_id)).toEqual(
@@ -105,7 +105,7 @@ describe('searching executions', () => {
     expect((await search({}, { from: hour(11) })).found).toEqual([])
   })
 
-  test('the oldest come first where that is asked for, page after page', async () => {
+  test('shows the oldest first on request, page after page', async () => {
     const all = (await search({ workflowId: ofJob!, trigger: ['user'] })).found
     const seen: string[] = []
     for (let after: string | null = null; ; ) {
@@ -116,11 +116,11 @@ describe('searching executions', () => {
     }
     expect(seen).toEqual(seen.toSorted())
     expect(new Set(seen).size).toBe(12)
-    // The four of 72 hours ago, the three failed of 48, and the first of those that follow.
+    // Before them are the four of 72 hours ago and the three failed ones of 48 hours ago.
     expect(seen.slice(7, 9)).toEqual(all.map(({ execution_id }) => execution_id).reverse())
   })
 
-  test('it reads about as much as it shows, however many there are', async () => {
+  test('reads about as many rows as it shows, regardless of the total', async () => {
     const [last] = await service().sql<{ id: string }>(
       'select execution_id as id from executions where workflow_id = $1 order by execution_id offset 100 limit 1',
       [owned],
@@ -128,7 +128,7 @@ describe('searching executions', () => {
     const most = 6 * PAGE
     const { looked } = await search({})
     expect(looked).toBeLessThan(most)
-    // The count is of the partitions, where the rows are.
+    // The rows are in the partitions, so the count includes them.
     expect(looked).toBeGreaterThan(PAGE)
     expect((await search({ status: ['failed'] })).looked).toBeLessThan(most)
     expect((await search({ status: ['waiting', 'running'] })).looked).toBeLessThan(most)
@@ -141,7 +141,7 @@ describe('searching executions', () => {
     expect((await search({}, { oldestFirst: true, after: last!.id })).looked).toBeLessThan(most)
   })
 
-  test('a page far down a workflow’s list is as near as the first', async () => {
+  test('reads as few rows for a late page of a workflow’s list as for the first', async () => {
     const [last] = await service().sql<{ id: string }>(
       'select execution_id as id from executions where workflow_id = $1 order by execution_id offset 60 limit 1',
       [owned],
@@ -155,7 +155,7 @@ describe('searching executions', () => {
     }
   })
 
-  test('the list of a workflow leaves out those of jobs unless they are asked for', async () => {
+  test('omits executions of jobs from a workflow’s list unless they are requested', async () => {
     const list = (jobs: boolean) =>
       reading((tx) => listByWorkflow(tx, world.workspace.uuid, ofJob!, { ...newest, jobs }))
     const others = await list(false)
@@ -171,14 +171,14 @@ describe('searching executions', () => {
     expect(await kinds('?include_jobs=true')).toContain('job')
   })
 
-  test('a person asks for those of jobs, or for all others', async () => {
+  test('finds only the executions of jobs, or only the others', async () => {
     expect((await search({ trigger: ['job'], workflowId: shared! })).found).toEqual([])
     expect((await search({ trigger: ['job'], workflowId: ofJob! })).found).toHaveLength(PAGE + 1)
     expect((await search({ trigger: ['user', 'schedule'], workflowId: ofJob! })).found).toHaveLength(2)
     expect((await search({ trigger: ['schedule', 'webhook'] })).found).toEqual([])
     expect((await search({ trigger: ['job', 'user'], status: ['failed'] })).found).toHaveLength(3)
 
-    // They asked for the job too: its executions are as many among those they started.
+    // The member now also started the job, so the search by starter finds its many executions too.
     await fill(ofJob!, MANY / 10, { trigger: 'job', by: world.member.uuid, ago: 45 })
     await service().sql('analyze executions')
     for (const trigger of [['user'], ['job'], ['job', 'user']] as Filter['trigger'][])

@@ -4,19 +4,20 @@ import { type Listing, rangeOf, readNewest, rowsInOrder } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 import { summaryColumns } from './store.ts'
 
-// What a person sees of a workspace: executions of workflows they own or are members of (no deleted ones), and those they started. Each of
-// these, and each status that is asked for, is read newest first by an index of its own, no further than a page: walking the
-// workspace's executions instead read a million of them for somebody who sees ten.
+// Searches the executions that a person can see: those of existing workflows that the person owns or is a member of,
+// and those that the person started. Each of these sets, and each requested status, is read newest first through its
+// own index, for at most one page. Reading all executions of the workspace instead took a million rows for a person who
+// can see ten.
 
 export type Filter = {
   workflowId: string | null
   systemSlug: string | null
   status: string[] | null
-  /** What began them. */
+  /** The kinds of triggers that started the executions. */
   trigger: TriggerKind[] | null
 }
 
-/** A job starts an execution for each record, and those would crowd out all others. */
+/** Without jobs. A job starts an execution for each record, which would hide all others. */
 export const NOT_JOBS: TriggerKind[] = [
   'user',
   'webhook',
@@ -27,17 +28,22 @@ export const NOT_JOBS: TriggerKind[] = [
   'event',
   'system',
 ]
-/** Trials are left out unless they are asked for. */
+/** Trials are excluded unless they are requested. */
 export const NOT_TRIALS: TriggerKind[] = [...NOT_JOBS, 'job']
 
-/** Written out, so that the indexes over one status can serve it. A status is a word of the schema. */
+/**
+ * The status is part of the SQL text, so that the partial indexes of one status can be used. A status is a word of the
+ * schema.
+ */
 const statusIs = (status: string | null): string => {
   if (status === null) return ''
   if (!/^[a-z_]+$/.test(status)) throw new Error('a status is a word')
   return `and e.status = '${status}'`
 }
 
-/** Jobs make many more executions than anybody else, so theirs and the others have indexes of their own. */
+/**
+ * Jobs start many more executions than all other triggers, so there are separate indexes for jobs and for the others.
+ */
 type Whose = 'any' | 'of jobs' | 'not of jobs'
 const isWhose: Record<Whose, string> = {
   any: '',
@@ -100,7 +106,7 @@ export const searchExecutions = (
 ): Promise<ExecutionSummary[]> => {
   const statuses = filter.status ? [...new Set(filter.status)].sort() : [null]
   const text = textFor(statuses, filter.trigger, listing.oldestFirst ? 'asc' : 'desc')
-  // Few are queued or running at a time. Their indexes have another order, so what they find is sorted.
+  // Few executions are queued or running at a time. Their indexes have another order, so the result is sorted.
   const areFew = statuses.some((status) => status === 'queued' || status === 'running')
   const read = (values: unknown[]): Promise<ExecutionSummary[]> =>
     areFew ? tx.rows(text, values) : rowsInOrder(tx, text, values)

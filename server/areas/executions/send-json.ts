@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises'
 import { problem } from '#platform/errors'
 import type { Exchange } from '#platform/http/route'
 
-/** Sends JSON that is stored already, as fast as the reader takes it: no more than a piece of it is in memory. */
+/** Streams stored JSON at the speed of the client, so that only a piece of it is in memory. */
 export async function sendStoredJson({ reply }: Exchange, json: Readable | string | undefined): Promise<void> {
   if (json === undefined) throw problem('not_found')
   const gone = finished(reply.raw).catch(() => {})

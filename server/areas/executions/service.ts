@@ -40,16 +40,16 @@ import type { Views } from './view.ts'
 
 type ById = { execution_id: string }
 
-/** What started an execution and what it belongs to; undefined where the workspace has no such execution. */
+/** Returns what started an execution and what it belongs to. Undefined if the workspace has no such execution. */
 export const originOf = store.findWhose
 
-/** What the caller may do with an execution that belongs to a job and to no workflow. */
+/** Returns the caller's rights in an execution that belongs to a job and to no workflow. */
 export type AdhocStanding = (ctx: Context, triggerId: string) => Promise<Standing | undefined>
 
 export const makeStandingInExecution =
   (options: {
     standingInJob?: AdhocStanding
-    /** A person named by an open question sees that the execution exists. */
+    /** A person whom an open question names may see that the execution exists. */
     standingThroughQuestion?: AdhocStanding
   }): StandingIn =>
   async (ctx, executionId) => {
@@ -87,7 +87,7 @@ async function inputOf({ engine }: Parts, view: ExecutionView): Promise<JsonObje
   return JSON.parse((await engine.readInput(view.workspace_id, view.execution_id)) ?? 'null') as JsonObject
 }
 
-/** 202 as soon as it is durable; with `wait_s`, 200 and the execution itself if it ends in time. */
+/** Answers 202 as soon as the start is stored. With `wait_s`, answers 200 and the execution if it ends in time. */
 async function answer(
   { engine, views }: Parts,
   ctx: Context,
@@ -244,7 +244,7 @@ export const createTicket = (ctx: Context, { execution_id }: ById): Promise<Issu
     path: `/ws/executions/${toWire('exe', execution_id)}`,
   })
 
-/** A large output, as it was stored. Only what this execution itself refers to can be asked for. */
+/** Sends a large output as it is stored. Only outputs that this execution refers to can be read. */
 export async function readBlob(
   parts: Parts,
   ctx: Context,

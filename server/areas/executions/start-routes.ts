@@ -12,7 +12,7 @@ import {
 } from './schema.ts'
 import type { Executions } from './service.ts'
 
-/** What starts executions, and stops them. */
+/** The routes that start and stop executions. */
 export const startRoutes = (executions: Executions): AnyRoute[] =>
   routes(
     'Executions',

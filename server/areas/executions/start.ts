@@ -14,8 +14,8 @@ import type { Context } from '#platform/http/context'
 import { holderOf } from '#platform/http/idempotency'
 import { newId } from '#platform/ids'
 
-// From "run this workflow" to the start of an execution: the version, the check of the input, the limits. One way in for
-// people, webhooks, widgets, schedules and jobs.
+// Everything between a request to run a workflow and the start of the execution: the version, the check of the input,
+// the limits. People, webhooks, widgets, schedules and jobs all use this code.
 
 export type Target = StartTarget & { inputs: Json }
 
@@ -37,10 +37,10 @@ export const targetOf = (row: Row & { version_id: string }): Target => ({
   inputs: row.inputs ?? true,
 })
 
-/** When it begins, and what it is found and ordered by. */
+/** The start time, and the properties by which the execution is searched and ordered. */
 export type StartOptions = Pick<Start, 'startAt' | 'startInS' | 'concurrencyKey' | 'labels'>
 
-/** The active version, or the one that was asked for. */
+/** Returns the active version, or the requested one. */
 export async function findTarget(tx: Tx, workspaceId: string, workflowId: string, versionId?: string): Promise<Target> {
   const row = await tx.maybe<Row & { activation_required: boolean }>(
     `select w.workflow_id, w.settings, w.activation_required, v.version_id, v.definition -> 'inputs' as inputs,
@@ -60,7 +60,7 @@ export async function findTarget(tx: Tx, workspaceId: string, workflowId: string
   return targetOf(row as Row & { version_id: string })
 }
 
-/** The rules that its starts follow now. */
+/** Returns the current flow rules of a workflow. */
 export async function findFlow(tx: Tx, workspaceId: string, workflowId: string): Promise<Flow | null> {
   const row = await tx.maybe<Pick<Row, 'settings'>>(
     'select settings from workflows where workspace_id = $1 and workflow_id = $2 and deleted_at is null',
@@ -69,7 +69,7 @@ export async function findFlow(tx: Tx, workspaceId: string, workflowId: string):
   return row ? flowOf(row.settings) : null
 }
 
-/** It was given away, and nobody has activated a version since. */
+/** Used after a workflow was transferred to a new owner, until a version is activated. */
 export const ACTIVATION_REQUIRED =
   'The workflow has a new owner. It runs again once its owner or an editor has activated a version.'
 export const activationRequired = (): Problem => problem('activation_required', ACTIVATION_REQUIRED)
@@ -101,7 +101,10 @@ function refuseIssues(issues: Issue[], path = '/input'): void {
   )
 }
 
-/** A heavy check waits for its workspace's turn, so that a flood of them leaves the others room in between. */
+/**
+ * Checks an input. An expensive check waits for a turn of its workspace, so that many of them do not block other
+ * workspaces.
+ */
 export async function checkInputInTurn(
   turns: Pick<Turns, 'next'>,
   workspaceId: string,
@@ -114,8 +117,8 @@ const finished = new Set<ExecutionView['status']>(['succeeded', 'failed', 'cance
 export const hasFinished = ({ status }: Pick<ExecutionView, 'status'>): boolean => finished.has(status)
 
 /**
- * The execution, if it ended within `waitS` of its start. Counted from then and not from the request, so that a repetition with
- * the same key after the end gets the same answer as the request that had to wait.
+ * Returns the execution if it ended within `waitS` of its start. The time counts from the start and not from the
+ * request, so that a repetition with the same key after the end gets the same response as the request that waited.
  */
 export async function endedInTime(
   engine: Pick<Engine, 'waitFor'>,
@@ -130,10 +133,12 @@ export async function endedInTime(
   return took <= waitS * SECOND ? view : undefined
 }
 
-/** Executions that the plan of a workspace allows: one is taken before a start, and given back where none came of it. */
+/**
+ * The executions that the plan of a workspace allows. One is taken before a start, and given back if the start fails.
+ */
 export type Quota = { take(workspaceId: string): Promise<void>; giveBack(workspaceId: string): void }
 
-/** Why the plan allows no more; null where one was taken. */
+/** Takes one execution of the quota. Returns why the plan refuses, or null if it was taken. */
 export const reasonAgainst = (quota: Quota, workspaceId: string): Promise<string | null> =>
   quota.take(workspaceId).then(
     () => null,
@@ -143,7 +148,7 @@ export const reasonAgainst = (quota: Quota, workspaceId: string): Promise<string
     },
   )
 
-/** `body` is what the key was sent with: the same key with another body is refused. */
+/** `body` is the request that the key was sent with. The same key with another body is refused. */
 export function idempotencyOf(
   ctx: Pick<Context, 'credential' | 'maybePerson' | 'maybeWorkspace' | 'idempotencyKey'>,
   body: string | Buffer,
@@ -156,8 +161,8 @@ export function idempotencyOf(
 }
 
 /**
- * Counts a start against the plan. A repetition uses nothing, and gets its answer whatever has come to stand against a new
- * start meanwhile: a used-up quota, another version with other inputs.
+ * Counts a start against the plan. A repetition counts nothing, and gets its response even if a new start would be
+ * refused in the meantime, for example by an exhausted quota or by a version with other inputs.
  */
 export const makeCounted =
   ({ engine, quota }: { engine: Engine; quota: Quota }) =>
@@ -185,7 +190,7 @@ export const makeCounted =
     }
   }
 
-/** A run that a person starts holds the files they uploaded that its input names. */
+/** Records that an execution uses the files that its input names and that the starting person uploaded. */
 export type TakeFiles = (of: { workspaceId: string; executionId: string; input: Json; userId: string }) => Promise<void>
 
 export function makeStarter(options: {
@@ -227,7 +232,7 @@ export function makeStarter(options: {
           input,
           trigger: by.trigger,
           startedBy: by.startedBy,
-          // What is part of the program acts for the person who runs it.
+          // A system workflow has no principal and acts for the person who runs it.
           principalId: start.principalId ?? by.startedBy,
           ...(by.initiatedBy && { initiatedBy: by.initiatedBy }),
           ...(by.idempotency && { idempotency: by.idempotency }),

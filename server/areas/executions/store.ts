@@ -2,8 +2,9 @@ import type { Tx } from '#platform/db/pool'
 import { type Listing, rangeOf, readNewest, rowsInOrder } from './newest.ts'
 import type { ExecutionSummary } from './schema.ts'
 
-/** A row as lists show it. */
-// The functions take 45 µs a row, and the rows of most pages have ended and wait for nothing.
+/** The columns of a row in lists. */
+// The functions take 45 µs per row, so they are skipped for ended executions without waits, which are most rows of a
+// page.
 export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_slug) as workflow_id, version_id, status, error,
   case when status not in ('running', 'waiting') and waiting_for = '[]' then waiting_for
     else engine.brief_waits(engine.shown_waits(workspace_id, execution_id, status, epoch,
@@ -11,8 +12,9 @@ export const summaryColumns = `execution_id, coalesce(workflow_id::text, system_
   coalesce(priority, 0) as priority, coalesce(tags, '{}') as tags, coalesce(metadata, '{}') as metadata, scheduled_at,
   json_build_object('kind', trigger_kind, 'id', trigger_id) as trigger, started_by, retry_of, trigger_kind = 'trial' as trial, created_at, started_at, finished_at`
 
-// A page begins in the index where the one before ended, however far down that is. Bounds on both sides make the planner
-// expect few rows and go by the workflow's index; with one it walked the whole workspace past a workflow that had been quiet.
+// A page starts in the index where the previous page ended, so late pages are as fast as the first. With bounds on both
+// sides the planner expects few rows and uses the workflow's index. With one bound, it read the whole workspace for a
+// workflow without recent executions.
 export const listByWorkflow = (
   tx: Tx,
   workspaceId: string,
@@ -22,7 +24,7 @@ export const listByWorkflow = (
   readNewest(rangeOf(listing), (from, to, wanted) =>
     rowsInOrder<ExecutionSummary>(
       tx,
-      // Written out, so that the index over all that no job began can serve it.
+      // The condition is part of the SQL text, so that the partial index over executions without a job can be used.
       `select ${summaryColumns} from executions where workspace_id = $1 and workflow_id = $2 ${listing.jobs ? '' : "and trigger_kind <> 'job'"}
          and execution_id >= $3 and execution_id < $4 and created_at >= $5 and created_at < $6 and ($8 or trigger_kind <> 'trial')
        order by execution_id ${listing.oldestFirst ? 'asc' : 'desc'} limit $7`,
@@ -73,7 +75,7 @@ export const findWhose = (tx: Tx, workspaceId: string, executionId: string): Pro
 
 export type WhoseFor = Whose & { owner_id: string | null; role: 'editor' | 'member' | 'viewer' | null }
 
-/** Likewise, with the rights of a person in its workflow: every operation on an execution asks for both. */
+/** As above, with the rights of a person in the workflow. Every operation on an execution needs both. */
 export const findWhoseFor = (
   tx: Tx,
   workspaceId: string,

@@ -9,22 +9,21 @@ import { blocksOf, closeOpen, type Ended } from './indexing.ts'
 import { mergeSmallBlocks } from './merging.ts'
 import { nextId } from './newest.ts'
 
-// Compares runs with the index and adds what is missing: what a process that was killed did not write, and runs from before there was an
-// index. Runs that are still at work are noted, added with
-// what they were given, and looked at again. Everything can be done twice: a run that stands in two
-// blocks is found once.
+// Compares executions with the index and adds the missing ones: those that a crashed process did not write, and those
+// from before the index existed. Unfinished executions are recorded, indexed by their input, and checked again later.
+// Every step can be repeated: an execution that is in two blocks is found once.
 
 const EVERY = 30 * SECOND
 const OPEN_EVERY = 10 * MINUTE
-/** A run whose id is younger may not have been committed yet. */
+/** An execution with a younger id may not have been committed yet. */
 const SETTLED = 60 * SECOND
-/** A run that ended later is still being written by the process that ended it. */
+/** An execution that ended later than this is still being written by the process that ended it. */
 const WRITTEN = 15 * SECOND
 const AT_ONCE = 2_000
-/** A process that was killed while it compared keeps others from it for so long. */
+/** The lease in seconds. A process that crashes during the comparison blocks others for at most this time. */
 const LEASED_S = 300
 const NOBODY = '00000000-0000-0000-0000-000000000000'
-/** How much of the time before the index is compared in one go. */
+/** The period before the index existed that is compared in one step. */
 const STRIDE = 7 * 24 * 60 * MINUTE
 
 type Row = { workspace_id: string; execution_id: string; finished_at: Date | null }
@@ -37,7 +36,7 @@ export async function sweepRuns(db: Database, now = Date.now()): Promise<void> {
   await db.maintain('select cover_runs($1, $1)', [until])
 }
 
-/** A week before what is covered; false where there is nothing before. */
+/** Compares one week before the covered period. Returns false if there is nothing earlier. */
 export async function sweepBack(db: Database, now = Date.now()): Promise<boolean> {
   const { covered_from } = (await db.maintain<{ covered_from: string }>('select covered_from from covered_runs()'))[0]!
   if (covered_from === FIRST_ID) return false
@@ -50,7 +49,7 @@ export async function sweepBack(db: Database, now = Date.now()): Promise<boolean
 
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
-/** What was found at work, has ended, and is not in the index yet. */
+/** Indexes executions that were recorded as unfinished and have ended since. */
 export async function sweepOpen(db: Database, now = Date.now()): Promise<void> {
   for (let found = AT_ONCE; found === AT_ONCE; ) {
     const rows = await db.maintain<{ workspace_id: string; execution_id: string }>(
@@ -63,7 +62,7 @@ export async function sweepOpen(db: Database, now = Date.now()): Promise<void> {
   }
 }
 
-/** What is still at work is found by what it was given. */
+/** Indexes unfinished executions by their input. */
 export async function indexOpen(db: Database): Promise<void> {
   for (let found = AT_ONCE; found === AT_ONCE; ) {
     const rows = await db.maintain<{ workspace_id: string; execution_id: string }>(
@@ -130,7 +129,7 @@ const CONTENT = `select workspace_id as "workspaceId", execution_id as "executio
     status, case when pg_column_size(input) <= 32768 then input end as input,
     case when pg_column_size(results) <= 32768 then results end as results, error
   from executions where workspace_id = $1 and execution_id = any ($2::uuid[]) and execution_id >= $3 and execution_id < $4`
-// A larger value is not looked into, so it need not be read (content.ts).
+// The query above omits values over 32 KiB, because the search does not read them either (content.ts).
 const READ_AT_ONCE = 100
 
 async function indexRuns(
@@ -159,7 +158,7 @@ async function indexRuns(
   await mergeSmallBlocks(db, workspaceId)
 }
 
-/** One process at a time compares; the others leave it to that one. */
+/** Lets one process at a time compare. The other processes skip. */
 async function alone(db: Database, work: () => Promise<unknown>): Promise<void> {
   const [leased] = await db.maintain<{ leased: boolean }>('select lease_run_sweep($1) as leased', [LEASED_S])
   if (!leased?.leased) return

@@ -1,12 +1,12 @@
 import type { ExecutionStatus, Json } from '#model/definition'
 import { isObject } from '#model/json'
 
-// Runs are found by the words in their input, results and error, and by fields of their input. What is indexed are hashes of these: a
-// hash that another text shares costs a look into a run, and never shows a wrong one.
+// Executions are found by the words in their input, results and error, and by fields of their input. The index contains
+// hashes of these. A hash collision costs one read of an execution and never shows a wrong result.
 
 const WORD = /[\p{L}\p{N}]+/gu
 const MAX_TERMS = 1_000
-/** Characters of texts that are taken to pieces. */
+/** The maximum number of characters that are split into words. */
 const MAX_TEXT = 32 * 1024
 const MAX_VALUE = 200
 
@@ -16,7 +16,7 @@ const addText = (hash: number, text: string): number => {
   return state
 }
 
-/** Spreads what FNV leaves in the low bits over all of them: blocks are paged by the high ones. */
+/** Distributes the low bits of an FNV hash over all bits, because blocks are paged by the high bits. */
 const spread = (hash: number): number => {
   let state = hash ^ (hash >>> 16)
   state = Math.imul(state, 0x85ebca6b)
@@ -31,7 +31,7 @@ const VERSIONS = beginOf('version')
 const WORKFLOWS = beginOf('workflow')
 const STATUSES = beginOf('status')
 
-/** 32 bits. */
+/** Returns a hash of 32 bits. */
 export const wordTerm = (word: string): number => spread(addText(WORDS, word))
 const fieldTerm = (path: string, value: string): number => spread(addText(addText(FIELDS, `${path}=`), value))
 
@@ -46,7 +46,7 @@ export type Indexed = {
   error: Json
 }
 
-/** Adds the hash of each word of a text, up to a limit; gives how many words there were. */
+/** Adds the hash of each word of a text, up to a limit, and returns the number of words. */
 function addWords(terms: Set<number>, text: string, most: number): number {
   let words = 0
   let hash = WORDS
@@ -69,14 +69,14 @@ function addWords(terms: Set<number>, text: string, most: number): number {
   return words
 }
 
-/** The same for texts in any script; the first is several times as fast. */
+/** As `addWords`, for texts in any script. `addWords` is several times as fast. */
 function addAnyWords(terms: Set<number>, text: string, most: number): number {
   const words = wordsOf(text)
   for (const word of words.slice(0, most)) terms.add(wordTerm(word))
   return words.length
 }
 
-/** What is still taken in of a run. */
+/** The remaining capacity for the terms of one execution. */
 type Room = { terms: Set<number>; words: number; text: number }
 
 function takeText(room: Room, text: string): void {
@@ -84,7 +84,7 @@ function takeText(room: Room, text: string): void {
   if (room.text >= 0) room.words -= addWords(room.terms, text, room.words)
 }
 
-/** `path` is the hash of the way to this value, null where its fields are not found by. */
+/** `path` is the hash of the path to this value, or null if the value is not searchable by field. */
 function visit(room: Room, value: Json | undefined, path: number | null): void {
   if (room.words <= 0 || room.text <= 0 || value === null || value === undefined) return
   const within = (name: string): number | null =>
@@ -106,10 +106,10 @@ function visit(room: Room, value: Json | undefined, path: number | null): void {
 
 export const OPEN: string[] = ['queued', 'running', 'waiting'] satisfies ExecutionStatus[]
 export const isOpen = (status: string): boolean => OPEN.includes(status)
-/** A run that has not ended may have another status when it is looked for. */
+/** All unfinished statuses share one term, because the status may change before the search. */
 const statusTerm = (status: string): number => spread(addText(STATUSES, isOpen(status) ? 'open' : status))
 
-/** What a run is found by. */
+/** Returns the terms by which an execution is found. */
 export function termsOf({ workflowId, versionId, status, input, results, error }: Indexed): Set<number> {
   const terms = new Set<number>()
   terms.add(statusTerm(status))
@@ -130,7 +130,7 @@ export type Wanted = {
   status: string[] | null
 }
 
-/** What a run must hold to be found; empty where neither its words, fields nor version are asked for. */
+/** Returns the terms that an execution must contain. Empty if the search has no words, fields or version. */
 export function wantedTerms({ q, input, versionId, workflowId, status }: Wanted): number[] {
   const terms = new Set([
     ...(q === null ? [] : wordsOf(q).map(wordTerm)),

@@ -40,7 +40,7 @@ test.each<[string, () => Promise<Buffer | undefined>, (id: string) => unknown]>(
   expect((await viewsWith(get).whole(view)).results).toEqual(expected(view.execution_id))
 })
 
-test('an input over a megabyte is an address', async () => {
+test('an input over a megabyte is returned as an address', async () => {
   const view = viewOf({ input: null, large_input: { sha256: 'b'.repeat(64), bytes: 2_000_000 }, results_blob: null })
   const { input } = await viewsWith(async () => undefined).whole(view)
   expect(input).toMatchObject({ $blob: expect.stringContaining('b'.repeat(64)), bytes: 2_000_000 })

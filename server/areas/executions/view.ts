@@ -7,15 +7,18 @@ import { toWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import type { Execution, SimpleExecution } from './schema.ts'
 
-// An execution may hold 64 MiB of outputs; reading it stays cheap because large parts are addresses.
+// An execution may have 64 MiB of outputs. Reading it stays cheap because large parts are returned as addresses.
 
-/** Larger inputs and results are fetched by address. */
+/** Larger inputs and results are returned as addresses. */
 const MAX_INLINE_RESULTS = 1 << 20
-/** A larger output is fetched by address, wherever the engine keeps it. */
+/** A larger node output is returned as an address, regardless of where the engine stores it. */
 const MAX_INLINE_OUTPUT = 32 * 1024
-/** What the outputs of all nodes may take of one answer. The rest are fetched by address, small as they may be. */
+/**
+ * The maximum size of all node outputs in one response. Outputs beyond it are returned as addresses, unless they have
+ * at most MAX_WAIT_FIELD bytes.
+ */
 const MAX_INLINE_OUTPUTS = 512 * 1024
-/** What the waits may take of one answer; beyond it they lose their large fields. */
+/** The maximum size of all waits in one response. If it is exceeded, their large fields are omitted. */
 const MAX_WAITS = 1 << 20
 const MAX_WAIT_FIELD = 2048
 const PACE_BYTES = 512 * 1024
@@ -27,7 +30,7 @@ export const blobAddress = (executionId: string, blob: Named): Json => ({
   bytes: blob.bytes,
 })
 
-/** A value that stands in the row or journal itself, as something to be fetched. */
+/** Describes a value that is stored in the row or journal as a blob that can be fetched. */
 const named = (value: Json): Named & { text: string } => {
   const text = JSON.stringify(value)
   return { sha256: createHash('sha256').update(text).digest('hex'), bytes: Buffer.byteLength(text), text }
@@ -35,7 +38,7 @@ const named = (value: Json): Named & { text: string } => {
 
 const isLargerThan = (value: Json, limit: number): boolean => jsonSize(value, limit) > limit
 
-/** Questions may ask for a megabyte each, and an execution may ask many. */
+/** Shortens the waits. A question may have a megabyte, and an execution may have many questions. */
 export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
   if (!isLargerThan(waits as unknown as Json, MAX_WAITS)) return waits
   return waits.map((wait) => {
@@ -49,7 +52,7 @@ export function briefWaits(waits: WaitingFor[]): WaitingFor[] {
 
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, cost: 0, calls: 0, unpriced_calls: 0 }
 
-/** The cost of all is that of those that have one; null where none has. */
+/** Adds up the usage. The cost is the sum of the known costs, or null if none is known. */
 function sumOf(usage: NodeUsage[]): Execution['usage'] {
   const [first, ...others] = usage
   if (first === undefined) return NO_USAGE
@@ -76,10 +79,10 @@ const withUsage = <N extends { node_id: string }>(nodes: N[], usage: NodeUsage[]
   })
 }
 
-/** Where what is too large for an answer can be fetched by anyone who asks. */
+/** Returns the address from which the caller can fetch a value that is too large for the response. */
 type Address = (blob: Named) => Json
 
-/** Lets others have their turn after every half megabyte. */
+/** Yields to the event loop after every half megabyte. */
 function makePace(): (bytes: number) => Promise<void> {
   let left = PACE_BYTES
   return async (bytes) => {
@@ -91,7 +94,10 @@ function makePace(): (bytes: number) => Promise<void> {
 }
 
 export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>) {
-  /** An execution is shown although the blob store does not answer: then its results are an address, small as they may be. */
+  /**
+   * If the blob store does not respond, the execution is still shown, and its results are an address regardless of
+   * size.
+   */
   const inline = async (blob: BlobRef, addressOf: Address): Promise<Json> => {
     let bytes: Buffer | undefined
     try {
@@ -114,7 +120,7 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
 
   type NodeWithOutput = Omit<ExecutionView['nodes'][number], 'blob'>
 
-  /** Hashing fifteen megabytes takes a tenth of a second: others have their turn in between. */
+  /** Hashing fifteen megabytes takes a tenth of a second, so this function yields to the event loop. */
   async function shownNodes(view: ExecutionView, addressOf: Address): Promise<NodeWithOutput[]> {
     const shown: NodeWithOutput[] = []
     const pace = makePace()
@@ -157,7 +163,7 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
       }
     },
 
-    /** What `$blob` names; undefined where this execution refers to no such thing. */
+    /** Returns the value that a `$blob` address names. Undefined if this execution does not refer to it. */
     async blob(view: ExecutionView, sha256: string): Promise<Readable | string | undefined> {
       const kept = [view.results_blob, ...view.nodes.map(({ blob }) => blob ?? null)].find(
         (blob) => blob?.sha256 === sha256,
@@ -174,12 +180,12 @@ export function makeViews(blobs: Blobs, engine: () => Pick<Engine, 'readInput'>)
       return undefined
     },
 
-    /** Results of any size, for anyone who sees nothing else of the execution. */
+    /** Returns results of any size, for callers that see nothing else of the execution. */
     async results(view: ExecutionView): Promise<Readable | string | undefined> {
       return view.results_blob === null ? JSON.stringify(view.results) : blobs.stream(view.results_blob.key)
     },
 
-    /** `resultsAt`: where larger results can be fetched with the credential of anyone who asks. */
+    /** `resultsAt`: the address from which the caller can fetch larger results with its own credential. */
     async simple(view: ExecutionView, resultsAt: string): Promise<SimpleExecution> {
       const asked = view.waiting_for.find(({ kind }) => kind === 'clarification')
       return {

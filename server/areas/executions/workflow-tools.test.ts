@@ -4,7 +4,7 @@ import type { Asked } from '#test/fakes/llm/chat'
 import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
 
-// Workflows as tools of `agent.run`: each call is an execution of its own, for which the agent waits.
+// Workflows as tools of `agent.run`: each call is a separate execution, for which the agent waits.
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 
@@ -47,7 +47,7 @@ const toolText = (asked: Asked): string => asked.messages.findLast(({ role }) =>
 const runsOf = async (workflow: string) =>
   (await world().owner.call('GET', `/api/executions?workflow_id=${workflow}`)).body.items
 
-test('a call runs the workflow once, with the arguments of the author and those that the model may choose', async () => {
+test('a call runs the workflow once, with the author’s arguments and those that the model may choose', async () => {
   const workflow = await make('Look up an order', lookUp)
   const tool = {
     workflow_id: workflow,
@@ -79,7 +79,7 @@ test('a call runs the workflow once, with the arguments of the author and those 
   expect(model.refused).toEqual([])
 })
 
-test('the agent waits as long as the workflow does, and hears of its failure', async () => {
+test('the agent waits for the workflow to end, and receives its failure', async () => {
   const asks = {
     nodes: [{ id: 'ask', type: 'clarification', args: { question: 'Which one?', schema: { type: 'string' } } }],
     edges: [],
@@ -114,7 +114,7 @@ test('the agent waits as long as the workflow does, and hears of its failure', a
   expect(await ended(execution)).toMatchObject({ status: 'succeeded', results: 'There is none.' })
 })
 
-test('only workflows that the author wrote down are run, with inputs that they have', async () => {
+test('only workflows that the author named are run, with inputs that they have', async () => {
   const workflow = await make('Look up a name', lookUp)
   const saved = (tools: unknown) =>
     world().owner.call('POST', '/api/workflows', { body: { name: 'Agent', definition: agentWith(tools) } })
@@ -123,7 +123,7 @@ test('only workflows that the author wrote down are run, with inputs that they h
   expect((await saved([{ type: 'approval' }])).body.errors).toMatchObject([
     { path: '/definition/nodes/0/args/tools/0/type' },
   ])
-  // A list that the run computes can name any workflow; it is not run.
+  // A computed list could name any workflow, so it is not run.
   model.script(callTools([{ name: 'look_up_a_name', arguments: { order: 1 } }]), (asked) => say(toolText(asked)))
   const computed = await start(agentWith({ $ref: 'input.tools' }), { tools: [{ workflow_id: workflow }] })
   expect((await ended(computed)).results).toContain('unknown_reference')
@@ -132,7 +132,7 @@ test('only workflows that the author wrote down are run, with inputs that they h
   expect(await runsOf(workflow)).toEqual([])
 })
 
-test('somebody who may not run a workflow can neither name it as a tool nor go on using it', async () => {
+test('a person who may not run a workflow can neither name it as a tool nor continue to use it', async () => {
   const { owner, member } = world()
   const workflow = await make('Secret look-up', lookUp)
   const saved = () =>
@@ -157,7 +157,7 @@ test('somebody who may not run a workflow can neither name it as a tool nor go o
   expect(await runsOf(workflow)).toEqual([])
 })
 
-test('a call with approval is voted on as it is, and made once', async () => {
+test('a call with approval is voted on unchanged, and made once', async () => {
   const workflow = await make('Refund', lookUp)
   const approval = { approvers: [{ kind: 'role', id: 'owner' }], allow_self: true }
   model.script(callTools([{ name: 'refund', arguments: { order: 3 } }]), (asked) => say(toolText(asked)))

@@ -12,7 +12,7 @@ let vendor: Server
 let host: string
 let service: Service
 let world: World
-/** What the vendor was sent, by path. */
+/** The requests that the vendor received. */
 const received: { path: string; type: string; bytes: Buffer }[] = []
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ const one = (type: string, args: object) => ({
 })
 
 describe('uploads', () => {
-  test('a raw body and a form give the same value, and the bytes come back', async () => {
+  test('have the same result as a raw body and as a form, and their bytes can be downloaded', async () => {
     const bytes = randomBytes(300_000)
     const raw = await upload(bytes, '../../etc/pass"wd', 'image/png')
     expect(raw.status, raw.text).toBe(201)
@@ -99,7 +99,7 @@ describe('uploads', () => {
     expect(beyond.status).toBe(416)
   })
 
-  test('what is too large, empty or without a file is refused and leaves nothing', async () => {
+  test('that are too large, empty or without a file are refused and leave nothing behind', async () => {
     const before = await service.sql('select count(*)::int as n from files')
     expect((await upload(Buffer.alloc(MAX_BYTES + 1))).status).toBe(413)
     expect((await world.owner.call('POST', '/api/files')).status).toBe(400)
@@ -107,7 +107,7 @@ describe('uploads', () => {
     expect(await service.sql('select count(*)::int as n from files')).toEqual(before)
   })
 
-  test('bytes count to the storage of the workspace', async () => {
+  test('count towards the storage quota of the workspace', async () => {
     const used = async (): Promise<number> => {
       const rows = await service.sql<{ used: string }>(
         `select used from usage_counters where workspace_id = $1 and quota = 'storage_bytes'`,
@@ -120,7 +120,7 @@ describe('uploads', () => {
     expect((await used()) - before).toBe(1000)
   })
 
-  test('a signed address is for anyone, in one spelling', async () => {
+  test('have a signed address that works for everyone, in exactly one spelling', async () => {
     const { body } = await upload(Buffer.from('hello'))
     const link = await world.owner.call('POST', `/api/files/${body.$file.file_id}/link`)
     const got = await fetch(link.body.url)
@@ -130,10 +130,10 @@ describe('uploads', () => {
   })
 })
 
-describe('runs', () => {
+describe('executions', () => {
   const echo = one('file.read', { file: { $ref: 'input.file' } })
 
-  test('take what the person who starts them uploaded, and nothing else', async () => {
+  test('can use files that the person who starts them uploaded, and no others', async () => {
     const { body: mine } = await upload(Buffer.from('hello'))
     const ended = await run(echo, { file: mine })
     expect(ended.results).toMatchObject({ name: 'a.txt', content: 'hello' })
@@ -141,13 +141,13 @@ describe('runs', () => {
     expect((await run(echo, { file: theirs })).error).toMatchObject({ code: 'file_unavailable' })
     const invented = { $file: { ...mine.$file, file_id: 'file_01kf3v6h2he3wtpk1fw5c0wz9d' } }
     expect((await run(echo, { file: invented })).error).toMatchObject({ code: 'file_unavailable' })
-    // Anyone who may read the run may read its files.
+    // A person who may read the execution may read its files.
     const path = `/api/files/${mine.$file.file_id}`
     expect((await world.member.call('GET', path)).status).toBe(404)
     expect((await world.owner.call('GET', path)).status).toBe(200)
   })
 
-  test('files are kept as long as a run holds them', async () => {
+  test('keep the files that they use', async () => {
     const { body: taken } = await upload(Buffer.from('taken'))
     const { body: left } = await upload(Buffer.from('left'))
     const ended = await run(echo, { file: taken })
@@ -165,13 +165,13 @@ describe('runs', () => {
     ['text', { name: 'n.txt', text: 'hé' }, { name: 'n.txt', media_type: 'text/plain', bytes: 3 }],
     ['JSON', { name: 'n.json', json: { a: 1 } }, { media_type: 'application/json', bytes: 7 }],
     ['Base64', { name: 'n.bin', base64: 'AAEC', media_type: 'image/gif' }, { media_type: 'image/gif', bytes: 3 }],
-  ])('file.write makes a file of %s', async (_name, args, facts) => {
+  ])('create a file from %s with file.write', async (_name, args, facts) => {
     expect((await run(one('file.write', args))).results.$file).toMatchObject(facts)
   })
 })
 
 describe('file.convert', () => {
-  test('rows become a workbook, and a workbook rows', async () => {
+  test('converts rows to a workbook, and a workbook to rows', async () => {
     const rows = [
       { a: 1, b: '=SUM(1)' },
       { a: true, b: 'ä<' },
@@ -209,7 +209,7 @@ describe('file.convert', () => {
       'file_unreadable',
     ],
     ['a broken PDF', 'a.pdf', '%PDF-1.4 nothing', 'file_unreadable'],
-  ])('%s ends with a clear error and leaves no file', async (_what, name, content, code) => {
+  ])('ends with a clear error and leaves no file behind: %s', async (_what, name, content, code) => {
     const { body } = await upload(Buffer.from(content as string), name, 'application/octet-stream')
     const before = await service.sql('select count(*)::int as n from files')
     const to = name === 'a.zip' ? 'files' : name === 'a.xml' ? 'json' : 'text'
@@ -220,7 +220,7 @@ describe('file.convert', () => {
 })
 
 describe('http.request', () => {
-  test('keeps an answer as a file and sends a file as its body', async () => {
+  test('stores a response as a file and sends a file as its body', async () => {
     const definition = {
       nodes: [
         { id: 'get', type: 'http.request', args: { url: `http://${host}/report`, response: 'file' } },
@@ -239,22 +239,22 @@ describe('http.request', () => {
     expect([sent?.type, sent?.bytes.toString()]).toEqual(['text/csv', 'a,b\n1,2\n'])
   })
 
-  test('an answer over the limit ends with a clear error and leaves nothing', async () => {
+  test('ends with a clear error and leaves nothing behind if the response exceeds the limit', async () => {
     const before = await service.sql('select count(*)::int as n from files')
     const ended = await run(one('http.request', { url: `http://${host}/endless`, response: 'file' }))
     expect(ended.error.code).toBe('file_too_large')
     expect(await service.sql('select count(*)::int as n from files')).toEqual(before)
   })
 
-  test('response: text reads JSON as text', async () => {
+  test('reads JSON as text with `response: text`', async () => {
     expect((await run(one('http.request', { url: `http://${host}/`, response: 'text' }))).results.body).toBe(
       '{"ok":true}',
     )
   })
 })
 
-describe('from every door to every door', () => {
-  test('webhook form, workbook, map, request, mail, download', async () => {
+describe('a file', () => {
+  test('passes from a webhook form through a workbook, a map, a request and a mail to a download', async () => {
     const workbook = (
       await run(
         one('file.convert', {

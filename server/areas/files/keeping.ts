@@ -9,7 +9,7 @@ import * as store from './store.ts'
 
 export type FileParts = { db: Database; blobs: Blobs; maxBytes: number }
 
-/** Made of ids alone; nothing that a sender says about a file becomes part of a path. */
+/** The key of a file's blob. It consists of ids only, so no input of a sender becomes part of a path. */
 export const keyOf = (workspaceId: string, fileId: string): string => `files/${workspaceId}/${fileId}`
 
 export type NewFile = {
@@ -17,9 +17,9 @@ export type NewFile = {
   name: string
   media_type: string
   created_by: string | null
-  /** The visitor who sent it, or the conversation of a channel that it came in by. */
+  /** The visitor who sent the file, or the conversation of the channel that delivered it. */
   sender_id?: string | null
-  /** The run that takes or makes it, where that is known. */
+  /** The execution that receives or creates the file, if it is known. */
   execution_id: string | null
 }
 
@@ -30,7 +30,7 @@ export const mediaTypeOf = (text: string | undefined): string => {
   return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
 }
 
-/** The last part of a path, without what a file system or a header could take for something else. */
+/** Returns the last part of a path, without characters that have a meaning in a file system or a header. */
 export function fileNameOf(text: string | undefined, fallback = 'file'): string {
   const last = (text ?? '').split(/[\\/]/).at(-1) ?? ''
   const name = last
@@ -43,7 +43,10 @@ export function fileNameOf(text: string | undefined, fallback = 'file'): string 
 
 class TooLarge extends Error {}
 
-/** Keeps what comes, piece by piece. What breaks off, is too large or passes the quota of the plan leaves nothing behind. */
+/**
+ * Stores a file chunk by chunk. An upload that is interrupted, too large or over the plan's quota leaves nothing
+ * behind.
+ */
 export async function keepFile(
   { db, blobs, maxBytes }: FileParts,
   workspaceId: string,
@@ -69,7 +72,7 @@ export async function keepFile(
     if (!row) throw problem('not_found')
     return fileValueOf(row)
   } catch (error) {
-    // The blob goes with the row; where even that fails, both go a day later.
+    // Deleting the row also deletes the blob. If the deletion fails, both are cleaned up a day later.
     await db.tenant(scope, (tx) => store.deleteFile(tx, workspaceId, file.file_id)).catch(() => undefined)
     if (error instanceof TooLarge) throw problem('too_large', `A file may have at most ${maxBytes} bytes.`)
     throw error
@@ -80,14 +83,14 @@ export const fileValueOf = (row: store.FileRow): FileValue => ({
   $file: { ...row, file_id: toWire('file', row.file_id) },
 })
 
-/** What went wrong, as a node says it. */
+/** Converts an error into the failure of a node. */
 export function asNodeFailure(error: unknown): unknown {
   if (isProblem(error, 'too_large')) return new NodeFailure('file_too_large', error.message, { retryable: false })
   if (isProblem(error, 'quota_exceeded')) return new NodeFailure('quota_exceeded', error.message, { retryable: false })
   return isProblem(error, 'not_found') ? unavailable() : error
 }
 
-/** Removes files that no run holds, and the bytes of what is gone. */
+/** Deletes files that no execution uses, and the blobs of deleted files. */
 export async function cleanUpFiles({ db, blobs }: FileParts, atOnce = 500): Promise<void> {
   for (let found = atOnce; found === atOnce; ) {
     const { rows } = await db.appPool.query<{ workspace_id: string; file_id: string }>(

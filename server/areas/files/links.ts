@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, HOUR, SECOND, systemClock } from '#platform/clock'
 import { fromWire, toWire } from '#platform/ids'
 
-// A signed address is the whole permission to read one file, for a week. It is compared as it was made, byte for byte, so that no
-// other spelling of it works.
+// A signed address is the complete permission to read one file for a week. It must match the generated address byte for
+// byte, so no other spelling works.
 
 const READABLE_FOR = 7 * 24 * HOUR
 
 export type DownloadLinks = {
   sign(file: { workspaceId: string; fileId: string }): { path: string; expires_at: Date }
-  /** The file that this path may read; undefined for anything but an address that was signed and has not expired. */
+  /** Returns the file that this path may read. Undefined unless the address was signed and has not expired. */
   verify(path: string): { workspaceId: string; fileId: string } | undefined
 }
 

@@ -26,7 +26,8 @@ export const fileRoutes = (parts: FileParts & { links: DownloadLinks; baseUrl():
         query: uploadQuery,
         bodyKind: 'stream',
         bodyLimit: 'file',
-        // A generator writes code that does not compile where a body is either bytes or a form; the description names both.
+        // A code generator produces code that does not compile if a body is either bytes or a form. The description
+        // names both.
         consumes: ['multipart/form-data'],
         described: { form: z.object({ file: filePart() }) },
         answer: FileValue,

@@ -9,7 +9,7 @@ import type { Blobs } from '#providers/blobs/index'
 import { asNodeFailure, type FileParts, fileNameOf, fileValueOf, keepFile, keyOf, mediaTypeOf } from './keeping.ts'
 import * as store from './store.ts'
 
-/** Who uploaded a file may read it, and anyone who may read a run that took or made it. */
+/** A person may read a file if the person uploaded it or may read an execution that received or created it. */
 export const makeStandingInFile =
   (standingInExecution: () => StandingIn): StandingIn =>
   async (ctx, fileId) => {
@@ -24,7 +24,7 @@ export const makeStandingInFile =
     return undefined
   }
 
-/** The same id for the same key, so that a repeated attempt replaces what the one before it made. */
+/** Returns the same id for the same key, so that a retry replaces the file of the previous attempt. */
 export const fileIdFor = (workspaceId: string, key: string): string => {
   const digest = createHash('sha256').update(`${workspaceId}\n${key}`).digest('hex')
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`
@@ -36,7 +36,7 @@ async function* bytesOf(blobs: Blobs, key: string): AsyncGenerator<Buffer> {
   for await (const chunk of stream) yield chunk as Buffer
 }
 
-/** What nodes of runs do with files. */
+/** The file operations of nodes. */
 export function makeFiles(parts: FileParts): Files {
   const { db, blobs } = parts
   return {
@@ -76,7 +76,7 @@ const idsIn = (input: Json): string[] => [
   ),
 ]
 
-/** A run that a person starts holds the files that they uploaded and that its input names. */
+/** Records that an execution uses the files that its input names and that the starting person uploaded. */
 export async function takeFilesOf(
   db: Database,
   {
@@ -93,7 +93,7 @@ export async function takeFilesOf(
   )
 }
 
-/** The same in the transaction that starts the run, for a conversation. */
+/** As above, in the transaction that starts the execution, for a conversation. */
 export async function takeFilesIn(
   tx: Tx,
   {
@@ -107,7 +107,7 @@ export async function takeFilesIn(
   if (ids.length > 0) await store.takeUploads(tx, workspaceId, executionId, ids, giver)
 }
 
-/** The files that somebody names in a message. Throws `unknown_reference` for one that they have not uploaded. */
+/** Returns the files that a message names. Throws `unknown_reference` for a file that the sender has not uploaded. */
 export async function filesGiven(
   tx: Tx,
   workspaceId: string,
@@ -123,8 +123,8 @@ export async function filesGiven(
 }
 
 /**
- * A result as it is shown to people: each file of the run as its name and the address under which it can be read. What only looks like
- * a file, because somebody wrote down its id, gets no address.
+ * Returns a result for display: each file of the execution becomes its name and download address. A value that only
+ * looks like a file, because a user wrote its id, gets no address.
  */
 export async function withDownloadLinks(
   tx: Tx,

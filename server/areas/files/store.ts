@@ -4,7 +4,9 @@ export type FileRow = { file_id: string; name: string; media_type: string; bytes
 
 const COLUMNS = 'file_id, name, media_type, bytes::float8 as bytes, sha256'
 
-/** The row comes before the bytes: a crash in between leaves a row that is cleaned up, never a blob that nobody knows of. */
+/**
+ * The row is written before the bytes. A crash between the two leaves a row that is cleaned up, never an unknown blob.
+ */
 export const insertFile = (
   tx: Tx,
   workspaceId: string,
@@ -48,7 +50,10 @@ export const findFile = (tx: Tx, workspaceId: string, fileId: string): Promise<F
     fileId,
   ])
 
-/** The file, where the run took or made it, or one that led to it or that it started did; from then on it holds it. */
+/**
+ * Returns the file if this execution, an ancestor or a child of it received or created the file, and records that this
+ * execution uses it.
+ */
 export const findFileOfRun = async (
   tx: Tx,
   workspaceId: string,
@@ -70,10 +75,10 @@ const holdFiles = (tx: Tx, workspaceId: string, executionId: string, fileIds: st
     [workspaceId, executionId, fileIds],
   )
 
-/** Whose uploads: those of a person, or what came in by a conversation with somebody outside. */
+/** The uploader: a person, or the sender of a conversation with a person outside. */
 export type Giver = { userId: string | null; senderId?: string | null }
 
-/** A run takes the files that its starter has uploaded. */
+/** Records that an execution uses the files that its starter has uploaded. */
 export const takeUploads = (
   tx: Tx,
   workspaceId: string,
@@ -89,7 +94,7 @@ export const takeUploads = (
     [workspaceId, executionId, fileIds, userId, senderId],
   )
 
-/** Those of the files that this giver has uploaded, in the order in which they are named. */
+/** Returns those of the files that this giver has uploaded, in the order of `fileIds`. */
 export const findGiven = (
   tx: Tx,
   workspaceId: string,
@@ -102,14 +107,14 @@ export const findGiven = (
     [workspaceId, fileIds, userId, senderId],
   )
 
-/** What came along with a message of a channel, before its conversation was known. */
+/** Assigns files that were stored with a channel message before its conversation was known. */
 export const adoptFiles = (tx: Tx, workspaceId: string, fileIds: string[], senderId: string): Promise<number> =>
   tx.count(
     `update files set sender_id = $3 where workspace_id = $1 and file_id = any($2) and sender_id is null and created_by is null`,
     [workspaceId, fileIds, senderId],
   )
 
-/** Files of a sender that no run has taken yet. */
+/** Counts the files of a sender that no execution uses yet. */
 export const countUntaken = async (tx: Tx, workspaceId: string, senderId: string): Promise<number> => {
   const row = await tx.maybe<{ count: number }>(
     `select count(*)::int as count from files f where workspace_id = $1 and sender_id = $2 and not exists (
@@ -121,7 +126,7 @@ export const countUntaken = async (tx: Tx, workspaceId: string, senderId: string
 
 export type FileOwner = { created_by: string | null; execution_ids: string[] }
 
-/** Who uploaded it, and the latest runs that hold it. */
+/** Returns the uploader and the latest executions that use the file. */
 export const findOwner = (tx: Tx, workspaceId: string, fileId: string): Promise<FileOwner | undefined> =>
   tx.maybe<FileOwner>(
     `select created_by, array(select execution_id from file_uses u where u.workspace_id = f.workspace_id and u.file_id = f.file_id
@@ -133,7 +138,7 @@ export const findOwner = (tx: Tx, workspaceId: string, fileId: string): Promise<
 export const forgetRemoved = (tx: Tx, workspaceId: string, fileId: string): Promise<number> =>
   tx.count('delete from files_to_remove where workspace_id = $1 and file_id = $2', [workspaceId, fileId])
 
-/** Those of the files that a run may read. */
+/** Returns those of the files that an execution may read. */
 export const filesOfRun = async (
   tx: Tx,
   workspaceId: string,
@@ -147,7 +152,7 @@ export const filesOfRun = async (
   return rows.map(({ file_id }) => file_id)
 }
 
-/** A file that this person uploaded. */
+/** Returns a file if this person uploaded it. */
 export const findUploadOf = (
   tx: Tx,
   workspaceId: string,

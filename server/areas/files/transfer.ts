@@ -9,11 +9,11 @@ import { type FileParts, fileNameOf, keepFile, keyOf, mediaTypeOf } from './keep
 import type { DownloadLinks } from './links.ts'
 import * as store from './store.ts'
 
-/** Types that a browser shows without running anything; all others come as bytes. */
+/** Types that a browser shows without running code. All others are sent as plain bytes. */
 const SAFE =
   /^(text\/(plain|csv|markdown)|application\/(json|pdf|zip|gzip|vnd\.[a-z0-9.-]+)|image\/(png|jpeg|gif|webp)|(audio|video)\/[a-z0-9.+-]+)$/
 
-/** A whole upload: the parts around a file in a form are small. */
+/** The additional size allowed for the other parts of a form around the file. */
 const AROUND = 1 << 20
 
 export const uploadFile = (
@@ -23,11 +23,11 @@ export const uploadFile = (
   exchange: Exchange,
 ): Promise<FileValue> => keepUpload(parts, ctx, { ...input, created_by: ctx.person.user_id, sender_id: null }, exchange)
 
-/** Anonymous, so that less is taken from one of them. */
+/** Visitors are anonymous, so their limits are lower. */
 const MAX_VISITOR_BYTES = 64 << 20
 const MAX_UNTAKEN = 20
 
-/** A file of a visitor, which the runs that their conversations start may take. */
+/** Stores a file of a visitor. Executions that the visitor's conversations start may use it. */
 export async function uploadAsVisitor(
   parts: FileParts,
   ctx: Context,
@@ -110,7 +110,10 @@ export async function linkToFile(
   return { url: baseUrl() + path, expires_at }
 }
 
-/** The signed address of a file: anyone who has it may read the file until it expires. No cookie or key is looked at. */
+/**
+ * Sends a file by its signed address. Every client with the address may read the file until it expires. Cookies and
+ * keys are ignored.
+ */
 export async function downloadByLink(
   parts: FileParts & { links: DownloadLinks },
   _ctx: Context,

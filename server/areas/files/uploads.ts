@@ -5,7 +5,7 @@ import type { Blobs } from '#providers/blobs/index'
 import { keyOf } from './keeping.ts'
 import * as store from './store.ts'
 
-// Files that a person uploaded, for areas that read them in this person's name. No run is needed.
+// Files that a person uploaded, for areas that read them on behalf of this person. No execution is needed.
 
 type Wanted = { workspaceId: string; fileId: string; userId: string | null }
 

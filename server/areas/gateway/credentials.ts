@@ -2,7 +2,7 @@ import type { Place, Vault } from '#platform/secrets'
 
 export type Credentials = Record<string, string>
 
-/** Sealed to the row they stand in: copied to another one they do not open. */
+/** Encrypts credentials for one row. Copied to another row, they cannot be decrypted. */
 export function makeCredentials(vault: Vault) {
   const placeOf = (workspaceId: string, configId: string): Place => [
     workspaceId,

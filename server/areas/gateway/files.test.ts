@@ -15,7 +15,7 @@ let world: World
 let template: string
 let fakes: Record<'slack' | 'telegram' | 'whatsapp' | 'discord' | 'webhook', FakeVendor>
 
-/** Sums a column of the file that it is sent, and sends the rows back as a file. */
+/** Sums a column of the file that it receives, and returns the rows as a file. */
 const definition = {
   inputs: {
     type: 'object',
@@ -196,12 +196,12 @@ const heard = (name: Name, pattern: RegExp): Promise<string> =>
   until(async () => (await textsOf(name)).find((text) => pattern.test(text)), `${name} to say ${pattern}`)
 
 describe.each(Object.keys(credentials) as Name[])('%s', (name) => {
-  test('a file that is sent starts the workflow that takes it, and another comes back', async () => {
+  test('starts the workflow that accepts files with the file that was sent, and sends a file back', async () => {
     const configId = await makeChannel(name)
     const sent = withFile[name]()
     expect((await deliver(name, configId, sent)).status).toBe(200)
     await heard(name, /Shall I start "Count orders"/)
-    // A repetition changes nothing.
+    // A repetition has no effect.
     expect((await deliver(name, configId, sent)).status).toBe(200)
     await deliver(name, configId, says[name]('yes'))
     const answer = await heard(name, /total 5/)
@@ -212,8 +212,8 @@ describe.each(Object.keys(credentials) as Name[])('%s', (name) => {
   })
 })
 
-describe('what is not taken', () => {
-  test('a file that the vendor does not give is named to the person', async () => {
+describe('an inbound file', () => {
+  test('is named to the sender if the vendor does not deliver it', async () => {
     const configId = await makeChannel('telegram')
     const { message, update_id } = telegram.telegramMessage('', 4711)
     const { text: _none, ...rest } = message
@@ -222,7 +222,7 @@ describe('what is not taken', () => {
     await heard('telegram', /could not read huge\.iso/)
   })
 
-  test('an address that is not of the vendor is not asked', async () => {
+  test('is not fetched from an address outside of the vendor', async () => {
     const configId = await makeChannel('slack')
     const elsewhere = `${fakes.webhook.base}/steal`
     const files = [{ name: 'a.csv', mimetype: 'text/csv', url_private_download: elsewhere }]
@@ -231,7 +231,7 @@ describe('what is not taken', () => {
     expect(fakes.webhook.refused.filter((reason) => reason.includes('steal'))).toEqual([])
   })
 
-  test('a mail over the limit, and one from a stranger, are refused before they are read', async () => {
+  test('is refused unread in a mail that is too large or from an unknown sender', async () => {
     const configId = await makeChannel('email')
     const large = Buffer.alloc(26 << 20, 'x')
     const headers = { 'content-type': 'message/rfc822', 'x-inbound-secret': 'inbound-secret-1' }
@@ -243,7 +243,7 @@ describe('what is not taken', () => {
     expect((await deliver('telegram', telegramId, two)).status).toBe(413)
   })
 
-  test('a file that came in one conversation is none of another', async () => {
+  test('of one conversation cannot be used in another', async () => {
     const rows = await service.sql<{ file_id: string; sender_id: string }>(
       'select file_id, sender_id from files where sender_id is not null limit 1',
     )

@@ -55,7 +55,7 @@ beforeEach(() => {
   }
 })
 
-// What one test set going does not speak into the next.
+// Waits until all work is done, so that one test does not send messages into the next.
 afterEach(() =>
   until(async () => {
     const [row] = await service.sql<{ n: number }>(
@@ -65,7 +65,7 @@ afterEach(() =>
   }, 'everything to be sent'),
 )
 
-/** Asks the person something before it ends: what is said then comes after the turn. */
+/** Asks the person a question before it ends, so its further messages come after the turn. */
 const definition = {
   inputs: { type: 'object', properties: { kind: { type: 'string' } }, required: ['kind'] },
   nodes: [
@@ -113,7 +113,7 @@ const put = (name: Name, more: Record<string, unknown> = {}, by = world.member):
     },
   })
 async function makeChannel(name: Name, more: Record<string, unknown> = {}): Promise<string> {
-  // There is one number at WhatsApp, and each test begins anew.
+  // There is only one WhatsApp number, so each test starts with a new config.
   if (name === 'whatsapp') await service.sql(`delete from gateway_channels where channel = 'whatsapp'`)
   const { status, body, text } = await put(name, more)
   expect([status < 300, text]).toEqual([true, text])
@@ -166,7 +166,7 @@ const statesOf = async (configId: string, of: 'channel_deliveries' | 'channel_se
   ).map(({ state }) => state)
 
 describe('a conversation that a colleague takes over', () => {
-  test('goes on through the vendor, and the assistant is silent until it is handed back', async () => {
+  test('continues through the vendor, and the assistant is silent until it is handed back', async () => {
     const configId = await makeChannel('telegram')
     await deliver('telegram', configId, says.telegram('hello'))
     await heard('telegram', /Order tea/)
@@ -195,7 +195,7 @@ describe('a conversation that a colleague takes over', () => {
 })
 
 describe('a config', () => {
-  test('is made once per account and changed by saying it again; credentials are never shown', async () => {
+  test('is created once per account and changed by sending it again, and never shows its credentials', async () => {
     const external_id = 'T0HOME'
     const made = await put('slack', { external_id, name: 'Support' })
     expect(made.status).toBe(201)
@@ -226,13 +226,13 @@ describe('a config', () => {
     }
   })
 
-  test('made twenty times at once is one', async () => {
+  test('is created once by twenty simultaneous requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => put('discord', { external_id: 'the-same-app' })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(new Set(answers.map(({ body }) => body.config_id)).size).toBe(1)
   })
 
-  test('without all its secrets is not enabled, and does not stay so when one is taken away', async () => {
+  test('cannot be enabled without all its secrets, or lose one while it is enabled', async () => {
     const refused = await put('telegram', { enabled: true, credentials: { bot_token: 'x' } })
     expect(refused.body).toMatchObject({ code: 'invalid', errors: [{ path: '/credentials/secret_token' }] })
     const made = await put('telegram', { credentials: undefined })
@@ -261,7 +261,7 @@ describe('a config', () => {
     expect(refused.body.errors[0].path).toBe(path)
   })
 
-  test('names a template of the workspace, and loses it with the template', async () => {
+  test('names a template of the workspace, and loses it when the template is deleted', async () => {
     const { body: theirs } = await world.stranger.call('POST', '/api/templates', { body: { name: 'Theirs' } })
     expect((await put('slack', { template_id: theirs.template_id })).body.code).toBe('unknown_reference')
     const { body: own } = await world.member.call('POST', '/api/templates', { body: { name: 'Short-lived' } })
@@ -274,7 +274,7 @@ describe('a config', () => {
     expect(await rowsOf(configId)).toEqual(nothing)
   })
 
-  test('is read by viewers and changed by members; in another workspace it is not there', async () => {
+  test('is visible to viewers, can be changed by members, and is not found from another workspace', async () => {
     const configId = await makeChannel('slack')
     const path = `/api/gateway/channels/${configId}`
     expect((await put('slack', {}, world.viewer)).status).toBe(403)
@@ -288,7 +288,7 @@ describe('a config', () => {
 })
 
 describe.each(names)('a person who writes through %s', (name) => {
-  test('is answered there, gets the question of the run, answers it and gets the result', async () => {
+  test('is answered there, receives the question of the execution, answers it and gets the result', async () => {
     const configId = await makeChannel(name)
     const first = await deliver(name, configId, says[name]('order tea'))
     expect(first.status).toBe(200)
@@ -307,7 +307,7 @@ describe.each(names)('a person who writes through %s', (name) => {
     expect(run).toEqual({ kind: 'channel', id: configId })
   })
 
-  test('is not heard without the right signature, and nothing is started', async () => {
+  test('is refused without the right signature, and nothing is started', async () => {
     const configId = await makeChannel(name)
     const right = says[name]('order tea')
     const bare = { raw: right.raw, headers: { 'content-type': right.headers['content-type']! } }
@@ -324,7 +324,7 @@ describe.each(names)('a person who writes through %s', (name) => {
     expect(await rowsOf(configId)).toEqual(nothing)
   })
 
-  test('is heard once however often the vendor repeats it', async () => {
+  test('is answered once, even if the vendor repeats the message', async () => {
     const configId = await makeChannel(name)
     const request = says[name]('hello')
     const answers = await Promise.all(Array.from({ length: 10 }, () => deliver(name, configId, request)))
@@ -360,7 +360,7 @@ describe('signatures', () => {
     expect(await rowsOf(configId)).toEqual(nothing)
   })
 
-  test('of one config are worth nothing at another, of this or another workspace', async () => {
+  test('of one config are refused by another, in this or another workspace', async () => {
     const { body: theirs } = await world.stranger.call('POST', '/api/templates', { body: { name: 'Theirs' } })
     const foreign = await world.stranger.call('POST', '/api/gateway/channels', {
       body: {
@@ -376,7 +376,7 @@ describe('signatures', () => {
     expect((await deliver('telegram', 'chan_nonsense', says.telegram('x'))).status).toBe(404)
   })
 
-  test('of a Slack challenge and a Discord ping are answered before the channel is enabled', async () => {
+  test('of a Slack challenge and a Discord ping are accepted before the channel is enabled', async () => {
     const slackId = await makeChannel('slack', { enabled: false })
     const challenge = await deliver('slack', slackId, slack.fromSlack({ type: 'url_verification', challenge: '3eZb' }))
     expect([challenge.status, challenge.text]).toEqual([200, '3eZb'])
@@ -386,7 +386,7 @@ describe('signatures', () => {
     expect((await deliver('slack', slackId, says.slack('hello'))).body.code).toBe('channel_disabled')
   })
 
-  test('of WhatsApp begin with a handshake that wants the right token', async () => {
+  test('of WhatsApp start with a handshake that requires the right token', async () => {
     const configId = await makeChannel('whatsapp')
     const shake = (token: string, id = configId) =>
       service.call(
@@ -400,7 +400,7 @@ describe('signatures', () => {
     expect((await service.call('GET', `/gateway/slack/${await makeChannel('slack')}`)).body.code).toBe('bad_signature')
   })
 
-  test('that are right do not make sense of nonsense', async () => {
+  test('that are valid do not make an invalid body acceptable', async () => {
     const configId = await makeChannel('webhook')
     expect((await deliver('webhook', configId, receiver.fromWebhook({ text: 'x' }))).body.code).toBe('malformed')
     const slackId = await makeChannel('slack')
@@ -411,7 +411,7 @@ describe('signatures', () => {
 })
 
 describe('conversations', () => {
-  test('of two people are two, and neither reads the other', async () => {
+  test('of two people are separate', async () => {
     const configId = await makeChannel('telegram')
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('order tea', 1)))
     await until(async () => fakes.telegram.sent.some(({ to }) => to === '1'), 'an answer to the first')
@@ -421,7 +421,7 @@ describe('conversations', () => {
     expect((await rowsOf(configId)).threads).toBe(2)
   })
 
-  test('are read by the owners of the workspace and the person who made the channel; nobody else knows of them', async () => {
+  test('are visible to the owners of the workspace and the creator of the channel only', async () => {
     const configId = await makeChannel('telegram')
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('hello', 5)))
     const [row] = await until(async () => {
@@ -451,7 +451,7 @@ describe('conversations', () => {
         expect((await person.call('GET', address + path)).status).toBe(404)
   })
 
-  test('keep the order of a burst', async () => {
+  test('keep the order of rapid messages', async () => {
     const configId = await makeChannel('webhook')
     const burst = Array.from({ length: 30 }, (_, n) =>
       receiver.fromWebhook({ sender_id: 'burst', text: `say ${n} 🦜 ‮` }),
@@ -467,7 +467,7 @@ describe('conversations', () => {
     expect(said).toEqual(Array.from({ length: 30 }, (_, n) => `say ${n} 🦜 ‮`))
   })
 
-  test('have each message once, although the program died before it noted that it was answered', async () => {
+  test('contain each message once, even if the server crashed before it recorded the answer', async () => {
     const configId = await makeChannel('telegram')
     const uuid = fromWire('chan', configId)
     await deliver('telegram', configId, telegram.fromTelegram(telegram.telegramMessage('order tea', 21)))
@@ -486,7 +486,7 @@ describe('conversations', () => {
       )
     await taken()
     const before = await standing()
-    // As a program leaves it that died, once its lease is over.
+    // The state after a crash, once the lease has expired.
     await service.sql(
       `update channel_deliveries set state = 'waiting', text = 'order tea', not_before = now() where config_id = $1`,
       [uuid],
@@ -495,7 +495,7 @@ describe('conversations', () => {
     expect(await standing()).toEqual(before)
   })
 
-  test('are told politely that pictures cannot be read', async () => {
+  test('explain politely that pictures cannot be read', async () => {
     const configId = await makeChannel('telegram')
     const { message, update_id } = telegram.telegramMessage('')
     const { text: _none, ...rest } = message
@@ -508,7 +508,7 @@ describe('conversations', () => {
     ['discord', 'es-ES', 'Hola', /Puedo ayudarle con/],
     ['webhook', 'nb', 'Hei', /Jeg kan hjelpe med/],
     ['webhook', 'not a tag', 'Hello', /I can help with/],
-  ] as const)('speak the language that %s tells: %s', async (name, locale, text, pattern) => {
+  ] as const)('use the language that %s provides: %s', async (name, locale, text, pattern) => {
     const configId = await makeChannel(name)
     const { message, update_id } = telegram.telegramMessage(text, 4711)
     const request = {
@@ -525,7 +525,7 @@ describe('conversations', () => {
   })
 
   test.each(['slack', 'whatsapp', 'email', 'telegram'] as const)(
-    'speak the language of the template where %s tells none',
+    'use the language of the template if %s provides none',
     async (name) => {
       const { body: german } = await world.member.call('POST', '/api/templates', {
         body: { name: 'Theke', locale: 'de-CH', workflow_ids: [workflow] },
@@ -537,7 +537,7 @@ describe('conversations', () => {
     },
   )
 
-  test('speak the language that a mail says it is written in, rather than that of the template', async () => {
+  test('prefer the language that a mail declares to the language of the template', async () => {
     const { body: german } = await world.member.call('POST', '/api/templates', {
       body: { name: 'Theke', locale: 'de', workflow_ids: [workflow] },
     })
@@ -548,7 +548,7 @@ describe('conversations', () => {
     await heard('email', /Je peux vous aider/)
   })
 
-  test('go on with another template when the config gets one', async () => {
+  test('continue with another template when the config is changed', async () => {
     const configId = await makeChannel('telegram')
     const { body: other } = await world.member.call('POST', '/api/templates', {
       body: { name: 'Other', greeting: 'This is the other desk.' },
@@ -562,7 +562,7 @@ describe('conversations', () => {
 })
 
 describe('answers', () => {
-  test('wait as long as the vendor asks, and then go', async () => {
+  test('wait as long as the vendor requests, and are then sent', async () => {
     const configId = await makeChannel('telegram')
     fakes.telegram.next(telegram.telegramBusy(1), telegram.telegramBusy(1))
     await deliver('telegram', configId, says.telegram('hello'))
@@ -580,11 +580,11 @@ describe('answers', () => {
     expect(fakes.telegram.sent).not.toEqual([])
   })
 
-  test('are tried again where the vendor failed, and given up where it refuses', async () => {
+  test('are retried if the vendor fails, and given up if it refuses', async () => {
     const configId = await makeChannel('telegram')
     fakes.telegram.next({ status: 502, body: 'bad gateway' }, 'hang up')
     await deliver('telegram', configId, says.telegram('hello'))
-    // The pauses after the two failures are cut short. Everything is noted as sent before the next thing is tried.
+    // Shortens the pauses after the two failures, and waits until everything is recorded as sent.
     await until(async () => {
       await service.sql(
         `update channel_sends set not_before = now() where config_id = $1 and problem is not null and state = 'waiting'
@@ -617,7 +617,7 @@ describe('answers', () => {
     await until(async () => (await problemOf()) === null, 'a message that got through')
   })
 
-  test('that were not sent when the program stopped are sent when it starts again', async () => {
+  test('that were not sent when the server stopped are sent after it starts again', async () => {
     const database = await makeTestDatabase()
     const [down, up] = [await whatsapp.startWhatsapp(), await whatsapp.startWhatsapp()]
     down.next(...Array.from({ length: 50 }, () => ({ status: 503, body: {} })))
@@ -659,7 +659,7 @@ describe('channel.send', () => {
     return world.member.call('POST', `/api/workflows/${body.workflow_id}/run?wait_s=60`, { body: {} })
   }
 
-  test('sends to whom the workflow names', async () => {
+  test('sends to the recipient that the workflow names', async () => {
     const configId = await makeChannel('slack')
     const ended = await run({ config_id: configId, to: 'C0TEAM', text: 'Deploy <done> & dusted' })
     expect(ended.body).toMatchObject({ status: 'succeeded', results: { channel: 'slack', state: 'queued' } })
@@ -667,14 +667,14 @@ describe('channel.send', () => {
     expect(fakes.slack.sent).toMatchObject([{ text: 'Deploy &lt;done&gt; &amp; dusted' }])
   })
 
-  test('fails clearly for nobody, and for a channel that is off', async () => {
+  test('fails clearly for an invalid recipient and for a disabled channel', async () => {
     const configId = await makeChannel('telegram')
     expect((await run({ config_id: configId, to: 'not a chat', text: 'x' })).body.error.code).toBe('args_invalid')
     await world.member.call('PATCH', `/api/gateway/channels/${configId}`, { body: { enabled: false } })
     expect((await run({ config_id: configId, to: '77', text: 'x' })).body.error.code).toBe('channel_disabled')
   })
 
-  test('cannot name a channel of another workspace, when saved or when run', async () => {
+  test('cannot use a channel of another workspace, neither when saved nor when run', async () => {
     const { body: theirs } = await world.stranger.call('POST', '/api/templates', { body: { name: 'Theirs' } })
     const { body: foreign } = await world.stranger.call('POST', '/api/gateway/channels', {
       body: { channel: 'slack', external_id: 'x', template_id: theirs.template_id, credentials: credentials.slack },

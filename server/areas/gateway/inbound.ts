@@ -29,7 +29,7 @@ export type KeepFile = (
   chunks: AsyncIterable<Buffer>,
 ) => Promise<FileValue>
 
-/** Of 25 MiB each at most, and the attachments that are decoded from them. */
+/** The number of large messages read at once. Each has at most 25 MiB, plus its decoded attachments. */
 const MAX_LARGE_AT_ONCE = 2
 
 function makeSlots(size: number) {
@@ -48,14 +48,14 @@ function makeSlots(size: number) {
 
 type Called = { channel: string; config_id: string }
 
-/** The addresses that vendors call. Nothing in a request but its path says which config it is for. */
+/** The addresses that vendors call. Only the path of a request determines its config. */
 export function makeInbound(options: {
   db: Database
   channels: Channels
   box: CredentialBox
   maxBytes: number
   keepFile: KeepFile
-  /** What people of the workspace do here besides talking with the assistant. */
+  /** Handles links and button presses of the workspace's own people. */
   people: People
 }) {
   const { db, channels, box, maxBytes, keepFile, people } = options
@@ -77,7 +77,7 @@ export function makeInbound(options: {
     credentials: box.open(config),
   })
 
-  /** Kept before the vendor hears that it arrived; a repetition is known by its id. */
+  /** Stores messages before the vendor gets its response. A repeated delivery is recognized by its id. */
   const keep = async (config: store.UsableConfig, messages: InboundMessage[]): Promise<void> => {
     const kept = await Promise.all(messages.map(({ files = [] }) => keepAttachments(config.workspace_id, files)))
     await db.tenant({ workspaceId: config.workspace_id, userId: null }, async (tx) => {
@@ -93,7 +93,7 @@ export function makeInbound(options: {
     })
   }
 
-  /** What came along is kept at once; what the vendor keeps is fetched when the message is answered. */
+  /** Stores attached files at once. Files that the vendor stores are fetched when the message is answered. */
   async function keepAttachments(workspaceId: string, files: Attachment[]): Promise<inboxStore.DeliveredFile[]> {
     const kept: inboxStore.DeliveredFile[] = []
     for (const file of files.slice(0, MAX_ATTACHMENTS)) {
@@ -111,7 +111,10 @@ export function makeInbound(options: {
     return kept
   }
 
-  /** Only a sender that its headers prove may send more than a message of JSON, and few at once: all of it is in memory. */
+  /**
+   * Only a sender whose headers prove its identity may send more than a JSON message, and only a few at once, because
+   * the whole body is in memory.
+   */
   async function readBody(vendor: Channel, config: store.UsableConfig, { request }: Exchange): Promise<Buffer> {
     const most = vendor.maxBodyBytes?.({ headers: request.headers }, usableOf(config)) ?? maxBytes
     const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
@@ -191,13 +194,13 @@ export function makeInbound(options: {
 
 export type Inbound = ReturnType<typeof makeInbound>
 
-/** What stands beside the text; the text itself has been mended. */
+/** Checks the fields other than the text, which has already been cleaned. */
 const isStorable = ({ conversation, sender, address }: InboundMessage): boolean =>
   [conversation, sender.id, sender.name, ...Object.values(address)].every(
     (text) => text === undefined || (text.isWellFormed() && !text.includes('\0')),
   )
 
-/** What a vendor gets back can hold what somebody wrote; it is never shown as a page. */
+/** The response to a vendor can contain user input, so it must never be shown as a page. */
 const send = (reply: Exchange['reply'], { contentType, body }: InboundAnswer): void => {
   reply.headers({ 'content-type': `${contentType}; charset=utf-8`, 'cache-control': 'no-store' }).send(body)
 }

@@ -2,9 +2,9 @@ import type { FileValue } from '#engine/files'
 import type { Tx } from '#platform/db/pool'
 import type { Address, ChannelName } from '#providers/channels/index'
 
-// What came in, and where answers to it go.
+// Inbound messages, and the addresses for their answers.
 
-/** Kept already, kept by the vendor, or one that there was no room for. */
+/** A file that is stored, that the vendor stores, or that was refused for lack of space. */
 export type DeliveredFile =
   | FileValue
   | { name: string; media_type: string; ref: string }
@@ -39,7 +39,7 @@ export const insertDelivery = (tx: Tx, workspaceId: string, delivery: Omit<Deliv
     ],
   )
 
-/** Leased: a process that dies with it leaves it to another. */
+/** Leases a delivery. If the process crashes, another one takes the delivery after the lease expires. */
 export const takeDelivery = (
   tx: Tx,
   workspaceId: string,
@@ -65,14 +65,14 @@ export const settleDelivery = (
     [workspaceId, receiptId, state],
   )
 
-/** Given back untried. */
+/** Returns a delivery to the queue without counting the attempt. */
 export const releaseDelivery = (tx: Tx, workspaceId: string, receiptId: string): Promise<number> =>
   tx.count(
     `update channel_deliveries set not_before = now(), attempts = attempts - 1 where workspace_id = $1 and receipt_id = $2 and state = 'waiting'`,
     [workspaceId, receiptId],
   )
 
-/** Nobody takes it for so long: while somebody is at it, or before it is tried again. */
+/** Blocks a delivery for some seconds: while a process works on it, or before it is retried. */
 export const delayDelivery = (tx: Tx, workspaceId: string, receiptId: string, seconds: number): Promise<number> =>
   tx.count(
     `update channel_deliveries set not_before = now() + make_interval(secs => $3) where workspace_id = $1 and receipt_id = $2 and state = 'waiting'`,

@@ -15,13 +15,14 @@ import * as inboxStore from './inbox-store.ts'
 import type { Outbox } from './outbox.ts'
 import * as store from './store.ts'
 
-// What people wrote, after the vendor was told that it arrived. Each delivery becomes one turn of its conversation, however
-// often it is tried: the turn remembers the delivery, and its answers are queued under the ids of their messages.
+// Processes messages after the vendor was told that they arrived. Each delivery becomes exactly one turn of its
+// conversation, regardless of retries: the turn stores the id of the delivery, and its answers are queued under their
+// message ids.
 
-/** A program that dies in the middle of a turn keeps the person waiting no longer than this. */
 const NO_FILES = { files: [], missed: [] }
 type Fetched = { files: FileValue[]; missed: string[] }
 
+/** If the process crashes during a turn, the person waits at most this time. */
 const LEASE_S = 15
 const MAX_ATTEMPTS = 5
 
@@ -33,7 +34,7 @@ export type InboxOptions = {
   conversations: Conversations
   outbox: Outbox
   keepFile: KeepFile
-  /** Files that came along with a message belong to its conversation from now on. */
+  /** Assigns files that came with a message to its conversation. */
   adoptFiles(tx: Tx, workspaceId: string, fileIds: string[], senderId: string): Promise<unknown>
 }
 
@@ -42,7 +43,7 @@ type Said = Pick<Message, 'message_id' | 'text'>
 const phrasesOf = ({ sender }: inboxStore.Delivery, { locale }: store.WithLanguage): Phrases =>
   phrasesIn(sender.locale ?? locale ?? undefined)
 
-/** What the person is told about what could not be read. */
+/** Returns notes for the person about content that could not be read. */
 function notesOn({ receipt_id, text, files }: inboxStore.Delivery, missed: string[], say: Phrases): Said[] {
   const length = MAX_TEXT_LENGTH.toLocaleString(say.locale)
   return [
@@ -112,7 +113,10 @@ export function makeInbox(options: InboxOptions) {
     for (const work of done) work()
   }
 
-  /** A vendor that does not answer is asked again with the next attempt; what it refuses is told to the person. */
+  /**
+   * Fetches files from the vendor. If the vendor does not respond, the next attempt fetches again. Files that the
+   * vendor refuses are named to the person.
+   */
   async function fetchFiles(
     workspaceId: string,
     config: store.UsableConfig,
@@ -130,7 +134,7 @@ export function makeInbox(options: InboxOptions) {
           const usable = { external_id: config.external_id, credentials: options.box.open(config) }
           const chunks = await vendor.fetchFile(usable, one.ref, stopping.signal)
           const { name, media_type } = one
-          // The same file on every attempt.
+          // The key is the same in every attempt, so retries store one file.
           const key = `channel\n${receipt_id}\n${at}`
           files.push(await options.keepFile(workspaceId, { key, name, media_type, sender_id: threadId }, chunks))
         } catch (error) {
@@ -152,7 +156,7 @@ export function makeInbox(options: InboxOptions) {
     return { files, missed }
   }
 
-  /** False where somebody else has it. */
+  /** Answers one delivery. Returns false if another process has it. */
   async function takeOne(due: { workspace_id: string; receipt_id: string }): Promise<boolean> {
     const { workspace_id: workspaceId, receipt_id } = due
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)

@@ -7,7 +7,7 @@ import { type SharedService, useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// What was acknowledged is answered or told to be lost; what is no longer needed is forgotten.
+// An acknowledged message is answered or reported as lost. Data that is no longer needed is deleted.
 
 let receiver: FakeVendor
 const shared = useSharedService()
@@ -53,8 +53,8 @@ const statesOf = async (configId: string): Promise<string[]> =>
     ])
   ).map(({ state }) => state)
 
-describe('a message of a channel', () => {
-  test('of mail without an id is as good as any other: the same word twice is said twice', async () => {
+describe('a channel message', () => {
+  test('by mail without an id is never a duplicate: the same text twice counts as two messages', async () => {
     const configId = await makeChannel('email')
     const send = () =>
       service.call('POST', `/gateway/email/${configId}`, {
@@ -65,7 +65,7 @@ describe('a message of a channel', () => {
     await until(async () => (await statesOf(configId)).join() === 'taken,taken', 'both to be answered')
   })
 
-  test('that is too long is answered with a word about that', async () => {
+  test('that is too long is answered with a note about its length', async () => {
     const configId = await makeChannel('webhook')
     expect((await write(configId, { text: `hello ${'x'.repeat(9000)}` })).status).toBe(200)
     await until(async () => receiver.sent.some(({ text }) => text.includes('first 8,000 characters')), 'the note')
@@ -77,14 +77,14 @@ describe('a message of a channel', () => {
   test.each([
     ['conversation', { conversation_id: '\ud800' }],
     ['sender', { sender_id: 'a\0b' }],
-  ])('with a %s that is no text is refused, and nothing is stored', async (_what, ids) => {
+  ])('with a %s that is not valid text is refused, and nothing is stored', async (_what, ids) => {
     const configId = await makeChannel('webhook')
     const refused = await write(configId, { text: 'hello', ...ids })
     expect([refused.status, refused.body.code]).toEqual([400, 'malformed'])
     expect(await statesOf(configId)).toEqual([])
   })
 
-  test('that could not be answered is forgotten after eight days, like the others', async () => {
+  test('that could not be answered is deleted after eight days, like the others', async () => {
     const configId = await makeChannel('webhook')
     await write(configId, { text: 'hello' })
     await until(async () => (await statesOf(configId)).join() === 'taken', 'the answer')
@@ -101,9 +101,9 @@ describe('a message of a channel', () => {
     expect(await statesOf(configId)).toEqual([])
   })
 
-  /** A channel that is off, with an answer to `sender` that waits for it to be on again. */
+  /** Creates a disabled channel, with an answer to `sender` that waits until it is enabled. */
   async function switchedOff(sender: string): Promise<string> {
-    // Otherwise an answer of an earlier test could get the reply that is meant for this one.
+    // Otherwise an answer of an earlier test could receive the reply that is meant for this test.
     const waiting = () =>
       service.sql(`select from channel_sends where workspace_id = $1 and state = 'waiting'`, [world.workspace.uuid])
     const isQuiet = async () => (await waiting()).length === 0
@@ -115,7 +115,7 @@ describe('a message of a channel', () => {
     const sends = (where: string) =>
       service.sql(`select from channel_sends where config_id = $1 and ${where}`, [fromWire('chan', configId)])
     await until(async () => (await sends('attempts = 1')).length > 0, 'the first attempt')
-    // It fails when the channel is off already.
+    // The attempt fails after the channel was disabled.
     await patch(configId, { enabled: false })
     reply.resolve({ status: 503, body: {} })
     await until(
@@ -126,14 +126,14 @@ describe('a message of a channel', () => {
   }
   const sentTo = (sender: string) => receiver.sent.filter(({ to }) => to === sender)
 
-  test('is answered once the channel is on again, where it was switched off meanwhile', async () => {
+  test('is answered after its channel was disabled and enabled again', async () => {
     const configId = await switchedOff('patient')
     expect(sentTo('patient')).toEqual([])
     expect((await patch(configId, { enabled: true })).body.enabled).toBe(true)
     await until(async () => sentTo('patient').length > 0, 'the answer')
   })
 
-  test('is answered also where another answer finds the channel off while it is switched on', async () => {
+  test('is answered even if another answer finds the channel disabled while it is being enabled', async () => {
     const id = fromWire('chan', await switchedOff('early'))
     const waiting = await service.sql(`select from channel_sends where config_id = $1 and state = 'waiting'`, [id])
     await inOtherTransaction(service, async (switching) => {
@@ -157,7 +157,7 @@ describe('a message of a channel', () => {
 })
 
 describe('a config', () => {
-  test('that gets all its credentials is on at once, unless it is said otherwise', async () => {
+  test('is enabled as soon as it has all its credentials, unless the request says otherwise', async () => {
     const external_id = `a name of our own ${++count}`
     const bare = { credentials: undefined, external_id }
     const configId = await makeChannel('webhook', bare)
@@ -173,7 +173,7 @@ describe('a config', () => {
     await world.member.call('DELETE', `/api/gateway/channels/${configId}`)
   })
 
-  test('whose template was deleted can be sent back as it is, and is on again with another', async () => {
+  test('whose template was deleted can be saved unchanged, and is enabled again with another template', async () => {
     const { body: own } = await world.member.call('POST', '/api/templates', { body: { name: 'Short-lived' } })
     const configId = await makeChannel('webhook', { template_id: own.template_id })
     await world.member.call('DELETE', `/api/templates/${own.template_id}`)

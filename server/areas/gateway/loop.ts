@@ -2,13 +2,13 @@ import { SECOND } from '#platform/clock'
 import type { Logger } from '#platform/log'
 import { untilFirstLook } from '#platform/looks'
 
-/** Takes due work as it comes, several at once; one that is slow keeps nobody else waiting. */
+/** Polls for due work and runs several items at once, so that a slow one does not block the others. */
 export function makeWorkLoop<Due>(options: {
   what: string
   atOnce: number
   log: Logger
   find(most: number): Promise<Due[]>
-  /** False where there was nothing to do after all. */
+  /** Returns false if there was nothing to do. */
   work(due: Due): Promise<boolean>
 }) {
   const { what, atOnce, log, find, work } = options
@@ -56,7 +56,7 @@ export function makeWorkLoop<Due>(options: {
 
   return {
     wake,
-    /** Looks in a moment. */
+    /** Schedules the first poll after a short delay. */
     start(): void {
       if (!stopped && !looking) timer ??= setTimeout(wake, untilFirstLook())
     },

@@ -8,12 +8,12 @@ import * as store from './store.ts'
 
 const final = { retryable: false }
 
-/** Queues the message under the node's own key: an attempt that is repeated queues nothing twice. */
+/** Queues the message under the node's own key, so that a repeated attempt queues nothing twice. */
 export const makeSendToChannel =
   ({ db, channels, outbox }: { db: Database; channels: Channels; outbox: Outbox }): SendToChannel =>
   ({ workspaceId, configId, to, text, key }) =>
     db.tenant({ workspaceId, userId: null }, async (tx) => {
-      // Looked up in the workspace of the execution: a config of another one does not exist here.
+      // Searches only the workspace of the execution, so configs of other workspaces are not found.
       const config = await store.findUsable(tx, workspaceId, configId)
       if (!config) throw new NodeFailure('unknown_reference', 'There is no such channel in this workspace.', final)
       if (!config.enabled) throw new NodeFailure('channel_disabled', 'The channel is disabled; enable it first.', final)

@@ -1,9 +1,9 @@
 import type { Tx } from '#platform/db/pool'
 import type { Address } from '#providers/channels/index'
 
-// What goes out
+// Outbound messages.
 
-/** Wakes the loops that send and take in. */
+/** The notification channel that wakes the loops for outbound and inbound messages. */
 export const CHANNEL_HINTS = 'channels'
 
 export type Send = {
@@ -48,7 +48,7 @@ export const takeSend = (
     [workspaceId, sendId, leaseS],
   )
 
-/** What was sent is not kept: the thread has it. */
+/** Records the outcome. The text of a sent message is deleted, because the thread contains it. */
 export const settleSend = (
   tx: Tx,
   workspaceId: string,
@@ -73,7 +73,7 @@ export const delaySend = (
     [workspaceId, sendId, seconds, reason],
   )
 
-/** The channel is open again. */
+/** Makes all waiting messages of a channel due, after the channel was enabled again. */
 export const wakeSends = async (tx: Tx, workspaceId: string, configId: string): Promise<void> => {
   const woken = await tx.count(
     `update channel_sends set not_before = now() where workspace_id = $1 and config_id = $2 and state = 'waiting'`,
@@ -82,7 +82,9 @@ export const wakeSends = async (tx: Tx, workspaceId: string, configId: string): 
   if (woken > 0) tx.hint(CHANNEL_HINTS, '')
 }
 
-/** The vendor asked for fewer messages: everything that goes through this config waits. A wait is no failed attempt. */
+/**
+ * Delays all messages of a config, because the vendor asked for fewer messages. The wait does not count as an attempt.
+ */
 export const slowDown = (
   tx: Tx,
   workspaceId: string,

@@ -11,8 +11,9 @@ import * as inboxStore from './inbox-store.ts'
 import * as outboxStore from './outbox-store.ts'
 import * as store from './store.ts'
 
-// Answers are rows, written in the transaction that makes them true and sent afterwards, each at least once: a program that
-// dies between the vendor's answer and its own note sends again. Conversations keep their order.
+// Answers are rows. They are written in the transaction that creates the message, and sent afterwards at least once: if
+// the process crashes between the vendor's response and its record, the message is sent again. Conversations keep their
+// order.
 
 const LEASE_S = 30
 const MAX_ATTEMPTS = 10
@@ -22,9 +23,9 @@ const MAX_WAIT_S = 15 * 60
 export type Queued = {
   workspaceId: string
   config: { config_id: string; channel: ChannelName; external_id: string }
-  /** What must keep its order. */
+  /** Messages of one lane keep their order. */
   lane: string
-  /** The same thing is queued once. */
+  /** A message with the same key is queued once. */
   key: string
   address: Address
   text: string
@@ -34,7 +35,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
   const { db, log, channels, box } = options
   const stopping = new AbortController()
 
-  /** In parts that the vendor takes. Nothing where the channel has no way out. */
+  /** Queues a message in parts that the vendor accepts. Does nothing if the channel cannot send. */
   async function queue(tx: Tx, { workspaceId, config, lane, key, address, text }: Queued): Promise<void> {
     const channel = channels[config.channel]
     if (!channel.sends(config)) return
@@ -50,7 +51,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     tx.hint(outboxStore.CHANNEL_HINTS, '')
   }
 
-  /** What the assistant says outside a turn goes to where the conversation's last message came from. */
+  /** Sends what the assistant says outside a turn to the address of the conversation's last message. */
   async function onPosted(tx: Tx, { thread, message }: Posted): Promise<void> {
     if (thread.kind !== 'channel') return
     const found = await inboxStore.findAddress(tx, thread.workspace_id, thread.thread_id)
@@ -65,7 +66,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
     })
   }
 
-  /** False where somebody else has it. */
+  /** Sends one message. Returns false if another process has it. */
   async function sendOne({ workspace_id, send_id }: { workspace_id: string; send_id: string }): Promise<boolean> {
     const inScope = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
       db.tenant({ workspaceId: workspace_id, userId: null }, work)
@@ -83,7 +84,7 @@ export function makeOutbox(options: { db: Database; log: Logger; channels: Chann
         await store.noteProblem(tx, workspace_id, config.config_id, reason)
       })
     }
-    // Somebody may switch it on again; what waits is sent then. They may do so at this moment.
+    // While the channel is disabled, messages wait until it is enabled. That may happen at this moment.
     if (!config.enabled) {
       if (send.old) await park('the channel is disabled')
       else

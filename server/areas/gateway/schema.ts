@@ -8,13 +8,13 @@ export const ChannelConfig = z
     config_id: id('chan'),
     channel: z.enum(channelNames),
     external_id: z.string(),
-    /** Null once its template was deleted; the channel is off until it gets another. */
+    /** Null after its template was deleted. The channel is disabled until it gets another template. */
     template_id: id('tmpl').nullable(),
     name: z.string().nullable(),
     enabled: z.boolean(),
-    /** Which credentials are stored. What they are is never shown. */
+    /** The names of the stored credentials. Their values are never shown. */
     credentials_set: z.array(z.string()),
-    /** Why the vendor did not take the last message; null once it took one, or the config was changed. */
+    /** Why the vendor refused the last message. Null after a message was delivered or the config was changed. */
     problem: z.string().nullable(),
     /** The address to enter at the vendor. */
     inbound_url: z.string(),
@@ -32,7 +32,7 @@ export const NewChannelConfig = z.strictObject({
   external_id: externalId,
   template_id: reference('tmpl'),
   name: name().nullable().optional(),
-  /** On as soon as every credential is there, unless said otherwise. */
+  /** By default, true as soon as every credential is set. */
   enabled: z.boolean().optional(),
   credentials: z.record(z.string().max(100), secret.nullable()).optional(),
 })
@@ -46,7 +46,7 @@ export const TestMessage = z.strictObject({
   text: z.string().trim().min(1).max(1000).default('A test message from Heddle.'),
 })
 
-/** 200 also when it failed: then `problem` says why. */
+/** The status is 200 even if sending failed. Then `problem` contains the reason. */
 export const TestOutcome = z
   .object({ state: z.enum(['sent', 'failed']), problem: z.string().nullable() })
   .meta({ id: 'ChannelTestOutcome' })

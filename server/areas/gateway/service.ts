@@ -23,7 +23,7 @@ type Given = {
   credentials?: Record<string, string | null> | undefined
 }
 
-/** Read by the whole workspace, changed by its owners and members. Guests do not know of it. */
+/** The whole workspace except guests may read a channel. Owners and members may change it. */
 export const standingInChannel: StandingIn = async (ctx, configId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const config = await store.findConfig(ctx.tx, ctx.workspace.workspace_id, configId)
@@ -40,7 +40,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
   }
   const showOne = async (ctx: Context, row: store.ConfigRow): Promise<ChannelConfig> => (await shown(ctx, [row]))[0]!
 
-  /** What the config becomes, or every reason why it cannot. */
+  /** Returns the changed config, or throws all reasons why the change is invalid. */
   async function change(
     ctx: Context,
     channel: Channel,
@@ -58,7 +58,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
     const credentials = merge(before.credentials, given.credentials)
     const missing = channel.credentials.filter((name) => credentials[name] === undefined)
     const template_id = given.template_id === undefined ? (before.row?.template_id ?? null) : given.template_id
-    // Until all credentials are there nobody can have wanted it on.
+    // Without all credentials the channel could not be enabled, so its previous setting does not count.
     const wasWhole = channel.credentials.every((name) => before.credentials[name] !== undefined)
     const enabled = given.enabled ?? (before.row && wasWhole ? before.row.switched_on : missing.length === 0)
     if (enabled)
@@ -133,7 +133,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
       return list(ctx, template_id, query)
     },
 
-    /** One config per account at a vendor: the second time changes the first. */
+    /** Creates or updates a config. There is one config per account at a vendor. */
     async putConfig(ctx: Context, input: z.output<typeof NewChannelConfig>): Promise<ChannelConfig> {
       const { channel: name, ...given } = input
       const { workspace_id } = ctx.workspace
@@ -169,7 +169,7 @@ export function makeGateway({ channels, box }: { channels: Channels; box: Creden
 
 export type Gateway = ReturnType<typeof makeGateway>
 
-/** Absent: unchanged. Null: cleared. */
+/** An absent value stays unchanged, and null clears it. */
 function merge(before: Credentials, given: Record<string, string | null> = {}): Credentials {
   const merged = { ...before }
   for (const [name, value] of Object.entries(given)) {

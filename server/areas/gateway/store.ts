@@ -19,10 +19,10 @@ export type UsableConfig = Pick<ConfigRow, 'config_id' | 'channel' | 'external_i
   workspace_id: string
   credentials: Buffer | null
 }
-/** `switched_on`: as somebody left it; it is enabled while it has a template as well. */
+/** `switched_on`: the user's setting. The channel is enabled only if it also has a template. */
 export type StoredConfig = UsableConfig & { switched_on: boolean }
 
-/** Without a template there is nobody to answer. */
+/** A channel without a template is not enabled, because no assistant could answer. */
 const columns = `config_id, channel, external_id, template_id, name, enabled and template_id is not null as enabled, credentials_set, problem, created_at, updated_at`
 const usable = `workspace_id, config_id, channel, external_id, template_id, enabled and template_id is not null as enabled, enabled as switched_on, credentials`
 
@@ -42,7 +42,7 @@ export const templateExists = async (tx: Tx, workspaceId: string, templateId: st
   (await tx.maybe('select from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])) !==
   undefined
 
-/** Those who set up the same account of the same vendor do so one after the other. */
+/** Serializes requests that configure the same account of the same vendor. */
 export const lockAccount = (tx: Tx, workspaceId: string, channel: string, externalId: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 5101))', [`${workspaceId}\n${channel}\n${externalId}`])
 
@@ -57,7 +57,7 @@ export const findByAccount = (
     [workspaceId, channel, externalId],
   )
 
-/** The language of its template, for people whose own the vendor does not tell. */
+/** The language of the template, for people whose language the vendor does not provide. */
 export type WithLanguage = { locale: string | null }
 
 export const findUsable = (
@@ -71,7 +71,9 @@ export const findUsable = (
     [workspaceId, configId],
   )
 
-/** Held to the end of the transaction: nobody switches the channel on or off meanwhile. */
+/**
+ * Locks the config until the end of the transaction, so that the channel is not enabled or disabled in the meantime.
+ */
 export const holdUsable = (tx: Tx, workspaceId: string, configId: string): Promise<StoredConfig | undefined> =>
   tx.maybe<StoredConfig>(
     `select ${usable} from gateway_channels where workspace_id = $1 and config_id = $2 for share`,
@@ -131,14 +133,14 @@ export const updateConfig = (
     ],
   )
 
-/** Shown with the config; it is not a change that somebody made. */
+/** Sets the problem that is shown with the config. Does not count as a change by a user. */
 export const noteProblem = (tx: Tx, workspaceId: string, configId: string, problem: string | null): Promise<number> =>
   tx.count(
     'update gateway_channels set problem = $3 where workspace_id = $1 and config_id = $2 and problem is distinct from $3',
     [workspaceId, configId, problem],
   )
 
-/** Conversations that are under way go on with the new template. */
+/** Existing conversations continue with the new template. */
 export const moveThreads = (tx: Tx, workspaceId: string, configId: string, templateId: string): Promise<number> =>
   tx.count(
     `update threads set template_id = $3 where workspace_id = $1 and config_id = $2 and kind = 'channel' and template_id is distinct from $3`,

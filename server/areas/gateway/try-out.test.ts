@@ -4,7 +4,7 @@ import { makeWorld } from '#test/harness/world'
 
 const service = useSharedService()
 
-it('a test message is sent at once, to nobody who cannot be reached, and not through a disabled channel', async () => {
+it('a test message is sent at once, but not to an invalid recipient or through a disabled channel', async () => {
   const { owner, workspace } = await makeWorld(service())
   const template = await owner.call('POST', '/api/templates', { body: { name: 'Support' } })
   const made = await owner.call('POST', '/api/gateway/channels', {
@@ -33,7 +33,7 @@ it('a test message is sent at once, to nobody who cannot be reached, and not thr
   expect(disabled).toMatchObject({ status: 403, body: { code: 'channel_disabled' } })
 })
 
-it('what the vendor says against it is passed on', async () => {
+it('the vendor’s error message is returned', async () => {
   const { owner } = await makeWorld(service())
   const template = await owner.call('POST', '/api/templates', { body: { name: 'Hook' } })
   const made = await owner.call('POST', '/api/gateway/channels', {

@@ -12,7 +12,7 @@ import * as store from './store.ts'
 
 const SEND_WITHIN = 20 * SECOND
 
-/** One message, sent while somebody waits: whether the credentials are good is said at once, in the vendor's words. */
+/** Sends one message while the user waits, and returns at once whether the credentials work, in the vendor's words. */
 export const makeTryOut =
   ({ db, channels, box }: { db: Database; channels: Channels; box: CredentialBox }) =>
   async (ctx: Context, input: { config_id: string } & z.output<typeof TestMessage>): Promise<TestOutcome> => {

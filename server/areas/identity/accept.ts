@@ -23,7 +23,9 @@ type Found = invitationStore.Found
 const nobody = { workspaceId: null, userId: null }
 
 export function makeAccepting({ invitations, people }: { invitations: Invitations; people: People }) {
-  /** Used, expired, revoked, of another org and never made are the same to every caller. */
+  /**
+   * Callers cannot tell whether an invitation was used, expired, was revoked, belongs to another org or never existed.
+   */
   const find = async (ctx: Context, tx: Tx, token: string): Promise<Found> => {
     const found = secretLooksValid('inv', token) ? await invitationStore.findByToken(tx, hashSecret(token)) : undefined
     if (!found || found.org_id !== ctx.org.org_id) throw problem('not_found')
@@ -31,8 +33,9 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
   }
 
   /**
-   * Everything for which it can be refused no matter who accepts is checked before the account is looked at: a refusal that only
-   * those without one get would tell who has one. What is claimed keeps its thread or job from going.
+   * Claims the invitation and makes every check that does not depend on who accepts, before the account is looked up.
+   * Otherwise a refusal that only people without an account get would reveal who has one. The claim keeps the thread or
+   * job from being deleted.
    */
   const claim = async (tx: Tx, found: Found): Promise<void> => {
     await enterScope(tx, { workspaceId: found.workspace_id, userId: null })
@@ -40,7 +43,7 @@ export function makeAccepting({ invitations, people }: { invitations: Invitation
     await invitations.checkPlace(tx, found.workspace_id, found.resource_kind)
   }
 
-  /** After the claim; the person exists. */
+  /** Called after the claim. The person exists. */
   const settle = async (ctx: Context, tx: Tx, found: Found, person: Person): Promise<Omit<Accepted, 'session'>> => {
     const { workspace_id: workspaceId, email } = found
     const resource = found.resource_kind && { kind: found.resource_kind, id: found.resource_id! }

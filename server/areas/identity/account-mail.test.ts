@@ -21,7 +21,7 @@ const without = useService()
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   service.call('POST', path, { body, headers })
 
-/** An account made the whole way: sign-up, mail, confirmation. */
+/** Creates an account with all steps: sign-up, mail, confirmation. */
 async function makeAccount(email = freshEmail()) {
   await signUp(service.base, { email })
   const token = tokenIn(await mailbox.wait(email), 'sgn')
@@ -31,7 +31,7 @@ async function makeAccount(email = freshEmail()) {
   return { email, browser, token, answer }
 }
 
-test('mails about an account are in the language of the page that asks for them, else in English', async () => {
+test('mails about an account are in the language of the requesting page, or else in English', async () => {
   const [email, english] = [freshEmail(), freshEmail()]
   const german = { 'accept-language': 'de-CH,de;q=0.9,en;q=0.8' }
   await post('/auth/sign-up', { email, password: PASSWORD, name: 'A' }, german)
@@ -46,8 +46,8 @@ test('mails about an account are in the language of the page that asks for them,
   expect((await mailbox.wait(english)).subject).toBe('Confirm your account')
 })
 
-describe('sign-up where mail is configured', () => {
-  test('gives the same answer for an address with an account and one without, and signs nobody in', async () => {
+describe('sign-up with a mail server', () => {
+  test('gives the same response for an address with and without an account, and starts no session', async () => {
     const { email } = await makeAccount()
     const answers = await Promise.all(
       [email, freshEmail()].map((address) =>
@@ -61,7 +61,7 @@ describe('sign-up where mail is configured', () => {
     const known = await mailbox.wait(email, 2)
     expect(known.text).toContain('There is one already')
     expect(known.text).not.toMatch(/sgn_/)
-    // Nobody has an account before the link is opened, so signing in tells nothing either.
+    // No account exists before the link is opened, so signing in reveals nothing either.
     const signIn = await Promise.all(
       [email, freshEmail()].map((address) =>
         post('/auth/sign-in', { email: address, password: 'wrong' }, { 'x-request-id': 'same' }),
@@ -70,7 +70,7 @@ describe('sign-up where mail is configured', () => {
     expect(new Set(signIn.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('the account is made by the link and the password together, once', async () => {
+  test('creates the account once, with the link and the password together', async () => {
     const email = freshEmail()
     await signUp(service.base, { email, workspace_name: 'Acme' })
     const token = tokenIn(await mailbox.wait(email), 'sgn')
@@ -86,7 +86,7 @@ describe('sign-up where mail is configured', () => {
     expect((await post('/auth/sign-in', { email, password: PASSWORD })).status).toBe(200)
   })
 
-  test('of two sign-ups with one address the first confirmed one counts', async () => {
+  test('uses the sign-up that is confirmed first if two have the same address', async () => {
     const email = freshEmail()
     await signUp(service.base, { email, password: 'what a stranger chose' })
     const first = tokenIn(await mailbox.wait(email), 'sgn')
@@ -97,7 +97,7 @@ describe('sign-up where mail is configured', () => {
     expect(late.status).toBe(404)
   })
 
-  test('a link that expired, and no token at all, make nothing', async () => {
+  test('creates nothing with an expired link or an invalid token', async () => {
     const email = freshEmail()
     await signUp(service.base, { email })
     const token = tokenIn(await mailbox.wait(email), 'sgn')
@@ -110,7 +110,7 @@ describe('sign-up where mail is configured', () => {
     expect((await post('/auth/sign-up/confirm', { token: 'sgn_made_up', password: PASSWORD })).status).toBe(404)
   })
 
-  test('nobody can fill a mailbox with it', async () => {
+  test('cannot be used to flood a mailbox', async () => {
     const email = freshEmail()
     for (let at = 0; at < 8; at++) expect((await signUp(service.base, { email })).answer.status).toBe(202)
     const last = freshEmail()
@@ -119,7 +119,7 @@ describe('sign-up where mail is configured', () => {
     expect(mailbox.to(email)).toHaveLength(5)
   })
 
-  test('the claim of an operator makes the account at once', async () => {
+  test('refuses the reserved address of an operator without a claim', async () => {
     const refused = await signUp(service.base, { email: 'op@example.com' })
     expect(refused.answer.body.code).toBe('address_reserved')
   })
@@ -128,7 +128,7 @@ describe('sign-up where mail is configured', () => {
 describe('a forgotten password', () => {
   const forgot = (email: string) => post('/auth/password/forgot', { email }, { 'x-request-id': 'same' })
 
-  test('is answered alike for every address; a mail goes to accounts alone', async () => {
+  test('gets the same response for every address, and sends mail only to accounts', async () => {
     const { email } = await makeAccount()
     const unknown = freshEmail()
     const answers = [await forgot(unknown), await forgot(email)]
@@ -137,7 +137,7 @@ describe('a forgotten password', () => {
     expect(mailbox.to(unknown)).toEqual([])
   })
 
-  test('is replaced once; sessions end, keys of a proven address stay, the old password is dead', async () => {
+  test('is replaced once, which ends sessions, keeps the keys of a verified address and disables the old password', async () => {
     const { email, browser } = await makeAccount()
     const key = (await browser.call('POST', '/auth/api-keys', { body: { name: 'script' } })).body.key
     await forgot(email)
@@ -164,7 +164,7 @@ describe('a forgotten password', () => {
     expect(entries).toEqual([{ data: { by: 'mail', ended: 1, keys_deleted: 0 } }])
   })
 
-  test('of an address that was never proven takes the keys of the person who made the account', async () => {
+  test('of an unverified address is replaced together with deleting the account’s API keys', async () => {
     const person = await makePerson(service)
     await service.sql('update users set email_verified_at = null where user_id = $1', [person.uuid])
     await forgot(person.email)
@@ -173,7 +173,7 @@ describe('a forgotten password', () => {
     expect((await person.call('GET', '/auth/me')).status).toBe(401)
   })
 
-  test('needs a link that is there: expired, empty, null, lists and those of another kind are refused', async () => {
+  test('needs a valid link: expired, empty, null, lists and links of another kind are refused', async () => {
     const { email } = await makeAccount()
     await forgot(email)
     const token = tokenIn(await mailbox.wait(email, 2), 'rst')
@@ -186,14 +186,14 @@ describe('a forgotten password', () => {
     expect((await reset(token)).status).toBe(404)
   })
 
-  test('without a mail server is for the operators', async () => {
+  test('can only be reset by operators without a mail server', async () => {
     const { status, body } = await without().call('POST', '/auth/password/forgot', { body: { email: freshEmail() } })
     expect([status, body.code]).toEqual([503, 'provider_not_configured'])
   })
 })
 
-describe('an address that is not proven', () => {
-  test('lets its person in, but mails no stranger until the link was opened', async () => {
+describe('an unverified address', () => {
+  test('can be used to sign in, but not to send mail to strangers until the link is opened', async () => {
     const person = await makePerson(service)
     const workspace = await makeWorkspace(service, person)
     await service.sql('update users set email_verified_at = null where user_id = $1', [person.uuid])
@@ -223,7 +223,7 @@ describe('an address that is not proven', () => {
     expect(confirmed.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
   })
 
-  test('is asked for nothing where there is no mail server', async () => {
+  test('need not be verified without a mail server', async () => {
     const person = await makePerson(without())
     const workspace = await makeWorkspace(without(), person)
     await without().sql('update users set email_verified_at = null where user_id = $1', [person.uuid])

@@ -5,17 +5,17 @@ import type { Context } from '#platform/http/context'
 import { callerAddress } from '#platform/http/throttle'
 import type { MailWords } from '#platform/mail-language'
 
-// Mails that anybody can cause by naming an address. Counted for every address, whether or not it has an account, so that
-// neither the count nor its time tells who exists.
+// Mails that every caller can cause by naming an address. They are counted for every address, with or without an
+// account, so that neither the count nor its duration reveals which accounts exist.
 
 const WINDOW_S = HOUR / SECOND
 const MAX_PER_CALLER = 5
-/** One caller must not use up the mails of a person who is asked for from many addresses. */
+/** The limit per recipient is higher than per caller, so that one caller cannot use up a person's mails. */
 const MAX_PER_RECIPIENT = 20
 
 const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()
 
-/** Counts one more mail to this address; false where there were too many within the hour. */
+/** Counts one more mail to this address. Returns false if there were too many within the hour. */
 export async function mayMail(ctx: Context, tx: Tx, email: string): Promise<boolean> {
   const recipient = hashOf(ctx.org.org_id, email)
   const caller = hashOf(ctx.org.org_id, email, callerAddress(ctx.address))
@@ -70,7 +70,7 @@ export const resetMail = (link: string, { say }: Words): Text => ({
   ),
 })
 
-/** Names are texts of people: one line each. */
+/** Names are user input, so each is reduced to one line. */
 export function invitationMail(from: string, to: string, link: string, { say }: Words): Text {
   const invites = say('{0} invites you to {1}', [from, to])
   return {

@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 
-// What is sent by mail to prove an address: sign-ups that wait, and links of accounts. Hashes of tokens only.
+// Tokens that are mailed to verify an address: pending sign-ups, and links for accounts. Only their hashes are stored.
 
 export type PendingSignUp = {
   org_id: string
@@ -44,7 +44,7 @@ export const insertAccountToken = (
 export const findAccountToken = (tx: Tx, tokenHash: Buffer, kind: TokenKind): Promise<TokenHolder | undefined> =>
   tx.maybe<TokenHolder>('select * from find_account_token($1, $2)', [tokenHash, kind])
 
-/** In the scope of its person. One of any number who show the same token at once finds the row. */
+/** Runs in the scope of the token's person. If several requests use the same token at once, only one finds the row. */
 export const spendAccountToken = (tx: Tx, tokenHash: Buffer, kind: TokenKind): Promise<number> =>
   tx.count('delete from account_tokens where token_hash = $1 and kind = $2 and expires_at > now()', [tokenHash, kind])
 

@@ -13,7 +13,7 @@ const make = async (body: Record<string, unknown>, token = world.owner.key) =>
   service().call('POST', '/auth/api-keys', { token, body: { name: 'script', ...body } })
 
 describe('API keys', () => {
-  test('are shown once, work at once, and stop when deleted', async () => {
+  test('are shown once, work at once, and stop working when deleted', async () => {
     const { browser } = await signUp(service().base)
     const made = await browser.call('POST', '/auth/api-keys', { body: { name: 'script' } })
     expect(made.status).toBe(201)
@@ -31,7 +31,7 @@ describe('API keys', () => {
     expect((await browser.call('DELETE', `/auth/api-keys/${made.body.key_id}`)).status).toBe(404)
   })
 
-  test('stop after their time', async () => {
+  test('stop working when they expire', async () => {
     const { body } = await make({ expires_at: new Date(Date.now() + 3_600_000).toISOString() })
     expect((await service().call('GET', '/auth/me', { token: body.key })).status).toBe(200)
     await service().sql(`update api_keys set expires_at = now() - interval '1 second' where prefix = $1`, [body.prefix])
@@ -40,7 +40,7 @@ describe('API keys', () => {
     expect((await make({ expires_at: 'tomorrow' })).status).toBe(422)
   })
 
-  test('bound to a workspace reach nothing of the person’s others', async () => {
+  test('bound to a workspace give no access to the person’s other workspaces', async () => {
     const other = await makeWorkspace(service(), world.owner, 'Other')
     await world.owner.call('POST', '/api/teams', { body: { name: 'There' }, headers: { 'x-workspace-id': other.id } })
     const { body: bound } = await make({ workspace_id: world.workspace.id })
@@ -68,7 +68,7 @@ describe('API keys', () => {
     expect(keys.map(({ key_id }: { key_id: string }) => key_id)).toEqual([bound.key_id])
   })
 
-  test('bound to a workspace make nobody an operator', async () => {
+  test('bound to a workspace give no operator rights', async () => {
     const operator = await makeOperator(service())
     const workspace = await makeWorkspace(service(), operator, 'Of the operator')
     const { body: bound } = await make({ workspace_id: workspace.id }, operator.key)
@@ -84,7 +84,7 @@ describe('API keys', () => {
     }
   })
 
-  test('make no key that reaches further or lasts longer than themselves', async () => {
+  test('cannot create a key with a wider scope or a longer lifetime', async () => {
     const other = await makeWorkspace(service(), world.owner, 'Third')
     const soon = new Date(Date.now() + 3_600_000).toISOString()
     const { body: bound } = await make({ workspace_id: world.workspace.id, expires_at: soon })
@@ -94,7 +94,7 @@ describe('API keys', () => {
     expect((await make({ expires_at: '2999-01-01T00:00:00Z' }, bound.key)).status).toBe(422)
   })
 
-  test('with scopes do what the scopes say, and the refusal names what is missing', async () => {
+  test('with scopes allow only what the scopes name, and a refusal names the missing scope', async () => {
     const { body: key } = await make({ scopes: ['teams:read', 'teams:read', '*:run'] })
     expect(key.scopes).toEqual(['teams:read', '*:run'])
     const call = (method: string, path: string, body?: unknown) =>
@@ -107,12 +107,12 @@ describe('API keys', () => {
     expect((await call('GET', '/auth/api-keys')).body.code).toBe('insufficient_scope')
     const listed = (await world.owner.call('GET', '/auth/api-keys')).body.items
     expect(listed.find(({ key_id }: { key_id: string }) => key_id === key.key_id).scopes).toEqual(key.scopes)
-    // Gone is gone, also for a caller who is remembered and lacks the scope.
+    // A deleted key is refused as such, even if its caller is cached and lacks the scope.
     await world.owner.call('DELETE', `/auth/api-keys/${key.key_id}`)
     expect((await call('POST', '/api/teams', { name: 'No' })).status).toBe(401)
   })
 
-  test('without scopes keep all rights; scopes that do not exist are refused', async () => {
+  test('without scopes have all rights, and unknown scopes are refused', async () => {
     expect((await make({})).body.scopes).toBeNull()
     expect((await make({ scopes: null })).body.scopes).toBeNull()
     for (const scopes of [[], ['workflows'], ['nothing:read'], ['workflows:own'], ['*'], 'workflows:read', [1]]) {
@@ -121,7 +121,7 @@ describe('API keys', () => {
     }
   })
 
-  test('with scopes make no key with more', async () => {
+  test('with scopes cannot create a key with more scopes', async () => {
     const { body: parent } = await make({ scopes: ['identity:admin', 'workflows:write'] })
     expect((await make({}, parent.key)).body.scopes).toEqual(['identity:admin', 'workflows:write'])
     expect((await make({ scopes: ['workflows:read'] }, parent.key)).body.scopes).toEqual(['workflows:read'])
@@ -133,7 +133,7 @@ describe('API keys', () => {
     expect((await make({ scopes: null }, parent.key)).body.scopes).toEqual(parent.scopes)
   })
 
-  test('are bound only to workspaces of their person: a foreign, a random and an ill-formed id read the same', async () => {
+  test('are bound only to workspaces of their person, and every other id gets the same response', async () => {
     const answers = await Promise.all(
       [world.elsewhere.id, 'ws_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense'].map((workspace_id) =>
         world.owner.call('POST', '/auth/api-keys', {
@@ -146,7 +146,7 @@ describe('API keys', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test("another's key is not found, and a made-up one lets nobody in", async () => {
+  test('of another person are not found, and invented keys are refused', async () => {
     const { body } = await make({})
     expect((await world.member.call('DELETE', `/auth/api-keys/${body.key_id}`)).status).toBe(404)
     expect((await service().call('GET', '/auth/me', { token: `${body.key.slice(0, -1)}!` })).status).toBe(401)
@@ -154,7 +154,7 @@ describe('API keys', () => {
     expect((await service().call('GET', '/auth/me', { token: body.key.slice(0, -6) })).status).toBe(401)
   })
 
-  test('die with the membership they were bound to', async () => {
+  test('stop working with the membership that they are bound to', async () => {
     const person = await makePerson(service())
     await join(service(), world.workspace, person, 'member')
     const { body } = await make({ workspace_id: world.workspace.id }, person.key)
@@ -163,7 +163,7 @@ describe('API keys', () => {
     expect((await person.call('GET', '/auth/me')).status).toBe(200)
   })
 
-  test('leave an entry in the audit log of the workspace they open', async () => {
+  test('leave an entry in the audit log of their workspace', async () => {
     const { body } = await make({ workspace_id: world.workspace.id, name: 'audited' })
     await world.owner.call('DELETE', `/auth/api-keys/${body.key_id}`)
     const log = (await world.owner.call('GET', '/api/audit-log')).body.items

@@ -12,7 +12,10 @@ import * as store from './store.ts'
 
 type Limits = { workspaceId: string | null; expiresAt: Date | null; scopes: readonly string[] | null }
 
-/** What the credential of the request may hand on: a key makes no key that reaches further, does more or lasts longer than itself. */
+/**
+ * Returns the limits for new keys. A key cannot create a key with a wider scope, more rights or a longer lifetime than
+ * its own.
+ */
 async function limitsOf(ctx: Context): Promise<Limits> {
   if (ctx.credential.kind !== 'api_key') return { workspaceId: null, expiresAt: null, scopes: null }
   const own = await store.findKey(ctx.tx, ctx.person.user_id, ctx.credential.id)
@@ -29,7 +32,7 @@ type Wanted = Pick<z.output<typeof NewApiKey>, 'name' | 'scopes' | 'expires_at'>
   createdBy?: string
 }
 
-/** Checks the wish against what the caller may hand on, and stores the key. It is in the answer and nowhere else. */
+/** Checks the request against the caller's limits and stores the key. Only the response contains the secret. */
 export async function mintKey(ctx: Context, wanted: Wanted, clock = systemClock): Promise<ApiKey & { key: string }> {
   const limits = await limitsOf(ctx)
   const expiresAt = wanted.expires_at ?? limits.expiresAt
@@ -83,7 +86,10 @@ export function makeApiKeys(clock = systemClock) {
       await audit(ctx, 'api_key.deleted', key)
     },
 
-    /** Keys that are bound to a workspace are audited there: those of none come first, in the scope of the request. */
+    /**
+     * Deletes keys. Deletions are audited in the workspace of the key. Keys without a workspace come first, because
+     * they are audited in the scope of the request.
+     */
     async deleteApiKeys(ctx: Context, { key_ids }: z.output<typeof DeleteApiKeys>): Promise<{ deleted: number }> {
       requireUnbound(ctx)
       const current = ctx.credential.kind === 'api_key' ? ctx.credential.id : null
@@ -104,7 +110,10 @@ export function makeApiKeys(clock = systemClock) {
 
 export type ApiKeys = ReturnType<typeof makeApiKeys>
 
-/** The owners of a workspace see which keys open it; a key for all of a person's workspaces is that person's affair. */
+/**
+ * The owners of a workspace see the keys that are bound to it. A key for all workspaces of a person is visible only to
+ * that person.
+ */
 async function audit(ctx: Context, action: string, key: ApiKey): Promise<void> {
   if (key.workspace_id !== null) await enterScope(ctx.tx, { ...scopeOf(ctx), workspaceId: key.workspace_id })
   await recordAudit(ctx, ctx.tx, {

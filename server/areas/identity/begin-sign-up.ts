@@ -10,13 +10,13 @@ import type { SendMail } from './mail.ts'
 import type { CheckMail, SignUp } from './schema.ts'
 import * as store from './store.ts'
 
-// Where mail is configured, sign-up does the same work and gives the same answer for an address that has an account and for
-// one that has none. Only the mail differs, and only the owner of the address reads it.
+// With a mail server, sign-up does the same work and gives the same response for an address with and without an
+// account. Only the mail differs, and only the owner of the address reads it.
 
 const LIFETIME_S = DAY / SECOND
 const nobody = { workspaceId: null, userId: null }
 
-/** Keeps what was sent until the link in the mail is opened; nobody has an account before that. */
+/** Stores the sign-up until the link in the mail is opened. The account does not exist before that. */
 export async function beginSignUp(
   ctx: Context,
   sendMail: SendMail,

@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/pool'
 import type { Passkey } from './schema.ts'
 
-// Second factors of one person: rows that row security shows to that person alone.
+// The second factors of one person. Row security shows these rows to that person only.
 
 export type Factors = { totp: boolean; passkeys: number; recovery_codes_left: number }
 
@@ -15,14 +15,14 @@ export const findFactors = (tx: Tx, userId: string): Promise<Factors> =>
 
 export type Totp = { secret: Buffer; last_step: number; confirmed: boolean }
 
-/** Held until the transaction ends, so that one code sent twice at once is taken once. */
+/** Locks the row until the transaction ends, so that a code that is sent twice at once is accepted once. */
 export const holdTotp = (tx: Tx, userId: string): Promise<Totp | undefined> =>
   tx.maybe<Totp>(
     `select secret, last_step, confirmed_at is not null as confirmed from totp_factors where user_id = $1 for update`,
     [userId],
   )
 
-/** Begins anew; a confirmed one stays. */
+/** Starts a new setup. A confirmed authenticator is not replaced. */
 export const putTotp = (tx: Tx, userId: string, secret: Buffer): Promise<number> =>
   tx.count(
     `insert into totp_factors as present (user_id, secret) values ($1, $2)
@@ -75,7 +75,7 @@ export type FoundPasskey = StoredPasskey & { user_id: string; email: string; nam
 export const findPasskey = (tx: Tx, orgId: string, credentialId: string): Promise<FoundPasskey | undefined> =>
   tx.maybe<FoundPasskey>('select * from find_passkey($1, $2)', [orgId, credentialId])
 
-/** 0 where somebody came in with it before. */
+/** Returns 0 if the challenge was already used. */
 export const spendChallenge = (tx: Tx, userId: string, challengeHash: Buffer): Promise<number> =>
   tx.count(
     `with gone as (delete from factor_challenges where user_id = $2 and expires_at < now())
@@ -136,7 +136,7 @@ export const findChallenge = (tx: Tx, tokenHash: Buffer): Promise<Challenge | un
 export const noteChallengeFailure = (tx: Tx, tokenHash: Buffer): Promise<number> =>
   tx.count('update factor_challenges set failures = failures + 1 where token_hash = $1', [tokenHash])
 
-/** Single use: of any number who show it at once, one finds the row. */
+/** Deletes the challenge, so of several simultaneous requests only one finds it. */
 export const takeChallenge = (
   tx: Tx,
   tokenHash: Buffer,

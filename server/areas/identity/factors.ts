@@ -17,8 +17,8 @@ import { type FactorDeps, totpPlace } from './second-factor.ts'
 import * as store from './store.ts'
 import { readRegistration, registrationOptions, siteOf } from './webauthn.ts'
 
-// A person's second factors. Every change asks for the password again, so that an open browser is not enough; keys are for
-// programs and change none of it.
+// A person's second factors. Every change requires the password again, so that access to an open browser is not enough.
+// API keys are for programs and cannot change second factors.
 
 const LIFETIME_S = (10 * MINUTE) / SECOND
 const MAX_PASSKEYS = 20
@@ -28,7 +28,7 @@ function requireSession(ctx: Context): void {
     throw problem('conflict', 'Sign in with a browser: second factors are not changed with an API key.')
 }
 
-/** Nothing to ask for where the account has no password. */
+/** Checks the password again, if the account has one. */
 async function requirePassword(ctx: Context, password: string | undefined): Promise<void> {
   requireSession(ctx)
   const { attempt, known } = await ctx.db.tenant(scopeOf(ctx), async (tx) => ({
@@ -57,7 +57,7 @@ export async function beginTotp(deps: FactorDeps, ctx: Context, input: z.output<
   return { secret: toBase32(secret), otpauth_url: otpauthUrl(secret, email, 'Heddle') }
 }
 
-/** The first code shows that the app holds the secret. With the first factor come the recovery codes. */
+/** The first code proves that the app has the secret. The first factor also creates the recovery codes. */
 export async function confirmTotp(
   deps: FactorDeps,
   ctx: Context,
@@ -81,7 +81,7 @@ export async function confirmTotp(
   })
 }
 
-/** New codes where there are none left; else nothing is shown again. */
+/** Creates recovery codes if none are left. Existing codes are not shown again. */
 async function firstRecoveryCodes(tx: Tx, userId: string): Promise<string[] | null> {
   const { recovery_codes_left } = await factorStore.findFactors(tx, userId)
   return recovery_codes_left > 0 ? null : makeRecoveryCodes(tx, userId)
@@ -109,7 +109,7 @@ export async function removeTotp(
   })
 }
 
-/** Recovery codes are for people who have a factor to lose. */
+/** Without a second factor, the recovery codes are deleted too. */
 async function afterRemoval(ctx: Context, tx: Tx, kind: 'totp' | 'passkey', subject?: string): Promise<void> {
   const { user_id: userId } = ctx.person
   const left = await factorStore.findFactors(tx, userId)

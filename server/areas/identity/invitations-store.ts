@@ -17,7 +17,7 @@ export type Found = {
   expires_at: Date
 }
 
-/** An invitation that can still be accepted, no matter who asks: to have its token is to be invited. */
+/** Finds an invitation that can still be accepted. Every caller with the token counts as invited. */
 export const findByToken = (tx: Tx, tokenHash: Buffer): Promise<Found | undefined> =>
   tx.maybe<Found>('select * from find_invitation($1)', [tokenHash])
 
@@ -71,7 +71,7 @@ export const insertInvitation = (
     ],
   )
 
-/** A newer invitation to the same thing replaces those that wait. */
+/** Deletes pending invitations to the same target, because a newer one replaces them. */
 export const deleteWaiting = (
   tx: Tx,
   workspaceId: string,
@@ -89,7 +89,7 @@ export const deleteWaitingFor = (tx: Tx, workspaceId: string, resourceId: string
     resourceId,
   ])
 
-/** Of any number who accept at once the one whose update finds it unaccepted has it. */
+/** Of several simultaneous requests, only the one that finds the invitation unaccepted succeeds. */
 export const claim = (tx: Tx, workspaceId: string, invitationId: string): Promise<number> =>
   tx.count(
     `update invitations set accepted_at = now()
@@ -104,7 +104,7 @@ export const noteAccepted = (tx: Tx, workspaceId: string, invitationId: string, 
     userId,
   ])
 
-/** A guest becomes what they are invited as; anybody else keeps the role they have. */
+/** Adds a member. A guest gets the invited role; all other members keep their role. */
 export const joinWorkspace = (tx: Tx, workspaceId: string, userId: string, role: WorkspaceRole): Promise<number> =>
   tx.count(
     `insert into memberships (workspace_id, user_id, role) values ($1, $2, $3)

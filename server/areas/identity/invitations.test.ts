@@ -21,7 +21,7 @@ const accept = (token: string, body: Record<string, unknown> = {}) =>
 const newcomer = { name: 'Nel', password: PASSWORD }
 
 describe('an invitation', () => {
-  test('answers with a link under the configured address, whatever Host was sent, and is mailed', async () => {
+  test('returns a link under the configured address, regardless of the Host header, and is mailed', async () => {
     const email = freshEmail()
     const answer = await invite({ email: email.toUpperCase() }, { 'x-forwarded-host': 'evil.example' })
     expect(answer.status).toBe(201)
@@ -38,7 +38,7 @@ describe('an invitation', () => {
     expect(JSON.stringify(stored)).not.toContain(tokenOf(answer))
   })
 
-  test('is the same answer for an address with an account and one without', async () => {
+  test('gives the same response for an address with and without an account', async () => {
     const person = await makePerson(service())
     const shape = ({ body }: { body: Record<string, unknown> }) => Object.keys(body).sort()
     const [known, unknown] = [await invite({ email: person.email }), await invite({ email: freshEmail() })]
@@ -48,7 +48,7 @@ describe('an invitation', () => {
     expect(nobody.map(({ status }) => status)).toEqual([401, 401])
   })
 
-  test('lets a new person in although sign-up is closed, once, with a session', async () => {
+  test('lets a new person in once with a session, although sign-up is closed', async () => {
     const email = freshEmail()
     const made = await invite({ email, role: 'viewer' })
     const browser = makeBrowser(service().base)
@@ -69,7 +69,7 @@ describe('an invitation', () => {
     expect((await service().call('GET', `/auth/invitations/${tokenOf(made)}`)).status).toBe(404)
   })
 
-  test('is accepted by the signed-in person with that address, and by no other', async () => {
+  test('can be accepted only by the signed-in person with its address', async () => {
     const person = await makePerson(service())
     const token = tokenOf(await invite({ email: person.email }))
     const path = `/auth/invitations/${token}/accept`
@@ -90,7 +90,7 @@ describe('an invitation', () => {
     expect(heard.body.items[0]).toMatchObject({ kind: 'invitation.accepted', body: person.email })
   })
 
-  test('fifty at once: one accepts, signed in or new', async () => {
+  test('is accepted once by fifty simultaneous requests, signed in or new', async () => {
     const person = await makePerson(service())
     const known = tokenOf(await invite({ email: person.email }))
     const signedIn = await fiftyTimes(() => person.call('POST', `/auth/invitations/${known}/accept`))
@@ -100,7 +100,7 @@ describe('an invitation', () => {
     expect(asNew.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(404)])
   })
 
-  test('does not take over an account: the person must sign in', async () => {
+  test('does not give access to an existing account: the person must sign in', async () => {
     const person = await makePerson(service())
     const token = tokenOf(await invite({ email: person.email }))
     const refused = await accept(token, newcomer)
@@ -109,7 +109,7 @@ describe('an invitation', () => {
     expect((await person.call('POST', `/auth/invitations/${token}/accept`)).status).toBe(200)
   })
 
-  test('expired, revoked, replaced or made up is not found', async () => {
+  test('is not found if it is expired, revoked, replaced or invented', async () => {
     const email = freshEmail()
     const expired = tokenOf(await invite({ email: freshEmail() }))
     await service().sql(
@@ -129,7 +129,7 @@ describe('an invitation', () => {
       expect((await accept(token, newcomer)).status).toBe(404)
   })
 
-  test('sent by an owner who was removed or demoted is void', async () => {
+  test('is void after its sender was removed or is no longer an owner', async () => {
     const rogue = await makePerson(service())
     await service().sql(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'owner')`, [
       world.workspace.uuid,
@@ -147,7 +147,7 @@ describe('an invitation', () => {
     expect((await accept(second, newcomer)).status).toBe(404)
   })
 
-  test('of a member is refused, of a guest gives the role at once', async () => {
+  test('of a member is refused, and of a guest gives the role at once', async () => {
     expect((await invite({ email: world.member.email })).body.code).toBe('already_exists')
     const guest = await makePerson(service())
     await service().sql(`insert into memberships (workspace_id, user_id, role) values ($1, $2, 'guest')`, [
@@ -165,12 +165,12 @@ describe('an invitation', () => {
     expect((await guest.call('GET', '/auth/me')).body.workspaces[0].role).toBe('viewer')
   })
 
-  test('does not let the address of an operator in', async () => {
+  test('does not accept the address of an operator', async () => {
     const token = tokenOf(await invite({ email: 'op@example.com' }))
     expect((await accept(token, newcomer)).body.code).toBe('address_reserved')
   })
 
-  test('bad input is refused by field', async () => {
+  test('with invalid input is refused with the paths of the fields', async () => {
     for (const body of [
       {},
       { email: 'no' },
@@ -188,7 +188,7 @@ describe('an invitation', () => {
     expect((await accept(token, newcomer)).status).toBe(201)
   })
 
-  test('to a job goes with the job, and then tells nobody who has an account', async () => {
+  test('to a job is deleted with the job, and then does not reveal who has an account', async () => {
     const person = await makePerson(service())
     const job = `/api/enrichment-jobs/${await makeJob(world.owner, { definition: recipe })}`
     const tokens: string[] = []
@@ -207,7 +207,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('only owners send them', async () => {
+  test('can be sent only by owners', async () => {
     const path = `/api/workspaces/${world.workspace.id}/members/invite`
     for (const [person, status] of [
       [world.member, 403],

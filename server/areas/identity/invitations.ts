@@ -15,12 +15,15 @@ import { orgBaseUrl } from './links.ts'
 import type { SendMail } from './mail.ts'
 import type { RequireVerified } from './verification.ts'
 
-// One way into a workspace, a thread or a job for anyone who is not there yet. The answer and its time do not tell whether the
-// address has an account: nothing but the workspace's own members is looked at.
+// Invites people who are not members yet to a workspace, a thread or a job. Neither the response nor its duration
+// reveals whether the address has an account, because only the members of the workspace are looked up.
 
 const LIFETIME_S = (7 * DAY) / SECOND
 
-/** How an area takes in a person who was invited to one of its things; in the accepting transaction, scoped to the workspace. */
+/**
+ * Adds a person who accepted an invitation to a resource of an area. Runs in the accepting transaction, in the scope of
+ * the workspace.
+ */
 export type OnAccepted = Partial<
   Record<
     ResourceToShare,
@@ -29,15 +32,15 @@ export type OnAccepted = Partial<
 >
 
 export type Invite = {
-  /** The selected one unless said. */
+  /** The selected workspace by default. */
   workspaceId?: string
   email: string
   role: string
-  /** What the mail calls it: the name of the workspace, the title of the thread or job. */
+  /** The name in the mail: the name of the workspace, or the title of the thread or job. */
   to: string
-  /** To this thread or job alone; anyone who is new then is a guest of the workspace. */
+  /** Limits the invitation to this thread or job. A new person then becomes a guest of the workspace. */
   resource?: { kind: ResourceToShare; id: string; isHidden?: boolean }
-  /** Whether somebody who was added may know of it; everybody may unless said. */
+  /** Returns whether an added person may be notified. By default, everyone is. */
   seenBy?: (userId: string) => Promise<boolean>
 }
 
@@ -50,7 +53,7 @@ export type InviteAnswer = {
   expires_at?: Date
 }
 
-/** Refuses one more member where the plan of the workspace allows no more. */
+/** Refuses another member if the plan of the workspace does not allow more. */
 export type CheckMembers = (tx: Tx, workspaceId: string) => Promise<void>
 
 type Deps = {
@@ -60,7 +63,7 @@ type Deps = {
   requireVerified: RequireVerified
 }
 
-/** Guests take no place. */
+/** Guests do not count as members. */
 export const checkPlace = async (
   { checkMembers }: Deps,
   tx: Tx,
@@ -70,7 +73,10 @@ export const checkPlace = async (
   if (resourceKind === null) await checkMembers(tx, workspaceId)
 }
 
-/** After `checkPlace`: the workspace role for those who join, and the membership of the thread or job where it is one. */
+/**
+ * Called after `checkPlace`. Gives the person the workspace role, and the membership of the thread or job if there is
+ * one.
+ */
 export const takeIn = async (
   { onAccepted }: Deps,
   tx: Tx,
@@ -84,7 +90,7 @@ export const takeIn = async (
   await add(tx, { workspaceId, resourceId: resource.id, userId, role })
 }
 
-/** The caller's right to invite has been checked. */
+/** The caller's right to invite must have been checked. */
 export async function invite(deps: Deps, ctx: Context, input: Invite): Promise<InviteAnswer> {
   const { email, role, resource } = input
   const workspaceId = input.workspaceId ?? ctx.workspace.workspace_id
@@ -148,8 +154,8 @@ export async function revoke(ctx: Context, workspaceId: string, invitationId: st
 }
 
 /**
- * What a person sent while they had the right to is withdrawn with that right; otherwise an owner who expects to be
- * removed could leave a way back. `scope` is everything, the workspace itself, or one thread or job.
+ * Revokes the invitations that a person sent, when the person loses the right to invite. Otherwise an owner who expects
+ * to be removed could prepare a way back. `scope` is everything, the workspace itself, or one thread or job.
  */
 export async function revokeOf(
   tx: Tx,
@@ -163,7 +169,7 @@ export async function revokeOf(
   })
 }
 
-/** With a thread or job go the invitations to it. */
+/** Revokes the invitations to a deleted thread or job. */
 export async function revokeTo(tx: Tx, workspaceId: string, resourceId: string): Promise<void> {
   await store.deleteWaitingFor(tx, workspaceId, resourceId)
 }
@@ -183,5 +189,5 @@ export type Invitations = ReturnType<typeof makeInvitations>
 export const wireIdOf = ({ kind, id }: { kind: ResourceToShare; id: string }): string =>
   toWire(kind === 'thread' ? 'thr' : 'job', id)
 
-/** On one line and not too long: what people call themselves and their things goes into the subject of a mail. */
+/** Shortens a text to one line of limited length, because names and titles are part of a mail's subject. */
 const inSubject = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 100)

@@ -3,9 +3,9 @@ import { HOUR, MINUTE, SECOND } from '#platform/clock'
 import type { Tx } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 
-// Guessing at one account from one address. Counted before the password is looked at, so that fifty guesses sent at once
-// are fifty counted ones; and for accounts that do not exist too, so that the count tells nothing. One account under attack
-// from elsewhere stays open to its owner, who comes from another address.
+// Limits guesses of a password for one account from one address. An attempt is counted before the password is checked,
+// so that fifty simultaneous guesses count as fifty. Accounts that do not exist are counted too, so that the count
+// reveals nothing. An attack from another address does not lock out the owner of the account.
 
 export const TRIES = 20
 const LOCKED_FOR_S = (15 * MINUTE) / SECOND
@@ -18,7 +18,7 @@ const keyOf = (orgId: string, email: string, address: string): Buffer =>
     .update(JSON.stringify([orgId, email, address]))
     .digest()
 
-/** Counts this attempt as a failure until `forgive` says otherwise; refuses where there were too many. */
+/** Counts this attempt as a failure until `forgive` is called. Refuses if there were too many. */
 export async function noteAttempt(tx: Tx, orgId: string, email: string, address: string): Promise<Attempt> {
   const keyHash = keyOf(orgId, email, address)
   await tx.count(

@@ -34,7 +34,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => server.close(() => resolve()))
 })
 
-test('with a mail server an invitation arrives with its link, and no name can add a header', async () => {
+test('with a mail server, an invitation arrives with its link, and a name cannot add a header', async () => {
   const owner = await makePerson(service, { name: 'Mal\r\nBcc: everybody@example.com' })
   const workspace = await makeWorkspace(service, owner, 'Home')
   const email = freshEmail()

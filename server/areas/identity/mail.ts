@@ -9,10 +9,10 @@ import { insertIntoOutbox } from '#providers/mail/outbox'
 
 export type Letter = { workspaceId: string | null; to: string; subject: string; text: string; key: string }
 
-/** Hands a letter over: with the transaction that made it necessary, or after it where a mail server must be asked. */
+/** Sends a mail: with the transaction that causes it, or after the transaction if a mail server is used. */
 export type SendMail = (ctx: Pick<Context, 'maybeTx' | 'afterCommit'>, letter: Letter) => Promise<void>
 
-/** Without a mail server letters are kept for the operators to read. */
+/** Stores mails for the operators if there is no mail server. */
 export const keepMail: SendMail = async (ctx, letter) => {
   if (ctx.maybeTx === null) throw new Error('a mail is kept in the transaction that makes it necessary')
   await insertIntoOutbox(ctx.maybeTx, {
@@ -27,12 +27,15 @@ export const keepMail: SendMail = async (ctx, letter) => {
   })
 }
 
-/** Whether mails leave the service, so that a link in one proves an address. */
+/** Checks whether mails leave the service, so that a link in a mail proves an address. */
 export const sendsMail = (config: Pick<Config, 'SMTP_URL'>): boolean => config.SMTP_URL !== null
 
 const RETRY_AFTER = [2 * SECOND, 30 * SECOND]
 
-/** A letter that no server takes is logged and given up: what it says is also in the answer to the person who sent it. */
+/**
+ * A mail that no server accepts is logged and given up, because the response to its sender contains the same
+ * information.
+ */
 export function sendThrough(mail: Mail, log: Logger): SendMail {
   if (mail.provider === 'outbox') return keepMail
 

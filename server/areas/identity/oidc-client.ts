@@ -7,21 +7,21 @@ import { email as emailIn } from '#platform/http/schema'
 import type { Logger } from '#platform/log'
 import { makeBoundedFetch } from '#platform/outgoing/bounded'
 
-// What is said to a provider. Its address stands in the settings and may be private; certificates, signatures, issuer,
-// audience, nonce and expiry are checked by the library.
+// The requests to a provider. Its address is in the settings and may be private. The library checks certificates,
+// signatures, issuer, audience, nonce and expiry.
 
-/** Loaded when the first person comes by a provider. */
+/** Loaded when the first person signs in with a provider. */
 const library = () => import('openid-client')
 
 const ANSWER_WITHIN_S = 10
 const MAX_ANSWER = 1024 * 1024
 
-/** The library waits for headers no longer than its timeout; a body that never ends is stopped here. */
+/** The library's timeout covers only the headers. This limits the body. */
 const boundedFetch = makeBoundedFetch({ maxBytes: MAX_ANSWER, timeoutMs: ANSWER_WITHIN_S * SECOND })
 
 export type Profile = { issuer: string; subject: string; email: string | null; emailVerified: boolean; name: string }
 
-/** What ties one attempt to one browser. The state travels openly; the secret is in the browser's cookie alone. */
+/** Binds an attempt to one browser. The state is public; the secret is only in the browser's cookie. */
 export type Attempt = { state: string; secret: string }
 
 export const newAttempt = (): Attempt => ({
@@ -33,7 +33,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
   const { providers, key, log } = options
   const known = new Map<string, Promise<Oidc.Configuration>>()
 
-  /** Derived, so that neither is stored anywhere while the person is at the provider. */
+  /** Derives a value from the attempt, so that it need not be stored while the person is at the provider. */
   const derive = (purpose: 'verifier' | 'nonce', { state, secret }: Attempt): string =>
     createHmac('sha256', key)
       .update(JSON.stringify([purpose, state, secret]))
@@ -51,7 +51,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
         }),
       )
       known.set(provider.id, found)
-      // A provider that was away at the first try is asked again at the next.
+      // A failed discovery is repeated at the next attempt.
       found.catch(() => known.delete(provider.id))
     }
     return found.catch((error: unknown) => {
@@ -79,7 +79,7 @@ export function makeOidcClient(options: { providers: readonly OidcProvider[]; ke
       }).href
     },
 
-    /** Redeems the code of a callback. Whatever is wrong with it is one refusal; the log says which. */
+    /** Redeems the code of a callback. Every failure gives the same refusal; the log contains the reason. */
     async redeem(provider: OidcProvider, callback: URL, attempt: Attempt): Promise<Profile> {
       const client = await discover(provider)
       try {

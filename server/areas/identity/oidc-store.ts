@@ -27,7 +27,7 @@ export async function insertAttempt(tx: Tx, attempt: NewAttempt): Promise<void> 
   )
 }
 
-/** Single use: the row is gone whatever comes of it. */
+/** Deletes the attempt in any case, so that it can be used only once. */
 export const takeAttempt = (tx: Tx, attempt: Pick<NewAttempt, 'state_hash' | 'browser_hash' | 'org_id' | 'provider'>) =>
   tx.maybe<{ link_user_id: string | null; return_to: string }>(
     `with taken as (delete from oidc_attempts

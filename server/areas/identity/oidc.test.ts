@@ -12,7 +12,7 @@ let open: Service
 let closed: Service
 let redirects: Record<'open' | 'closed', string>
 
-/** The provider must know where it sends browsers back to before the service is there to ask. */
+/** The provider must know the redirect address before the service is started. */
 async function freeAddress(): Promise<{ url: string; port: number }> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -22,7 +22,8 @@ async function freeAddress(): Promise<{ url: string; port: number }> {
 }
 
 beforeAll(async () => {
-  // The configured address differs from the one that is listened on: only the settings decide what the provider is told.
+  // The configured address differs from the listening address, because only the settings determine the redirect
+  // address.
   const [one, two] = [await freeAddress(), await freeAddress()]
   redirects = { open: `${one.url}/auth/oidc/corp/callback`, closed: `${two.url}/auth/oidc/corp/callback` }
   provider = await startOpenIdProvider([redirects.open, redirects.closed])
@@ -39,7 +40,7 @@ afterAll(async () => {
   await provider?.stop()
 })
 
-/** Follows the provider's redirects as the browser would, up to the callback. */
+/** Follows the provider's redirects like a browser, up to the callback. */
 async function visitProvider(start: string): Promise<URL> {
   const jar = makeBrowser(provider.issuer)
   let url = new URL(start)
@@ -70,7 +71,7 @@ async function signInWith(
 }
 
 describe('sign-in with an OpenID provider', () => {
-  test('is offered where configured', async () => {
+  test('is offered if a provider is configured', async () => {
     expect((await open.call('GET', '/auth/oidc')).body.items).toEqual([
       { provider: 'corp', title: 'Corp', start_url: '/auth/oidc/corp/start', linked: false },
     ])
@@ -78,7 +79,7 @@ describe('sign-in with an OpenID provider', () => {
     expect((await open.call('GET', '/auth/oidc/other/callback?state=x')).status).toBe(404)
   })
 
-  test('sends the browser off with state, nonce and PKCE, and binds them to it', async () => {
+  test('redirects the browser with state, nonce and PKCE, and binds them to the browser', async () => {
     const start = await open.call('GET', '/auth/oidc/corp/start')
     const target = new URL(start.headers.get('location')!)
     expect(target.origin).toBe(provider.issuer)
@@ -92,7 +93,7 @@ describe('sign-in with an OpenID provider', () => {
     expect((await open.call('GET', '/auth/oidc/corp/start')).headers.get('location')).not.toBe(target.href)
   })
 
-  test('makes an account the first time and finds it again by its subject, whatever the address then is', async () => {
+  test('creates an account the first time and finds it later by its subject, even if the address changes', async () => {
     const email = freshEmail()
     const { browser, answer } = await signInWith(open, {
       sub: 'ann',
@@ -111,7 +112,7 @@ describe('sign-in with an OpenID provider', () => {
     )
   })
 
-  test('works once: the same callback again, and fifty at once', async () => {
+  test('works once: a repeated callback and fifty simultaneous ones are refused', async () => {
     provider.become({ sub: 'bob', email: freshEmail(), email_verified: true })
     const browser = makeBrowser(open.base)
     const callback = await begin(browser)
@@ -125,7 +126,7 @@ describe('sign-in with an OpenID provider', () => {
     )
   })
 
-  test('is bound to the browser that began it, to its state and to its time', async () => {
+  test('is bound to the browser that started it, to its state and to its time', async () => {
     provider.become({ sub: 'eve', email: freshEmail(), email_verified: true })
     const attacker = makeBrowser(open.base)
     const victim = makeBrowser(open.base)
@@ -144,7 +145,7 @@ describe('sign-in with an OpenID provider', () => {
     expect((await comeBack(late, lateCallback)).body.code).toBe('sign_in_failed')
   })
 
-  test('a code of one attempt is worth nothing in another: PKCE and nonce', async () => {
+  test('refuses a code of another attempt, by PKCE and nonce', async () => {
     provider.become({ sub: 'mallory', email: freshEmail(), email_verified: true })
     const [one, two] = [makeBrowser(open.base), makeBrowser(open.base)]
     const [first, second] = [await begin(one), await begin(two)]
@@ -152,7 +153,7 @@ describe('sign-in with an OpenID provider', () => {
     expect((await comeBack(two, second)).body.code).toBe('sign_in_failed')
   })
 
-  test('a person who says no is sent back to the sign-in page', async () => {
+  test('returns to the sign-in page if the person declines', async () => {
     const browser = makeBrowser(open.base)
     const start = await browser.call('GET', '/auth/oidc/corp/start')
     const state = new URL(start.headers.get('location')!).searchParams.get('state')
@@ -166,14 +167,14 @@ describe('sign-in with an OpenID provider', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/sign-in?error=sign_in_failed'])
   })
 
-  test('ends the session the browser had before', async () => {
+  test('ends the previous session of the browser', async () => {
     const { browser } = await signUp(open.base)
     const before = browser.cookies.get('heddle_session')!
     await signInWith(open, { sub: 'carl', email: freshEmail(), email_verified: true }, browser)
     expect((await open.call('GET', '/auth/me', { headers: { cookie: `heddle_session=${before}` } })).status).toBe(401)
   })
 
-  test('returns to paths of the service only', async () => {
+  test('returns only to paths of the service', async () => {
     for (const path of ['//evil.example', '/\\evil.example', 'https://evil.example', '/a\nb', 'javascript:alert(1)'])
       expect((await open.call('GET', `/auth/oidc/corp/start?return_to=${encodeURIComponent(path)}`)).status).toBe(422)
     provider.become({ sub: 'dora', email: freshEmail(), email_verified: true })
@@ -183,8 +184,8 @@ describe('sign-in with an OpenID provider', () => {
   })
 })
 
-describe('an address that has an account', () => {
-  test('is not taken over by a provider that claims it; its person links the provider', async () => {
+describe('an address with an account', () => {
+  test('is not taken over by a provider that claims it, but its person can link the provider', async () => {
     const email = freshEmail()
     const { browser } = await signUp(open.base, { email })
     const account = { sub: 'linked', email, email_verified: true }
@@ -210,13 +211,13 @@ describe('an address that has an account', () => {
     expect((await signInWith(open, account)).answer.body.code).toBe('already_exists')
   })
 
-  test('the only way to sign in is not unlinked', async () => {
+  test('cannot be unlinked from its only way to sign in', async () => {
     const { browser } = await signInWith(open, { sub: 'only', email: freshEmail(), email_verified: true })
     expect((await browser.call('DELETE', '/auth/oidc/corp/link')).status).toBe(409)
     expect((await browser.call('GET', '/auth/oidc')).body.items[0].linked).toBe(true)
   })
 
-  test('of an operator is reserved, and no address at all is refused', async () => {
+  test('of an operator is reserved, and a profile without an address is refused', async () => {
     expect(
       (await signInWith(open, { sub: 'op', email: 'op@example.com', email_verified: true })).answer.body.code,
     ).toBe('address_reserved')
@@ -224,8 +225,8 @@ describe('an address that has an account', () => {
   })
 })
 
-describe('where sign-up is closed', () => {
-  test('only an invited, verified address comes in', async () => {
+describe('closed sign-up', () => {
+  test('accepts only an invited and verified address', async () => {
     const email = freshEmail()
     expect((await signInWith(closed, { sub: 'late', email, email_verified: true })).answer.body.code).toBe(
       'sign_up_closed',

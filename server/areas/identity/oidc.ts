@@ -18,8 +18,9 @@ import { beginSecondFactor } from './second-factor.ts'
 import { enterAs } from './sessions.ts'
 import * as store from './store.ts'
 
-// Sign-in with an OpenID provider. An address that has an account already is not taken over by a provider that claims it:
-// our sign-up does not prove addresses, so the first to come could be lying in wait. The person signs in and links.
+// Sign-in with an OpenID provider. A provider that claims the address of an existing account does not get access to it.
+// Sign-up does not prove addresses, so an attacker could have created the account in advance. The person signs in and
+// links the provider.
 
 const COOKIE = 'heddle_oidc'
 const COOKIE_PATH = '/auth/oidc'
@@ -43,7 +44,7 @@ const callbackOf = async (ctx: Context, provider: OidcProvider): Promise<string>
 const cookieOf = ({ config }: Deps, exchange: Exchange, value: string, maxAgeS: number): string =>
   namedCookie(COOKIE, value, { config, request: exchange.request, path: COOKIE_PATH, maxAgeS })
 
-/** Where to send the browser, and the cookie that it must come back with. */
+/** Returns the address for the redirect, and the cookie that the browser must return with. */
 const begin = async (
   deps: Deps,
   ctx: Context,
@@ -93,7 +94,7 @@ const remember = async (ctx: Context, tx: Tx, person: Person, { issuer, subject 
   })
 }
 
-/** The cookies of a person who comes back with a confirmed profile, or the challenge of their second factor. */
+/** Returns the cookies of a person with a confirmed profile, or the challenge of the second factor. */
 const finish = (
   deps: Deps,
   ctx: Context,
@@ -131,7 +132,7 @@ const callback = async (deps: Deps, ctx: Context, input: ByProvider & { state?: 
   address.search = new URL(exchange.request.url, address).search
   const profile = await deps.client.redeem(provider, address, attempt)
   const { cookies, challenge } = await finish(deps, ctx, exchange, profile, taken.link_user_id)
-  // In the fragment, which no server and no log sees.
+  // In the fragment, because neither servers nor logs see it.
   const secondStep = `/sign-in?return_to=${encodeURIComponent(taken.return_to)}#challenge=${challenge}`
   return { cookies, returnTo: challenge === undefined ? taken.return_to : secondStep }
 }
@@ -161,7 +162,7 @@ export async function startOidc(
   exchange.reply.header('set-cookie', cookie).header('cache-control', 'no-store').redirect(url, 302)
 }
 
-/** A browser is sent back to the console either way; a program gets the refusal itself. */
+/** A browser is redirected to the console in both cases. A program gets the refusal itself. */
 export async function finishOidc(
   deps: Deps,
   ctx: Context,
@@ -181,11 +182,14 @@ export async function finishOidc(
   }
 }
 
-/** A POST from our own pages: a link on another site must not tie a stranger's identity to this account. */
 export async function findProvider(deps: Deps, _ctx: Context, { provider }: ByProvider): Promise<void> {
   providerOf(deps, provider)
 }
 
+/**
+ * Called by POST from the service's own pages, because a link on another site must not connect another identity to this
+ * account.
+ */
 export async function linkOidc(
   deps: Deps,
   ctx: Context,

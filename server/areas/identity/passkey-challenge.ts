@@ -2,8 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { MINUTE } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
 
-// The challenge of a sign-in with a passkey alone. Nobody is known yet, so nothing is stored: it carries its own end and a
-// signature, and is noted as spent only when somebody comes in with it.
+// The challenge of a sign-in with only a passkey. The person is not known yet, so nothing is stored. The challenge
+// contains its expiry and a signature. It is recorded as used only after a successful sign-in.
 
 const LIFETIME = 5 * MINUTE
 const NONCE_BYTES = 16
@@ -21,7 +21,7 @@ export function makeChallenge(vault: Vault, orgId: string, now: number): { bytes
   return { bytes: Buffer.concat([named, macOf(vault, orgId, named)]), expiresAt: new Date(expiresAt) }
 }
 
-/** Whether we made it for this org, and it has not expired. */
+/** Checks whether the challenge was created for this org and has not expired. */
 export function isOurChallenge(vault: Vault, orgId: string, text: string, now: number): boolean {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return false

@@ -14,8 +14,8 @@ import type { FactorDeps } from './second-factor.ts'
 import { actingAs, enterAs } from './sessions.ts'
 import { challengeOf, discoverableOptions, readAuthentication, siteOf } from './webauthn.ts'
 
-// Sign-in with a passkey and nothing else. The passkey says who it is for, and must have asked its person for a PIN, a finger or a
-// face: that is two factors, so no second one is asked for.
+// Sign-in with only a passkey. The passkey names its person, and must have verified the person by PIN, fingerprint or
+// face. These are two factors, so no second factor is required.
 
 const nobody = { workspaceId: null, userId: null }
 
@@ -46,7 +46,7 @@ export async function finishPasskeySignIn(
   return outcome.answer
 }
 
-/** Notes its use and spends the challenge: what is sent a second time proves nothing. */
+/** Records the use and spends the challenge, so that the same response is refused the second time. */
 async function provePasskey(
   { vault }: FactorDeps,
   ctx: Context,

@@ -23,8 +23,8 @@ const LIFETIME_S = HOUR / SECOND
 const nobody = { workspaceId: null, userId: null }
 
 /**
- * Answers before it is known whether the address has an account: what follows runs after the answer, so that neither its
- * bytes nor its time tells. Should the process end in between, the person asks again.
+ * Answers before it is known whether the address has an account. The rest runs after the response, so that neither its
+ * bytes nor its duration reveal the account. If the process ends before the mail is sent, the person can ask again.
  */
 export async function forgotPassword(
   deps: AccountMail,
@@ -58,7 +58,7 @@ async function sendReset({ sendMail }: AccountMail, ctx: Context, email: string)
     return orgBaseUrl(ctx, tx)
   })
   if (base === undefined) return
-  // The request has been answered: what would have waited for its end is done now.
+  // The request has been answered, so work that would wait for its commit runs now.
   await sendMail(
     { maybeTx: null, afterCommit: (work) => work() },
     {
@@ -71,8 +71,8 @@ async function sendReset({ sendMail }: AccountMail, ctx: Context, email: string)
 }
 
 /**
- * The mail proves the address. Where it was never proven before, somebody else may have made the account and be waiting in
- * it: their keys, factors and linked providers go too.
+ * The mail proves the address. If the address was never verified before, another person may have created the account
+ * and still have access: that person's keys, factors and linked providers are deleted too.
  */
 export async function resetPassword(
   _deps: AccountMail,

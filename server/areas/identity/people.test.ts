@@ -10,7 +10,7 @@ const signIn = (body: unknown, headers: Record<string, string> = {}) =>
   service().call('POST', '/auth/sign-in', { body, headers })
 
 describe('sign-up', () => {
-  test('gives an account, a company with a workspace, and a session whose cookie no script can read', async () => {
+  test('creates an account, a company with a workspace, and a session whose cookie no script can read', async () => {
     const { browser, answer } = await signUp(service().base, {
       email: ' Ann@Example.COM ',
       workspace_name: 'Acme',
@@ -37,7 +37,7 @@ describe('sign-up', () => {
     expect(stored[0]!.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   })
 
-  test('an address is one account, however it is spelt', async () => {
+  test('treats all spellings of an address as one account', async () => {
     const email = freshEmail()
     await signUp(service().base, { email })
     for (const spelling of [
@@ -52,7 +52,7 @@ describe('sign-up', () => {
     }
   })
 
-  test('fifty at once with one address make one account', async () => {
+  test('creates one account for fifty simultaneous requests with one address', async () => {
     const email = freshEmail()
     const answers = await Promise.all(Array.from({ length: 50 }, () => signUp(service().base, { email })))
     const statuses = answers.map(({ answer }) => answer.status)
@@ -60,7 +60,7 @@ describe('sign-up', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(49)
   })
 
-  test('bad input is refused by field, and nothing is made', async () => {
+  test('refuses invalid input with the paths of the fields, and creates nothing', async () => {
     const [before] = await service().sql<{ n: number }>('select count(*)::int as n from users')
     const cases: [Record<string, unknown>, string[]][] = [
       [{}, ['/email', '/name', '/password']],
@@ -87,7 +87,7 @@ describe('sign-up', () => {
     expect(after!.n).toBe(before!.n)
   })
 
-  test('a page of another site cannot sign anybody up or in', async () => {
+  test('and sign-in are refused for a page of another site', async () => {
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
@@ -112,7 +112,7 @@ describe('closed sign-up and operators', () => {
     }
   }
 
-  test('a closed service answers 403 to everybody, no matter who exists', () =>
+  test('a service with closed sign-up answers 403 for every address', () =>
     withService({ HEDDLE_SIGN_UP: 'invite', HEDDLE_OPERATORS: 'op@example.com' }, async (closed) => {
       for (const email of ['new@example.com', 'op@example.com'])
         expect((await signUp(closed.base, { email })).answer.body.code).toBe('sign_up_closed')
@@ -123,7 +123,7 @@ describe('closed sign-up and operators', () => {
       expect((await guest.member.call('POST', '/api/workspaces', { body: { name: 'Own' } })).status).toBe(201)
     }))
 
-  test('the eleventh sign-up in a minute from one address waits', () =>
+  test('the eleventh sign-up in a minute from one address is refused', () =>
     withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
       const statuses: number[] = []
       for (let at = 0; at < 11; at++) {
@@ -134,7 +134,7 @@ describe('closed sign-up and operators', () => {
       expect(statuses).toEqual([...Array(10).fill(422), 429])
     }))
 
-  test('making an account by invitation counts as signing up', () =>
+  test('creating an account by invitation counts as a sign-up', () =>
     withService({ HEDDLE_RATE_LIMITS: 'on' }, async (limited) => {
       const statuses: number[] = []
       for (let at = 0; at < 11; at++) {
@@ -156,13 +156,13 @@ describe('closed sign-up and operators', () => {
       const wrong = await forty((at) => ({ email: `nobody-${at}@example.com`, password: 'a guess' }))
       const looked = wrong.filter(({ status }) => status === 401).length
       expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - looked)
-      // A token comes back every three seconds, and the machine may be slow.
+      // The limit refills one token every three seconds, and the machine may be slow.
       expect(looked).toBeGreaterThanOrEqual(20)
       expect(looked).toBeLessThan(30)
     }),
   )
 
-  test('behind a proxy the own origin is the configured one, under another host that host with either scheme', () =>
+  test('behind a proxy, the accepted origin is the configured one, or another host with either scheme', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example', HEDDLE_TRUSTED_PROXIES: '127.0.0.1' }, async (proxied) => {
       const signInFrom = (origin: string, host: string) =>
         proxied.call('POST', '/auth/sign-in', {
@@ -179,7 +179,7 @@ describe('closed sign-up and operators', () => {
         expect([origin, host, (await signInFrom(origin, host)).status]).toEqual([origin, host, status])
     }))
 
-  test('on a public address the cookie is Secure', () =>
+  test('the cookie is Secure on a public address', () =>
     withService({ HEDDLE_BASE_URL: 'https://heddle.example' }, async (open) => {
       const { answer } = await signUp(open.base)
       expect(answer.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax; Secure$/)
@@ -187,7 +187,7 @@ describe('closed sign-up and operators', () => {
 })
 
 describe('sign-in', () => {
-  test('gives a session; the one the browser had before ends', async () => {
+  test('starts a session and ends the previous one of the browser', async () => {
     const email = freshEmail()
     const { browser } = await signUp(service().base, { email })
     const before = browser.cookies.get('heddle_session')!
@@ -202,7 +202,7 @@ describe('sign-in', () => {
     expect(old.status).toBe(401)
   })
 
-  test('a wrong password, an unknown address and an account without a password get the same bytes', async () => {
+  test('gives the same response for a wrong password, an unknown address and an account without a password', async () => {
     const email = freshEmail()
     await signUp(service().base, { email })
     const world = await makeWorld(service())
@@ -216,7 +216,7 @@ describe('sign-in', () => {
     expect(answers[0]!.body.code).toBe('bad_credentials')
   })
 
-  test('twenty wrong passwords lock the account for that address, the right one included, and after a while no more', async () => {
+  test('locks the account for one caller after twenty wrong passwords, even for the right one, for a limited time', async () => {
     const email = freshEmail()
     await signUp(service().base, { email })
     const unknown = freshEmail()
@@ -259,7 +259,7 @@ describe('sign-in', () => {
     }
   })
 
-  test('bad input is refused', async () => {
+  test('refuses invalid input', async () => {
     for (const body of [
       {},
       { email: freshEmail() },
@@ -272,7 +272,7 @@ describe('sign-in', () => {
 })
 
 describe('sessions', () => {
-  test('a foreign origin is refused with a cookie, the own origin is not', async () => {
+  test('are refused for a foreign origin and accepted for the service’s own origin', async () => {
     const { browser } = await signUp(service().base)
     const evil = { origin: 'https://evil.example' }
     expect((await browser.call('POST', '/auth/sign-out', { headers: evil })).body.code).toBe('foreign_origin')
@@ -283,7 +283,7 @@ describe('sessions', () => {
     expect((await browser.call('POST', '/auth/sign-out', { headers: { origin: service().base } })).status).toBe(204)
   })
 
-  test('signing out ends the session and takes the cookie back', async () => {
+  test('end with a sign-out, which also removes the cookie', async () => {
     const { browser } = await signUp(service().base)
     const token = browser.cookies.get('heddle_session')!
     const out = await browser.call('POST', '/auth/sign-out')
@@ -294,7 +294,7 @@ describe('sessions', () => {
     )
   })
 
-  test('are listed, ended one by one, and all at once', async () => {
+  test('are listed, and can be ended one by one or all at once', async () => {
     const email = freshEmail()
     const { browser } = await signUp(service().base, { email })
     const other = makeBrowser(service().base)
@@ -321,7 +321,7 @@ describe('sessions', () => {
     )
   })
 
-  test('end after their time', async () => {
+  test('end when they expire', async () => {
     const { browser, answer } = await signUp(service().base)
     await service().sql(
       `update sessions set expires_at = now() - interval '1 second' where user_id = (
@@ -331,7 +331,7 @@ describe('sessions', () => {
     expect((await browser.call('GET', '/auth/me')).status).toBe(401)
   })
 
-  test('a changed password ends the others, and a wrong present one changes nothing', async () => {
+  test('other than the current one end when the password changes, and a wrong current password changes nothing', async () => {
     const email = freshEmail()
     const { browser } = await signUp(service().base, { email })
     const other = makeBrowser(service().base)

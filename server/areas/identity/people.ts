@@ -28,11 +28,11 @@ export type NewPerson = {
   email: string
   name: string
   passwordHash: string | null
-  /** Whether the address is proven already. */
+  /** Whether the address is already verified. */
   isVerified?: boolean
 }
 
-/** Makes the account and leaves the transaction in its scope. The address must be free in the org. */
+/** Creates the account and leaves the transaction in its scope. The address must be free in the org. */
 export async function insertPerson(ctx: Context, tx: Tx, person: NewPerson): Promise<User> {
   const user_id = newId()
   await enterScope(tx, { workspaceId: null, userId: user_id })
@@ -52,7 +52,7 @@ export async function insertPerson(ctx: Context, tx: Tx, person: NewPerson): Pro
   }
 }
 
-/** The account with a company and a workspace of its own. */
+/** Creates the account with its own company and workspace. */
 export async function settlePerson(
   ctx: Context,
   tx: Tx,
@@ -69,7 +69,7 @@ export async function settlePerson(
 
 type Options = { config: Config; sendMail: SendMail }
 
-/** `reserved`: the addresses that only operators may take. */
+/** `reserved`: the addresses that only operators may use. */
 type Deps = Options & { reserved: ReadonlySet<string> }
 
 export const personOf = ({ reserved }: Deps, ctx: Context, user: Pick<User, 'user_id' | 'email' | 'name'>): Person => ({
@@ -80,14 +80,14 @@ export const personOf = ({ reserved }: Deps, ctx: Context, user: Pick<User, 'use
   operator: reserved.has(user.email),
 })
 
-/** Closed sign-up answers before anything is looked at, except to anyone who shows the claim of a reserved address. */
+/** Refuses a closed sign-up before any lookup, unless the caller presents the claim of a reserved address. */
 export const refuseSignUp = ({ config, reserved }: Deps, email: string, claim: string | undefined): void => {
   if (config.HEDDLE_SIGN_UP === 'invite' && (claim === undefined || !reserved.has(email)))
     throw problem('sign_up_closed')
   if (reserved.has(email) && (claim === undefined || !secretLooksValid('claim', claim))) throw needsClaim()
 }
 
-/** Where it is closed, what is wrong with the rest matters only to anyone who shows a claim. */
+/** If sign-up is closed, refuses before the input is validated, unless the request contains a claim. */
 export async function maySignUp(
   { config }: Deps,
   _ctx: Context,
@@ -107,7 +107,7 @@ export async function signUp(
   refuseSignUp(deps, input.email, input.claim_token)
   refuseWeakPassword('/password', input.password, input)
   const passwordHash = await hashPassword(input.password)
-  // Anyone who shows the claim of an operator has shown enough.
+  // The claim of an operator replaces the confirmation by mail.
   if (sendsMail(deps.config) && !deps.reserved.has(input.email))
     return beginSignUp(ctx, deps.sendMail, input, passwordHash)
   const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
@@ -153,7 +153,8 @@ export async function signIn(
   }
   const person = personOf(deps, ctx, { user_id: known!.user_id, email: input.email, name: known!.name })
   const { answer, cookie } = await ctx.db.tenant(nobody, async (tx) => {
-    // Not forgiven before the second step: else a known password would give any number of guesses at the code.
+    // The attempt is not forgiven before the second step. Otherwise a known password would allow unlimited guesses of
+    // the code.
     const second = await beginSecondFactor(ctx, tx, person.user_id)
     if (second) return { answer: second, cookie: null }
     await forgive(tx, attempt)
@@ -176,7 +177,10 @@ export async function getMe(ctx: Context) {
   }
 }
 
-/** Anyone who knew the old one is out: every other session ends. Keys stay, they are listed and deleted by themselves. */
+/**
+ * Ends every other session, so that people who knew the old password are signed out. API keys stay; they are listed and
+ * deleted separately.
+ */
 export async function changePassword(ctx: Context, input: z.output<typeof NewPassword>): Promise<void> {
   requireUnbound(ctx)
   const { attempt, known } = await ctx.db.tenant(nobody, async (tx) => ({
@@ -213,7 +217,10 @@ export function makePeople(dependencies: Options) {
   }
 }
 
-/** The same for accounts that exist and those that do not. Operators read it: who signs in wrongly is in no workspace. */
+/**
+ * Records the same for existing and unknown accounts. Only operators can read the entry, because it belongs to no
+ * workspace.
+ */
 const noteFailedSignIn = (ctx: Context, email: string, isLocked: boolean): Promise<void> =>
   ctx.db.tenant(nobody, async (tx) => {
     const entry = { subject: email, workspaceId: null }

@@ -4,7 +4,8 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import type { Invitations } from './invitations.ts'
 
-// The members of a thing that has owners: a thread, a job. There is always one owner left, and a member who is no owner may only leave.
+// The members of a resource with owners: a thread or a job. At least one owner remains. A member who is not an owner
+// may only leave.
 
 type Member = { user_id: string; role: string }
 
@@ -25,10 +26,10 @@ export type MembersOf<Row extends Member, Resource> = {
     setRole(tx: Tx, workspaceId: string, id: string, userId: string, role: Row['role']): Promise<unknown>
     deleteMember(tx: Tx, workspaceId: string, id: string, userId: string): Promise<unknown>
   }
-  /** Keeps others who change its members waiting. Undefined where it is gone. */
+  /** Serializes changes of the members. Returns undefined if the resource is deleted. */
   lock(ctx: Context, id: string): Promise<Resource | undefined>
   roleOf(ctx: Context, id: string): Promise<string | undefined>
-  /** What else comes of a change, in its transaction: the audit log, notifications. */
+  /** Further effects of a change, in its transaction: the audit log and notifications. */
   onRoleChanged(ctx: Context, resource: Resource, at: At, change: { from: Row['role']; to: Row['role'] }): Promise<void>
   onRemoved(ctx: Context, resource: Resource, at: At, member: Row): Promise<void>
 }
@@ -42,7 +43,7 @@ export function makeResourceMembers<Row extends Member, Resource>(of: MembersOf<
     return member
   }
 
-  /** Takes the turn, and asks again whether the caller still is what the access check saw: two owners may act at once. */
+  /** Locks the resource and checks the caller's role again, because two owners may act at once. */
   async function takeTurn(ctx: Context, { id, user_id }: At): Promise<Resource> {
     const resource = await of.lock(ctx, id)
     const role = await of.roleOf(ctx, id)
@@ -64,7 +65,7 @@ export function makeResourceMembers<Row extends Member, Resource>(of: MembersOf<
     listMembers: (ctx: Context, { id, ...asked }: { id: string } & ListInput) =>
       store.listMembers(ctx.tx, ctx.workspace.workspace_id, id, asked),
 
-    /** `takeTurn` lets people leave; a role is changed by owners alone. */
+    /** `takeTurn` also allows people to leave. Only owners may change a role, so no user id is passed. */
     async updateMember(ctx: Context, at: At, role: Row['role']): Promise<Row> {
       const { workspace_id } = ctx.workspace
       const resource = await takeTurn(ctx, { id: at.id, user_id: '' })

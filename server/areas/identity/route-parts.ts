@@ -3,10 +3,12 @@ import type { Exchange } from '#platform/http/route'
 
 export const extension = true
 
-/** Answers that begin a session are not stored for repetition: the store would hold the session's token. */
+/**
+ * Responses that start a session are not stored for repetition, because the store would contain the session's token.
+ */
 export const comesIn = { extension, transaction: false, idempotency: 'none' } as const
 
-/** A verb whose dependencies are known. */
+/** Binds a verb to its dependencies. */
 export const bound =
   <Deps, Input, Answer>(
     deps: Deps,

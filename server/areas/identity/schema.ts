@@ -16,7 +16,7 @@ export const User = z
   .meta({ id: 'User' })
 export type User = z.input<typeof User>
 
-/** A workspace as its people see it when they come in. */
+/** A workspace as shown to its people after sign-in. */
 const OwnWorkspace = z
   .object({
     workspace_id: id('ws'),
@@ -49,7 +49,7 @@ export const SignUp = z.strictObject({
 })
 export const SignIn = z.strictObject({ email: email(), password: z.string().min(1).max(256) })
 
-/** What comes with a new session; the session's token is in the cookie alone. */
+/** The response that starts a session. Only the cookie contains the session's token. */
 export const SignedIn = z
   .object({ user: User, workspace: OwnWorkspace.nullable(), session: Session })
   .meta({ id: 'SignedIn' })
@@ -57,7 +57,7 @@ export type SignedIn = z.input<typeof SignedIn>
 
 const factorMethods = z.enum(['totp', 'passkey', 'recovery_code'])
 
-/** The second step of a sign-in that is still to come. */
+/** The second step that a sign-in still needs. */
 export const SecondFactorRequired = z
   .object({
     second_factor_required: z.literal(true),
@@ -140,7 +140,7 @@ export const SecondFactors = z
   .meta({ id: 'SecondFactors' })
 export type SecondFactors = z.input<typeof SecondFactors>
 
-/** The same for every address. */
+/** The same response for every address. */
 export const CheckMail = z.object({ state: z.literal('check_mail') }).meta({ id: 'CheckMail' })
 export type CheckMail = z.input<typeof CheckMail>
 export const SignedInOrCheckMail = z.union([SignedIn, CheckMail])
@@ -216,7 +216,7 @@ export const NewApiKey = z.strictObject({
   scopes: scopesIn(),
   expires_at: timestampIn().nullable().optional(),
 })
-/** A key of a service account is always one of its workspace. */
+/** The key of a service account is always bound to its workspace. */
 export const NewServiceAccountKey = NewApiKey.omit({ workspace_id: true })
 
 export const InvitationPreview = z
@@ -258,7 +258,7 @@ export const OidcProviders = z
   })
   .meta({ id: 'OidcProviders' })
 
-/** A path of this service and nothing else: `//host` and `/\\host` are other sites to a browser. */
+/** Accepts only a path of this service: browsers treat `//host` and `/\\host` as other sites. */
 export const returnTo = () =>
   z
     .string()

@@ -16,7 +16,10 @@ const fromBase32 = (text: string): Buffer => {
   return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** The code of the present step; with 1, of the next, which is taken too and is not the one that confirmed the app. */
+/**
+ * Returns the code of the current step. With offset 1 it is the next code, which is also accepted and differs from the
+ * one that confirmed the app.
+ */
 const codeAt = (secret: string, offset = 0): string => totpCode(fromBase32(secret), stepAt(Date.now()) + offset)
 
 const post = (browser: Browser, path: string, body: unknown = {}) => browser.call('POST', path, { body })
@@ -39,7 +42,7 @@ const firstStep = async (email: string) => {
 const passkeyOrigin = () => service().base.replace('127.0.0.1', 'localhost')
 
 describe('an authenticator app', () => {
-  test('counts once a code was confirmed; the secret is stored sealed, the recovery codes hashed', async () => {
+  test('is active after a code was confirmed, and its secret is stored encrypted and its recovery codes hashed', async () => {
     const email = freshEmail()
     const { browser } = await signUp(service().base, { email })
     const wrong = await post(browser, '/auth/second-factor/totp', { current_password: 'not it' })
@@ -66,7 +69,7 @@ describe('an authenticator app', () => {
     expect((await post(browser, '/auth/second-factor/totp', { current_password: PASSWORD })).status).toBe(409)
   })
 
-  test('sign-in takes two steps, a code is taken once, also of many at once', async () => {
+  test('requires two steps to sign in, and accepts a code once, even in simultaneous requests', async () => {
     const { email, secret } = await withTotp()
     const { browser, answer, challenge } = await firstStep(email)
     expect(answer.body).toMatchObject({
@@ -88,7 +91,7 @@ describe('an authenticator app', () => {
     expect(again.body.code).toBe('bad_second_factor')
   })
 
-  test('five wrong codes end the challenge, twenty tries lock the account', async () => {
+  test('ends the challenge after five wrong codes, and locks the account after twenty attempts', async () => {
     const { email, secret } = await withTotp()
     const { browser, challenge } = await firstStep(email)
     const wrong = () => post(browser, '/auth/sign-in/second-factor', { challenge, code: '12345' })
@@ -105,7 +108,7 @@ describe('an authenticator app', () => {
     expect(statuses).toContain(429)
   })
 
-  test('bad input is refused', async () => {
+  test('refuses invalid input', async () => {
     const { email } = await withTotp()
     const { browser, challenge } = await firstStep(email)
     for (const body of [
@@ -122,7 +125,7 @@ describe('an authenticator app', () => {
     expect(session.status).toBe(401)
   })
 
-  test('is removed with the password alone, and sign-in takes one step again', async () => {
+  test('can be removed only with the password, and sign-in then has one step again', async () => {
     const { email, browser } = await withTotp()
     expect((await post(browser, '/auth/second-factor/totp/remove')).status).toBe(422)
     expect((await post(browser, '/auth/second-factor/totp/remove', { current_password: PASSWORD })).status).toBe(204)
@@ -132,7 +135,7 @@ describe('an authenticator app', () => {
 })
 
 describe('recovery codes', () => {
-  test('work once each, however they are typed, and are replaced as a whole', async () => {
+  test('work once each, in any notation, and are replaced as a whole', async () => {
     const { email, browser, codes } = await withTotp()
     const use = async (recovery_code: string) => {
       const step = await firstStep(email)
@@ -161,7 +164,7 @@ describe('a passkey', () => {
     return { email, browser, authenticator, added, body }
   }
 
-  test('is added once for its challenge, with recovery codes, and signs in', async () => {
+  test('is added once for its challenge, with recovery codes, and can be used to sign in', async () => {
     const { email, browser, authenticator, added, body } = await withPasskey()
     expect(added.body).toMatchObject({ name: 'Laptop', recovery_codes: expect.any(Array) })
     expect((await post(browser, '/auth/passkeys', body)).status).toBe(409)
@@ -181,7 +184,7 @@ describe('a passkey', () => {
     expect(refused.body.code).toBe('bad_second_factor')
   })
 
-  test('of another site, another person or nobody signs nobody in', async () => {
+  test('of another site or person, or an empty one, is refused', async () => {
     const { email, authenticator } = await withPasskey()
     const stranger = makeAuthenticator(passkeyOrigin())
     const step = await firstStep(email)
@@ -197,7 +200,7 @@ describe('a passkey', () => {
     }
   })
 
-  test('that answers another challenge is not added; one is removed by its owner alone', async () => {
+  test('for another challenge is not added, and only its owner can remove a passkey', async () => {
     const { browser, authenticator, added } = await withPasskey()
     const { body: begun } = await post(browser, '/auth/passkeys/options', { current_password: PASSWORD })
     const other = makeAuthenticator(passkeyOrigin()).register({ ...begun.options, challenge: 'AAAA' })
@@ -234,7 +237,7 @@ describe('a passkey alone', () => {
     answer: await post(browser, '/auth/sign-in/passkey', { passkey }),
   })
 
-  test('signs its person in, names nobody beforehand, and its challenge works once', async () => {
+  test('signs its person in without naming the person beforehand, and its challenge works once', async () => {
     const { email, authenticator } = await withPasskey()
     const options = await begin()
     expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required' })
@@ -253,14 +256,14 @@ describe('a passkey alone', () => {
     expect(entries).toHaveLength(2)
   })
 
-  test('of many sign-ins with one answer at once, one comes in', async () => {
+  test('is accepted once in several simultaneous sign-ins with one response', async () => {
     const { authenticator } = await withPasskey()
     const passkey = authenticator.authenticate(await begin())
     const answers = await Promise.all(Array.from({ length: 5 }, () => finish(passkey)))
     expect(answers.map(({ answer }) => answer.status).sort()).toEqual([200, 401, 401, 401, 401])
   })
 
-  test('is refused where it asked nobody who they are, says it is for another, or answers another challenge or site', async () => {
+  test('is refused without user verification, for another person, or with another challenge or site', async () => {
     const { authenticator, id, browser } = await withPasskey()
     const other = await withPasskey()
     const options = await begin()
@@ -291,7 +294,7 @@ describe('a passkey alone', () => {
     expect((await finish(authenticator.authenticate(await begin()))).answer.status).toBe(401)
   })
 
-  test('a challenge of an hour ago, or of another org, is not ours', () => {
+  test('is refused with an expired challenge or a challenge of another org', () => {
     const vault = { derive: () => Buffer.alloc(32, 7) } as never
     const [org, now] = [newId(), Date.UTC(2026, 0, 1)]
     const text = makeChallenge(vault, org, now).bytes.toString('base64url')
@@ -304,8 +307,8 @@ describe('a passkey alone', () => {
   })
 })
 
-describe('a workspace that asks for a second factor', () => {
-  test('refuses members without one, their keys too, until they have one; their other workspaces stay open', async () => {
+describe('a workspace that requires a second factor', () => {
+  test('refuses members without one and their keys, but not their other workspaces', async () => {
     const { browser, secret: _ } = await withTotp()
     const { body: me } = await browser.call('GET', '/auth/me')
     const id = me.selected_workspace_id as string
@@ -345,7 +348,7 @@ describe('a workspace that asks for a second factor', () => {
     expect((await member.browser.call('GET', '/api/teams')).body.items).toHaveLength(1)
   })
 
-  test('is not made one by an owner who has none', async () => {
+  test('cannot be configured by an owner without a second factor', async () => {
     const owner = await makePerson(service())
     const workspace = await makeWorkspace(service(), owner)
     const answer = await owner.call('PATCH', `/api/workspaces/${workspace.id}`, {

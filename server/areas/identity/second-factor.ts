@@ -19,22 +19,26 @@ import type { SecondFactor, SecondFactorChallenge, SecondFactorRequired, SignedI
 import { actingAs, enterAs } from './sessions.ts'
 import { authenticationOptions, readAuthentication, siteOf } from './webauthn.ts'
 
-// Sign-in in two steps: the first proves the password (or the provider) and gives a challenge, the second proves the factor.
+// Sign-in in two steps. The first step proves the password (or the provider) and returns a challenge. The second step
+// proves the factor.
 
 const LIFETIME_S = (5 * MINUTE) / SECOND
-/** Beyond that the sign-in begins again with the password. */
+/** After this number of failures, the sign-in starts again with the password. */
 const MAX_FAILURES = 5
 const nobody = { workspaceId: null, userId: null }
 
-/** Whom the second step signs in. */
+/** Returns the person whom the second step signs in. */
 type PersonOf = (ctx: Context, user: { user_id: string; email: string; name: string }) => Person
 
 export type FactorDeps = { vault: Vault; people: { personOf: PersonOf } }
 
-/** Where a person's TOTP secret is sealed. */
+/** The place to which a person's TOTP secret is sealed. */
 export const totpPlace = (userId: string) => ['person', 'totp_factors', userId, 'secret'] as const
 
-/** The second step of a sign-in, or undefined where the person has no second factor. Leaves the transaction in their scope. */
+/**
+ * Starts the second step of a sign-in. Returns undefined if the person has no second factor. Leaves the transaction in
+ * the person's scope.
+ */
 export async function beginSecondFactor(
   ctx: Context,
   tx: Tx,
@@ -63,7 +67,7 @@ export async function beginSecondFactor(
   }
 }
 
-/** For a page that was sent here with a challenge alone. */
+/** Describes the second step to a page that has only the challenge. */
 export async function describeSecondFactor(
   ctx: Context,
   input: z.output<typeof SecondFactorChallenge>,
@@ -106,7 +110,7 @@ export async function finishSignIn(
     : undefined
   if (!challenge || challenge.org_id !== ctx.org.org_id || challenge.failures >= MAX_FAILURES) throw beginAgain()
   const person = deps.people.personOf(ctx, challenge)
-  // Counted as a wrong password would be, before it is looked at: guesses sent at once are all counted.
+  // Counted like a wrong password before it is checked, so that simultaneous guesses are all counted.
   const attempt = await ctx.db.tenant(nobody, (tx) =>
     noteAttempt(tx, ctx.org.org_id, person.email, callerAddress(ctx.address)),
   )
@@ -135,7 +139,7 @@ export async function finishSignIn(
 const noteRecovery = (ctx: Context, tx: Tx, person: Person): Promise<void> =>
   recordAudit(actingAs(ctx, person, null), tx, { action: 'second_factor.recovery_code_used', workspaceId: null })
 
-/** Which factor was proven, or undefined. Notes its use, so that it is not taken again. */
+/** Returns the proven factor, or undefined. Records its use, so that it is not accepted again. */
 async function proveFactor(
   { vault }: FactorDeps,
   ctx: Context,
@@ -158,7 +162,7 @@ async function proveFactor(
   return 'passkey'
 }
 
-/** Takes a code of a confirmed authenticator once. */
+/** Accepts a code of a confirmed authenticator once. */
 async function spendTotp(vault: Vault, tx: Tx, userId: string, code: string): Promise<boolean> {
   const totp = await factorStore.holdTotp(tx, userId)
   if (!totp?.confirmed) return false

@@ -15,7 +15,7 @@ import * as store from './store.ts'
 const LIFETIME_S = (30 * DAY) / SECOND
 const MAX_PER_PERSON = 100
 
-/** Whose action it is, for the audit log, where the request came in without a person. */
+/** The person for the audit log, if the request came in without one. */
 export const actingAs = (ctx: Context, person: Person, workspaceId: string | null) => ({
   maybePerson: person,
   maybeWorkspace: workspaceId === null ? null : { workspace_id: workspaceId, role: 'owner' as const },
@@ -24,8 +24,8 @@ export const actingAs = (ctx: Context, person: Person, workspaceId: string | nul
 })
 
 /**
- * A new session for this person, and its cookie. The session the browser came with ends: anyone who knew its token before the
- * sign-in knows nothing after it. Leaves the transaction in the person's scope.
+ * Starts a session for this person and returns its cookie. The previous session of the browser ends, so a token that
+ * was known before the sign-in becomes useless. Leaves the transaction in the person's scope.
  */
 export async function startSession(
   ctx: Context,
@@ -56,7 +56,7 @@ export async function startSession(
   }
 }
 
-/** A session in the first of the person's workspaces, with what the console shows first. */
+/** Starts a session in the first of the person's workspaces, and returns the data that the console shows first. */
 export async function enterAs(
   ctx: Context,
   tx: Tx,
@@ -77,7 +77,7 @@ export function makeSessions() {
     ctx.header('set-cookie', noSessionCookie({ config: ctx.config, request }))
 
   return {
-    /** With an API key there is no session to end, and nothing happens: keys are deleted. */
+    /** Does nothing with an API key, because there is no session to end. */
     async signOut(ctx: Context, _input: unknown, exchange: Exchange): Promise<void> {
       clearCookie(ctx, exchange)
       const sessionId = currentId(ctx)

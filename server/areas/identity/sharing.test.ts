@@ -9,7 +9,7 @@ import { freshEmail, PASSWORD } from '#test/harness/browser'
 import { useSharedService } from '#test/harness/service'
 import { makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Threads and jobs share through these functions; here an area of the test's own stands for them.
+// Threads and jobs are shared with these functions. The test uses its own area in their place.
 
 const service = useSharedService()
 let world: World
@@ -70,8 +70,8 @@ const invite = (email: string, thread: string, role = 'viewer') =>
     invitations.invite(ctx, { email, role, to: 'The thread', resource: { kind: 'thread', id: thread } }),
   )
 
-describe('sharing one thing', () => {
-  test('a person of the workspace is added at once', async () => {
+describe('sharing one resource', () => {
+  test('adds a member of the workspace at once', async () => {
     const thread = newId()
     const answer = await invite(world.member.email, thread)
     expect(answer).toEqual({
@@ -84,7 +84,7 @@ describe('sharing one thing', () => {
     expect((await world.member.call('GET', '/auth/me')).body.workspaces[0].role).toBe('member')
   })
 
-  test('anybody else is invited to that alone, and becomes a guest of the workspace', async () => {
+  test('invites other people to the resource only, and makes them guests of the workspace', async () => {
     const thread = newId()
     const answer = await invite(freshEmail(), thread, 'member')
     expect(answer.state).toBe('invited')
@@ -104,7 +104,7 @@ describe('sharing one thing', () => {
     expect(joined.slice(before)).toEqual([{ resourceId: thread, userId: accepted.user.user_id, role: 'member' }])
   })
 
-  test('what a person sent for one thing is withdrawn with their right to it', async () => {
+  test('revokes a person’s invitations to a resource when the person loses the right to it', async () => {
     const [one, other] = [newId(), newId()]
     await invite(freshEmail(), one)
     await invite(freshEmail(), other)
@@ -118,7 +118,7 @@ describe('sharing one thing', () => {
     expect(left).toEqual([{ resource_id: other }])
   })
 
-  test('an invitation to one thing does not replace one to the workspace', async () => {
+  test('does not replace an invitation to the workspace', async () => {
     const person = await makePerson(service())
     const whole = await as(world.owner, 'owner', (ctx) =>
       invitations.invite(ctx, { email: person.email, role: 'member', to: 'Home' }),

@@ -21,8 +21,8 @@ const nobody = { workspaceId: null, userId: null }
 export type AccountMail = { config: Config; people: People; sendMail: SendMail }
 
 /**
- * Makes the account of a sign-up whose mail arrived. The password is asked for again: anyone who opens a link that somebody else
- * caused must not make an account whose password that other person knows.
+ * Creates the account of a sign-up whose mail arrived. The password is required again: otherwise a person who opens a
+ * link that another person caused would create an account whose password the other person knows.
  */
 export async function confirmSignUp(
   { people }: AccountMail,
@@ -64,6 +64,6 @@ export async function confirmSignUp(
   return answer
 }
 
-/** Used, expired, of another org and never made are the same to every caller. */
+/** Callers cannot tell whether a link was used, expired, belongs to another org or never existed. */
 export const linkSpent = () =>
   problem('not_found', 'This link was used, has expired or never existed. Ask for a new one.')

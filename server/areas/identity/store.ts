@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type ApiKey, apiKeyList, type OwnWorkspace, type Session, sessionList, type User } from './schema.ts'
 
-// People, their sessions and their keys: rows of one person, which row security shows to that person alone.
+// People, their sessions and their keys. Row security shows the rows of a person to that person only.
 
 export type NewUser = {
   user_id: string
@@ -75,7 +75,7 @@ export const insertSession = (tx: Tx, session: NewSession): Promise<Omit<Session
     ],
   )
 
-/** Expired ones, and the oldest of more than a person can mean. */
+/** Deletes expired sessions, and the oldest ones beyond `most`. */
 export const trimSessions = (tx: Tx, userId: string, most: number): Promise<number> =>
   tx.count(
     `delete from sessions where user_id = $1 and (expires_at < now() or session_id in (
@@ -131,7 +131,7 @@ export type NewKey = {
   token_hash: Buffer
   scopes: string[] | null
   expires_at: Date | null
-  /** Who made it, where it is not a key of their own. */
+  /** The creator, if the key belongs to another account. */
   created_by: string | null
 }
 
@@ -152,7 +152,7 @@ export const insertKey = (tx: Tx, key: NewKey): Promise<ApiKey> =>
     ],
   )
 
-/** `ids` null: all but the one that asks. */
+/** If `ids` is null, deletes all keys except the one of the request. */
 export const deleteKeys = (tx: Tx, userId: string, ids: string[] | null, currentId: string | null): Promise<ApiKey[]> =>
   tx.rows<ApiKey>(
     `delete from api_keys where user_id = $1 and grant_id is null

@@ -19,7 +19,10 @@ import { type AccountMail, linkSpent } from './sign-up.ts'
 const LIFETIME_S = DAY / SECOND
 const nobody = { workspaceId: null, userId: null }
 
-/** For people whose account was made without a mail: by invitation, by a provider, or before a mail server was configured. */
+/**
+ * For people whose account was created without a mail: by invitation, by a provider, or before a mail server was
+ * configured.
+ */
 export async function sendVerification({ config, sendMail }: AccountMail, ctx: Context): Promise<CheckMail> {
   requireUnbound(ctx)
   if (!sendsMail(config))
@@ -48,7 +51,7 @@ export async function sendVerification({ config, sendMail }: AccountMail, ctx: C
   return { state: 'check_mail' }
 }
 
-/** Proves the address and signs nobody in. */
+/** Verifies the address without starting a session. */
 export async function confirmEmail(
   ctx: Context,
   { token }: z.output<typeof ConfirmEmail>,
@@ -71,7 +74,7 @@ export async function confirmEmail(
   })
 }
 
-/** Refuses what sends mail to strangers to people whose own address is not proven, where it could have been. */
+/** Refuses requests that send mail to strangers if the person's own address is not verified and mail is configured. */
 export const makeRequireVerified =
   (config: Config) =>
   async (ctx: Context): Promise<void> => {

@@ -1,15 +1,15 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { StoredPasskey } from './factor-store.ts'
 
-// The WebAuthn ceremonies. Which site a passkey is for comes from the configured address, never from the request.
+// The WebAuthn ceremonies. The site of a passkey comes from the configured address, never from the request.
 
-/** 260 files: loaded when the first passkey is used. */
+/** The library has 260 files and is loaded when the first passkey is used. */
 const library = () => import('@simplewebauthn/server')
 
 type Site = { rpID: string; origin: string }
 type Transports = NonNullable<RegistrationResponseJSON['response']['transports']>
 
-/** Browsers make no passkeys for bare addresses; on a developer's machine the console is opened as localhost. */
+/** Browsers create no passkeys for IP addresses. On a developer's machine the console is opened as localhost. */
 export function siteOf(baseUrl: string): Site {
   const url = new URL(baseUrl)
   if (/^(127(\.\d+){3}|\[::1\])$/.test(url.hostname)) url.hostname = 'localhost'
@@ -35,7 +35,7 @@ export const registrationOptions = async (
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
   })
 
-/** The new passkey, or undefined where the answer does not fit the challenge or the site. */
+/** Returns the new passkey, or undefined if the response does not fit the challenge or the site. */
 export async function readRegistration(
   site: Site,
   challenge: string,
@@ -58,7 +58,7 @@ export async function readRegistration(
   }
 }
 
-/** With a challenge that was given already, the same options again. */
+/** With an existing challenge, returns the same options again. */
 export const authenticationOptions = async (site: Site, passkeys: StoredPasskey[], challenge?: string) =>
   (await library()).generateAuthenticationOptions({
     rpID: site.rpID,
@@ -67,7 +67,7 @@ export const authenticationOptions = async (site: Site, passkeys: StoredPasskey[
     ...(challenge !== undefined && { challenge: new Uint8Array(Buffer.from(challenge, 'base64url')) }),
   })
 
-/** For anyone who has a passkey of this site: the browser asks which. */
+/** Options for every passkey of this site. The browser lets the person choose one. */
 export const discoverableOptions = async (site: Site, challenge: Buffer) =>
   (await library()).generateAuthenticationOptions({
     rpID: site.rpID,
@@ -75,7 +75,7 @@ export const discoverableOptions = async (site: Site, challenge: Buffer) =>
     challenge: new Uint8Array(challenge),
   })
 
-/** The challenge that an answer says it is for; undefined where it cannot be read. */
+/** Returns the challenge that a response names, or undefined if it cannot be read. */
 export function challengeOf(response: Record<string, unknown>): string | undefined {
   const { clientDataJSON } = (response.response ?? {}) as { clientDataJSON?: unknown }
   if (typeof clientDataJSON !== 'string') return undefined
@@ -91,8 +91,9 @@ const handleOf = (response: Record<string, unknown>): unknown =>
   ((response.response ?? {}) as { userHandle?: unknown }).userHandle
 
 /**
- * The passkey that signed the challenge and its new counter, or undefined. A counter that went back is a copy: refused. `alone`: the
- * person whom it signs in without a password; it must have asked its person who they are, and say whose it is.
+ * Returns the passkey that signed the challenge and its new counter, or undefined. A counter that went back indicates a
+ * copied passkey, which is refused. `alone`: the person whom the passkey signs in without a password. The passkey must
+ * then have verified its user and must name this person.
  */
 export async function readAuthentication(
   site: Site,

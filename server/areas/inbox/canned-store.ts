@@ -16,7 +16,10 @@ export const findAnswer = (tx: Tx, workspaceId: string, answerId: string): Promi
     answerId,
   ])
 
-/** Held to the end of the transaction: neither the limit nor a name is overrun by two at once. */
+/**
+ * Held until the end of the transaction, so that two simultaneous requests can neither exceed the limit nor use the
+ * same name.
+ */
 export const lockAnswers = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 1341))', [workspaceId])
 

@@ -5,8 +5,8 @@ import { newId } from '#platform/ids'
 import * as store from './canned-store.ts'
 import type { CannedAnswer } from './schema.ts'
 
-// Texts that a team sends again and again. Everybody but guests reads them; members add some and change their own, and owners of
-// the workspace change any.
+// Texts that a team sends repeatedly. Everyone except guests can read them. Members add texts and change their own;
+// owners of the workspace change all.
 
 const MAX_ANSWERS = 500
 
@@ -53,7 +53,7 @@ export async function deleteCannedAnswer(ctx: Context, { answer_id }: ById): Pro
   await store.deleteAnswer(ctx.tx, ctx.workspace.workspace_id, answer_id)
 }
 
-/** Two with one name could not be told apart in a menu. */
+/** Two answers with the same name could not be distinguished in a menu. */
 async function requireFree(ctx: Context, name: string, without: string | null): Promise<void> {
   if (await store.isTaken(ctx.tx, ctx.workspace.workspace_id, name, without))
     throw problem('conflict', `There is a canned answer named "${name}" already.`)

@@ -4,26 +4,26 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import type { Feed } from '#platform/realtime/feed'
 
-// Tells that something has changed in the conversations of a workspace, and neither what nor where: those who are told read again what
-// they may read. Nothing is stored. The numbers are those of this process, and begin anywhere: a socket that comes back to another
-// process finds another number, and is told to read again.
+// Notifies that conversations of a workspace have changed, without saying what or where. The clients then read again
+// what they may read. Nothing is stored. The sequence numbers belong to this process and start at a random value: a
+// socket that reconnects to another process finds another number, and is told to read again.
 
 const MAX_WORKSPACES = 50_000
 const MAX_START = 2 ** 30
 
 export function conversationFeed({ db, log }: { db: Database; log: Logger }): Feed {
-  /** The number of the last change. */
+  /** The number of the last change of each workspace. */
   const latest = new Map<string, number>()
   let last = randomInt(1, MAX_START)
 
   function note(workspaceId: string): void {
     last += 1
-    // Those that are forgotten are told with their next change.
+    // Workspaces that are removed here are notified at their next change.
     if (latest.size >= MAX_WORKSPACES) latest.clear()
     latest.set(workspaceId, last)
   }
 
-  /** Hints were lost: anything may have changed. */
+  /** Hints were lost, so every workspace may have changed. */
   function noteAll(): void {
     last += 1
     for (const workspaceId of latest.keys()) latest.set(workspaceId, last)
@@ -39,7 +39,7 @@ export function conversationFeed({ db, log }: { db: Database; log: Logger }): Fe
         wake(workspaceId)
       })
       const heard = (): void => {
-        // What changed before was not heard of.
+        // Changes before the listener started were missed.
         noteAll()
         wake('')
       }
@@ -51,7 +51,7 @@ export function conversationFeed({ db, log }: { db: Database; log: Logger }): Fe
       viewers.map(({ resource, workspace_id }) => (resource === workspace_id ? 'allowed' : 'withdrawn')),
 
     snapshot: async ({ resource }) => {
-      // From now on it is known, so that lost hints are told to it too.
+      // Registers the workspace, so that it is also notified of lost hints.
       if (!latest.has(resource)) note(resource)
       return { seq: latest.get(resource)!, data: {} }
     },

@@ -2,7 +2,7 @@ import type { Context } from '#platform/http/context'
 import * as store from './hours-store.ts'
 import type { OpeningHours, OpeningHoursInput } from './schema.ts'
 
-// When people answer. A template without hours of its own has those of the workspace.
+// The hours when people answer. A template without its own hours uses those of the workspace.
 
 const NONE: OpeningHours = { hours: null, updated_at: null }
 

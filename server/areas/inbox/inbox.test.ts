@@ -5,7 +5,7 @@ import { openSocket } from '#test/harness/socket'
 import { makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Conversations with visitors, as the team that answers them sees them.
+// Conversations with visitors, from the point of view of the team that answers them.
 
 const service = useSharedService()
 let world: World
@@ -39,7 +39,7 @@ const list = async (person: TestPerson, query: string): Promise<string[]> =>
 const HUMAN = 'I want to talk to a human'
 
 describe('a conversation of the inbox', () => {
-  test('shows the last words, the page and the language of the visitor', async () => {
+  test('shows the last message, the page and the language of the visitor', async () => {
     const visitor = await visit(service(), template, token)
     const page = { url: 'https://shop.example/bikes', title: 'Bikes' }
     const { body } = await visitor.call('POST', '/chat', {
@@ -56,7 +56,7 @@ describe('a conversation of the inbox', () => {
     })
   })
 
-  test('is read by those who answer for it, and exists for nobody else', async () => {
+  test('is visible only to the people who answer it', async () => {
     const { thread } = await begin()
     for (const person of [maker, world.owner]) expect(await list(person, '')).toContain(thread)
     for (const person of [world.member, world.viewer, world.stranger]) {
@@ -75,7 +75,7 @@ describe('a conversation of the inbox', () => {
     expect((await world.guest.call('GET', '/api/conversations')).status).toBe(403)
   })
 
-  test('is not a thread of colleagues', async () => {
+  test('is not a thread between colleagues', async () => {
     const { thread_id } = (await maker.call('POST', '/api/chat-thread', { body: { title: 'Ours' } })).body
     expect((await maker.call('GET', `/api/conversations/${thread_id}`)).status).toBe(404)
     expect((await patch(maker, thread_id, { state: 'closed' })).status).toBe(404)
@@ -92,7 +92,7 @@ describe('a conversation of the inbox', () => {
     expect(await list(world.member, 'q=zeppelin')).toEqual([])
   })
 
-  test('is found by a part of a word in any case and language, by two characters, and by no other text', async () => {
+  test('is found by part of a word in any case and language, by two characters, and by no other text', async () => {
     const { thread } = await begin('Wo bleibt die Paketverfolgung für Straße 7? 荷物はどこ')
     for (const q of ['KETVERFOLG', 'für straße', '荷物は', '荷物', '7?', ' bleibt '])
       expect(await list(maker, `q=${encodeURIComponent(q)}`)).toContain(thread)
@@ -107,7 +107,7 @@ describe('a conversation of the inbox', () => {
     expect(await list(maker, 'q=shop')).not.toContain(thread)
   })
 
-  test('is found in its own workspace only', async () => {
+  test('is found only in its own workspace', async () => {
     const stranger = await makeWorld(service())
     await begin('An airship over Lake Constance')
     expect(await list(world.owner, 'q=airship')).toHaveLength(1)
@@ -122,7 +122,7 @@ describe('the socket of conversations', () => {
     return openSocket(body.url + query, body.ticket)
   }
 
-  test('tells of a message, an assignment and a note, and not of what', async () => {
+  test('reports that a message, an assignment and a note happened, but not their content', async () => {
     const { visitor, thread } = await begin()
     const live = await connect(maker)
     let { seq } = await live.frame(({ type }) => type === 'snapshot')
@@ -146,7 +146,7 @@ describe('the socket of conversations', () => {
     for (const { socket } of [live, again, future]) socket.terminate()
   })
 
-  test('tells another workspace nothing, and closes for somebody who has left', async () => {
+  test('reports nothing to another workspace, and closes for a person who has left', async () => {
     const stranger = await makeWorld(service())
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
@@ -165,7 +165,7 @@ describe('the socket of conversations', () => {
   })
 })
 
-describe('messages that were not read', () => {
+describe('unread messages', () => {
   test('are counted for each person', async () => {
     const { visitor, thread } = await begin()
     await visitor.chat('Are you there?', thread)
@@ -179,7 +179,7 @@ describe('messages that were not read', () => {
     expect((await one(maker, thread)).unread_count).toBe(1)
   })
 
-  test('are read up to a message, never back, and by writing', async () => {
+  test('are marked as read up to a message, never back, and by writing', async () => {
     const { visitor, thread } = await begin()
     const { items } = (await maker.call('GET', `/api/chat-thread/${thread}/messages?role=visitor`)).body
     await visitor.chat('More', thread)
@@ -197,7 +197,7 @@ describe('messages that were not read', () => {
 })
 
 describe('waiting', () => {
-  test('begins when somebody asks for a person, with the first message too, and ends with a colleague’s words', async () => {
+  test('starts when a visitor asks for a person, even in the first message, and ends with a colleague’s reply', async () => {
     const { visitor, thread } = await begin(HUMAN)
     const asked = await one(maker, thread)
     expect(asked).toMatchObject({ waiting_since: expect.any(String), handover_at: expect.any(String) })
@@ -218,13 +218,13 @@ describe('waiting', () => {
     expect((await one(maker, thread)).waiting_since).toBeNull()
   })
 
-  test('a first message that asks for a person tells the people who answer', async () => {
+  test('starts with a notification to the people who answer if the first message asks for a person', async () => {
     const { thread } = await begin(HUMAN)
     const { items } = (await maker.call('GET', '/api/notifications?limit=200')).body
     expect(items.some((item: { link: string }) => item.link === `/conversations/${thread}`)).toBe(true)
   })
 
-  test('orders the inbox: the longest wait first, the others last', async () => {
+  test('sorts the inbox: the longest wait first, conversations without a wait last', async () => {
     const early = await begin(HUMAN)
     const late = await begin(HUMAN)
     const idle = await begin()
@@ -234,8 +234,8 @@ describe('waiting', () => {
   })
 })
 
-describe('the colleague who takes care', () => {
-  test('is chosen, told, and found by; the one who takes over where nobody was chosen', async () => {
+describe('the assignee', () => {
+  test('is chosen, notified and usable as a filter, or is the person who takes over an unassigned conversation', async () => {
     const { thread } = await begin('Assign me')
     const assigned = await patch(world.owner, thread, { assignee_id: maker.id })
     expect(assigned.body.assignee).toEqual({ user_id: maker.id, name: 'Mia Maker' })
@@ -254,7 +254,7 @@ describe('the colleague who takes care', () => {
     expect(again.filter((item: { kind: string }) => item.kind === 'thread.assigned')).toHaveLength(1)
   })
 
-  test('is one who may read it', async () => {
+  test('must be a person who may read the conversation', async () => {
     const { thread } = await begin()
     for (const person of [world.member, world.guest, world.stranger]) {
       const refused = await patch(maker, thread, { assignee_id: person.id })
@@ -263,7 +263,7 @@ describe('the colleague who takes care', () => {
     expect((await one(maker, thread)).assignee).toBeNull()
   })
 
-  test('is nobody once they have left the workspace', async () => {
+  test('is removed when the person leaves the workspace', async () => {
     const { thread } = await begin()
     const leaver = await makePerson(service(), { name: 'Leo Leaver' })
     await join(service(), world.workspace, leaver, 'owner')
@@ -274,7 +274,7 @@ describe('the colleague who takes care', () => {
 })
 
 describe('a closed conversation', () => {
-  test('is handed back, waits for nobody, and is opened by the visitor', async () => {
+  test('is handed back, no longer waits, and is reopened by a message of the visitor', async () => {
     const { visitor, thread } = await begin(HUMAN)
     await say(maker, thread, 'Done')
     await visitor.chat('Thanks', thread)
@@ -296,7 +296,7 @@ describe('a closed conversation', () => {
 })
 
 describe('a note', () => {
-  test('is read by colleagues, never by the visitor', async () => {
+  test('is visible to colleagues, never to the visitor', async () => {
     const { visitor, thread } = await begin()
     const path = `/api/conversations/${thread}/notes`
     const made = await maker.call('POST', path, { body: { text: ' A remarkable customer ' } })
@@ -307,7 +307,7 @@ describe('a note', () => {
     for (const { text } of [seen, said]) expect(text).not.toContain('remarkable')
   })
 
-  test('is changed by its author, deleted by the owners of the workspace too, and belongs to its conversation', async () => {
+  test('can be changed by its author, deleted also by owners of the workspace, and belongs to its conversation', async () => {
     const [{ thread }, other] = [await begin(), await begin()]
     const path = `/api/conversations/${thread}/notes`
     const { note_id } = (await maker.call('POST', path, { body: { text: 'First' } })).body
@@ -340,7 +340,7 @@ describe('a note', () => {
 })
 
 describe('a canned answer', () => {
-  test('has a name of its own in the workspace', async () => {
+  test('has a unique name in the workspace', async () => {
     const made = await maker.call('POST', '/api/canned-answers', { body: { name: 'Parcel', text: 'On its way.' } })
     expect([made.status, made.body.created_by]).toEqual([201, maker.id])
     const same = { name: 'PARCEL', text: 'x' }
@@ -370,7 +370,7 @@ describe('opening hours', () => {
     person.call('PUT', path, { body: { hours } })
   const answersTo = async (text: string) => (await (await visit(service(), template, token)).chat(text)).body.messages
 
-  test('decide what somebody is told who asks for a person; those of the template come first', async () => {
+  test('determine the reply to a visitor who asks for a person, and the template’s hours have priority', async () => {
     const own = `/api/templates/${template}/opening-hours`
     expect((await set(never)).body.hours).toEqual(never)
     expect((await answersTo(HUMAN))[0].text).toMatch(/told my colleagues.*Nobody is there at the moment\.$/)
@@ -386,7 +386,7 @@ describe('opening hours', () => {
     await set(null)
   })
 
-  test('are told once to somebody who writes to a colleague after hours', async () => {
+  test('are mentioned once to a visitor who writes to a colleague after hours', async () => {
     const { visitor, thread } = await begin()
     await say(maker, thread, 'How can I help?')
     await set(never)

@@ -16,7 +16,7 @@ export const findNote = (tx: Tx, workspaceId: string, threadId: string, noteId: 
     [workspaceId, threadId, noteId],
   )
 
-/** Held to the end of the transaction: two who write at the limit do not both find room. */
+/** Held until the end of the transaction, so that two simultaneous requests cannot exceed the limit. */
 export const lockNotes = (tx: Tx, workspaceId: string, threadId: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 1340))', [`${workspaceId}/${threadId}`])
 

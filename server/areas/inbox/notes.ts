@@ -7,7 +7,7 @@ import * as store from './notes-store.ts'
 import type { Note } from './schema.ts'
 import { getConversation } from './service.ts'
 
-// What colleagues say to each other about a conversation. Neither the person outside nor a model ever reads it.
+// Notes of colleagues about a conversation. Neither the person outside nor a model can read them.
 
 const MAX_NOTES = 500
 

@@ -1,16 +1,17 @@
 import type { Tx } from '#platform/db/pool'
 
-// Which conversations contain a text. An index of runs of three characters finds them in all messages; a text that is too short for it,
-// or stands in very many messages, is looked for in the conversations that changed last. What a search reads is bounded either way.
+// Finds the conversations that contain a text. A trigram index covers all messages. A text that is too short for the
+// index, or occurs in very many messages, is searched in the conversations that changed last. In both cases the number
+// of rows that a search reads is limited.
 
-/** Messages that one search looks into. */
+/** The maximum number of messages that one search reads. */
 const MAX_LOOKED = 1_000
 const MIN_INDEXED = 3
 const MAX_RECENT = 200
 const MAX_RECENT_MESSAGES = 10
 const MAX_RECENT_CHARACTERS = 2_000
 
-/** `templates` and `workflows`: conversations without a title bear their names. */
+/** `templates` and `workflows`: conversations without a title are shown with these names. */
 export type Containing = { threads: string[]; templates: string[]; workflows: string[] }
 
 export async function findContaining(tx: Tx, workspaceId: string, text: string): Promise<Containing> {

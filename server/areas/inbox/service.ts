@@ -10,21 +10,21 @@ import { type IssuedTicket, issueTicket } from '#platform/realtime/tickets'
 import type { Conversation, ConversationPatch } from './schema.ts'
 import * as store from './store.ts'
 
-// Conversations with people outside, as a team sees them. Who may read one is decided by the template, the channel or the workflow
-// that it belongs to (threads/outside.ts).
+// Conversations with people outside, as a team sees them. The template, channel or workflow of a conversation
+// determines who may read it (threads/outside.ts).
 
 type ById = { thread_id: string }
 
 const readerOf = (ctx: Context): Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
 
-/** Of a socket that tells that conversations of the workspace have changed. */
+/** Issues a ticket for the socket that reports changes of the workspace's conversations. */
 export const createConversationTicket = (ctx: Context): Promise<IssuedTicket> =>
   issueTicket(ctx, { kind: 'conversations', resource: ctx.workspace.workspace_id, path: '/ws/conversations' })
 
 export const listConversations = (ctx: Context, asked: ListInput) =>
   store.listConversations(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), asked)
 
-/** A thread of colleagues is no conversation of the inbox. */
+/** Returns a conversation of the inbox. Threads between colleagues are not found. */
 export async function getConversation(ctx: Context, { thread_id }: ById): Promise<Conversation> {
   const found = await store.findConversation(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), thread_id)
   if (!found) throw problem('not_found')
@@ -47,7 +47,10 @@ export const makeInbox = ({ conversations }: { conversations: Pick<Conversations
 })
 export type Inbox = ReturnType<typeof makeInbox>
 
-/** The person has to be one who may read it. They are told, unless they took it themselves. */
+/**
+ * Assigns a person, who must be allowed to read the conversation. The person is notified, unless the assignment is
+ * their own.
+ */
 async function assign(ctx: Context, { thread_id, title, last_message }: Conversation, userId: string | null) {
   const { workspace_id: workspaceId } = ctx.workspace
   if (userId !== null) {

@@ -6,7 +6,7 @@ import { findContaining } from './search-store.ts'
 
 const MAX_WORDS = 300
 
-/** `r` is how far the caller has read. */
+/** `r` is the position up to which the caller has read. */
 const columns = `${outsideColumns}, case when t.closed_at is null then 'open' else 'closed' end as state, t.waiting_since,
   (select json_build_object('user_id', u.user_id, 'name', u.name) from users u where u.user_id = t.assigned_to) as assignee,
   (select count(*)::integer from messages m where m.workspace_id = t.workspace_id and m.thread_id = t.thread_id
@@ -15,7 +15,7 @@ const columns = `${outsideColumns}, case when t.closed_at is null then 'open' el
       'text', left(m.text, ${MAX_WORDS}), 'created_at', m.created_at)
     from messages m where m.workspace_id = t.workspace_id and m.thread_id = t.thread_id order by m.seq desc limit 1) as last_message,
   t.state -> 'visit' as visit`
-/** What a list is filtered by, and does not show. */
+/** Columns that lists can filter by but do not show. */
 const filters = `t.assigned_to as assignee_id, t.assigned_to is not null as assigned, t.waiting_since is not null as waiting,
   t.last_visitor_seq > coalesce(r.seq, 0) as unread`
 const tables = `${outsideTables}
@@ -23,7 +23,7 @@ const tables = `${outsideTables}
 
 type Listed = Conversation & { assignee_id: unknown; assigned: unknown; waiting: unknown; unread: unknown }
 
-/** `q` looks into titles and messages, by an index. */
+/** `q` searches titles and messages with an index. */
 export async function listConversations(tx: Tx, workspaceId: string, reader: Reader, { q, ...asked }: ListInput) {
   const found = q === undefined ? null : await findContaining(tx, workspaceId, q)
   const { items, next_cursor } = await readList<Listed>(tx, conversationList, asked, {
@@ -57,7 +57,7 @@ export const findConversation = (
     threadId,
   ])
 
-/** What a person is in the workspace; undefined where they are not in it. */
+/** Returns a person's role in the workspace. Undefined if the person is not a member. */
 export const findRole = async (tx: Tx, workspaceId: string, userId: string): Promise<string | undefined> =>
   (
     await tx.maybe<{ role: string }>('select role from memberships where workspace_id = $1 and user_id = $2', [
@@ -66,7 +66,6 @@ export const findRole = async (tx: Tx, workspaceId: string, userId: string): Pro
     ])
   )?.role
 
-/** Whether the person may read it. */
 export const isReader = async (tx: Tx, workspaceId: string, reader: Reader, threadId: string): Promise<boolean> =>
   (await tx.maybe(`select from ${outsideTables} where ${readableOutside} and t.thread_id = $4`, [
     workspaceId,
@@ -85,7 +84,7 @@ export const assign = (tx: Tx, workspaceId: string, threadId: string, userId: st
     userId,
   ])
 
-/** Nobody waits in a closed conversation. */
+/** Closes or reopens a conversation. A closed conversation waits for no one. */
 export const setClosed = (tx: Tx, workspaceId: string, threadId: string, closed: boolean): Promise<number> =>
   tx.count(
     closed
@@ -95,7 +94,7 @@ export const setClosed = (tx: Tx, workspaceId: string, threadId: string, closed:
     [workspaceId, threadId],
   )
 
-/** Of the message, or of the last one; undefined where the conversation has no such message. */
+/** Returns the number of the given message, or of the last one. Undefined if the conversation has no such message. */
 export const findSeq = async (
   tx: Tx,
   workspaceId: string,
@@ -111,7 +110,7 @@ export const findSeq = async (
     )
   )?.seq
 
-/** Never back: two windows of one person do not undo each other. */
+/** The position never goes back, so that two windows of one person do not undo each other. */
 export const markRead = (tx: Tx, workspaceId: string, threadId: string, userId: string, seq: number): Promise<number> =>
   tx.count(
     `insert into conversation_reads (workspace_id, thread_id, user_id, seq) values ($1, $2, $3, $4)

@@ -17,9 +17,9 @@ describe('buckets', () => {
     [4, 8],
     [1000, 40],
     [Number.POSITIVE_INFINITY, 164],
-  ])('%d ms stand in bucket %d', (ms, bucket) => expect(bucketOf(ms)).toBe(bucket))
+  ])('puts %d ms into bucket %d', (ms, bucket) => expect(bucketOf(ms)).toBe(bucket))
 
-  test('give percentiles that are at most a tenth off', () => {
+  test('give percentiles with an error of at most a tenth', () => {
     const durations = Array.from({ length: 10_000 }, (_, at) => (at + 1) * 7)
     const found = percentilesOf(histogramOf(durations))!
     for (const [share, ms] of [
@@ -30,13 +30,13 @@ describe('buckets', () => {
       expect(Math.abs(ms / (70_000 * share) - 1)).toBeLessThan(0.1)
   })
 
-  test('of one run are that run, of none are null', () => {
+  test('give the duration itself for one execution, and null for none', () => {
     expect(percentilesOf(histogramOf([1]))).toEqual({ p50: 1, p95: 1, p99: 1 })
     expect(percentilesOf(new Map())).toBeNull()
     expect(percentilesOf(new Map([[3, 0]]))).toBeNull()
   })
 
-  test('of a few slow ones among many show them at the top only', () => {
+  test('show a few slow executions among many only in the highest percentile', () => {
     const found = percentilesOf(histogramOf([...Array.from({ length: 98 }, () => 10), 10_000, 10_000]))!
     expect(found.p50).toBeLessThan(12)
     expect(found.p95).toBeLessThan(12)

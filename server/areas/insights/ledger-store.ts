@@ -2,7 +2,7 @@ import type { Database, Tx } from '#platform/db/pool'
 import type { Usage } from '#providers/llm/index'
 import type { Price } from '#providers/llm/prices'
 
-/** What an operator says a model costs, under the first of its names that has a price. */
+/** Returns the operator's price of a model, under the first of its names that has a price. */
 export async function findOwnPrice(db: Database, names: string[]): Promise<Price | undefined> {
   const { rows } = await db.appPool.query<Price>({
     name: 'price_of',
@@ -23,7 +23,7 @@ export type ModelCall = {
   usage: Usage
 }
 
-// The call and the sums of its day, in one statement.
+// Inserts the call and adds it to the sums of its day, in one statement.
 const INSERT = `with asked as (
     select $2::uuid as call_id, $3::uuid as execution_id, $4::text as node_path, e.workflow_id, coalesce(e.started_by, $5::uuid) as person_id,
       $6::uuid as credential_id, $7::text as model, $8::bigint as input_tokens, $9::bigint as output_tokens, $10::numeric as cost,

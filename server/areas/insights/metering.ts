@@ -9,25 +9,26 @@ import { costOf, namesOf, type Price, shippedPrice } from '#providers/llm/prices
 import { ModelProblem } from '#providers/llm/problem'
 import { findOwnPrice, insertModelCall } from './ledger-store.ts'
 
-// Every answer of a language model is counted where it comes back, whatever asked for it: nodes, agents, reviewers of gates,
-// conversations. The row is written before the answer is passed on, so that a run never shows less than it has spent.
+// Every response of a language model is counted when it arrives, for all callers: nodes, agents, reviewers of gates,
+// conversations. The row is written before the response is passed on, so that an execution never shows less than it has
+// spent.
 
-/** Who asks; the rest (workflow, person) stands in the row of the execution. */
+/** The caller of a model. The workflow and the person are in the row of the execution. */
 export type Asker = Pick<Parameters<ChooseModel>[0], 'workspaceId' | 'principal' | 'nodePath' | 'threadId'> & {
-  /** Null: the installation's own model. */
+  /** Null for the installation's own model. */
   credentialId: string | null
 }
 
 export type WatchModel = (llm: LanguageModel, asker: Asker) => LanguageModel
 
-/** `vendor/model`, of the model that was asked. */
+/** Returns `vendor/model` of the requested model. */
 const askedModel = (llm: LanguageModel, { model }: Prompt): string =>
   model === undefined ? llm.name : `${llm.name.split('/')[0]}/${model}`
 
 const MAX_COUNT = 1e12
 const MAX_COST = 1e6
 
-/** Servers of tenants say what they like: what is negative or absurd is not believed. */
+/** The servers of tenants can report any usage, so negative and absurd values are ignored. */
 function believable(usage: Usage): Usage {
   const count = (tokens: number): number => (tokens > 0 ? Math.min(MAX_COUNT, Math.round(tokens)) : 0)
   const { cost, ...rest } = usage
@@ -43,7 +44,7 @@ function believable(usage: Usage): Usage {
 const CHARACTERS_A_TOKEN = 4
 const TOKENS_AN_IMAGE = 1_500
 
-/** About as many tokens as the prompt has, and all that the answer may have. */
+/** Estimates the tokens of the prompt, plus the maximum tokens of the response. */
 function mostTokens({ system = '', messages, maxTokens, ...more }: Prompt): Usage {
   const schema = 'schema' in more ? JSON.stringify(more.schema) : ''
   const tools = 'tools' in more ? JSON.stringify(more.tools) : ''
@@ -67,7 +68,7 @@ const spenderOf = ({ principal, credentialId }: Asker) => ({
 
 export type WatchEmbed = (ask: AskVectors, asker: Asker & { model: string }) => Embed
 
-/** What holds models to budgets and counts what they answer: those that write, and those that give vectors. */
+/** Wraps models, so that they respect budgets and their usage is counted: language models and embedding models. */
 export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { model: WatchModel; embed: WatchEmbed } {
   const reservations = new Reservations()
 
@@ -92,7 +93,7 @@ export function makeWatchModel({ db, log }: { db: Database; log: Logger }): { mo
       }),
     )
 
-  /** A ledger that cannot be written does not undo an answer that was paid for. */
+  /** If the ledger cannot be written, the response is still returned, because it was paid for. */
   async function count(asker: Asker, model: string, told: Usage): Promise<Usage> {
     const usage = believable(told)
     try {

@@ -4,7 +4,7 @@ import type { Context } from '#platform/http/context'
 import { shippedPrices } from '#providers/llm/prices'
 import type { NewPrices, Prices } from './schema.ts'
 
-// What a model costs is the operator's to say: their price goes before the shipped one.
+// The prices of models. The operator's price takes precedence over the shipped price.
 
 type Row = { model: string; input: number; output: number; updated_at: Date }
 
@@ -28,7 +28,7 @@ export const getPrices = (ctx: Context): Promise<Prices> => ctx.db.operator(read
 
 export const putPrices = (ctx: Context, { prices }: NewPrices): Promise<Prices> =>
   ctx.db.operator(async (tx) => {
-    // Two operators at once: the second sets all of them after the first.
+    // Serializes simultaneous requests of operators. The last one sets all prices.
     await tx.rows(`select pg_advisory_xact_lock(hashtextextended('model_prices', 0))`)
     await tx.count('delete from model_prices where not model = any($1)', [prices.map(({ model }) => model)])
     await tx.count(

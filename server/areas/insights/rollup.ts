@@ -5,20 +5,24 @@ import type { Logger } from '#platform/log'
 import { writeRegularly } from '#platform/writing'
 import { bucketOf } from './buckets.ts'
 
-// Runs are added up in memory as they end and written once a second, many workspaces in one statement: the engine's own statements
-// carry nothing of it. A process that is killed takes the figures of its last second along; the runs themselves are all there.
+// Ended executions are added up in memory and written once a second, many workspaces in one statement. The engine's own
+// statements are not affected. If a process is killed, the figures of its last second are lost; the executions
+// themselves are complete.
 
 const FLUSH_EVERY = 1 * SECOND
 const MAX_STEPS = 200
 const MAX_CODE = 100
-/** Unwritten ones, while the database does not take them; beyond it figures are lost rather than memory. */
+/**
+ * The maximum number of unwritten groups, while the database is unavailable. Beyond it, figures are lost to limit
+ * memory.
+ */
 const MAX_GROUPS = 20_000
 const MAX_STEP_ROWS = 100_000
 const FIVE_MINUTES = 5 * MINUTE
 
 type Count = {
   workspace_id: string
-  /** Five minutes, an hour or a day of a workflow; in capitals, of the whole workspace. */
+  /** Five minutes, an hour or a day of a workflow. Capitals are for the whole workspace. */
   span: 'm' | 'h' | 'd' | 'H' | 'D'
   at: number
   workflow_id: string | null
@@ -43,7 +47,10 @@ type StepRow = Pick<Count, 'workspace_id' | 'at' | 'runs' | 'duration_ms'> & {
 
 const PEOPLE = new Set(['approval', 'clarification'])
 
-/** How long it waited for people; undefined where it asked nobody. Two gates that are open at once count once. */
+/**
+ * Returns the time that an execution waited for people. Undefined if it had no gate or question. Two gates that are
+ * open at once count once.
+ */
 export function waitedForPeople({ nodes, finishedAt }: Pick<FinishedRun, 'nodes' | 'finishedAt'>): number | undefined {
   const waits = nodes
     .filter(({ type, startedAt }) => PEOPLE.has(type) && startedAt !== null)
@@ -59,18 +66,21 @@ export function waitedForPeople({ nodes, finishedAt }: Pick<FinishedRun, 'nodes'
   return waited
 }
 
-/** Trials and runs of suites are no work of the workflow. */
+/** Trials and executions of suites do not count as work of the workflow. */
 const isCounted = ({ trigger }: FinishedRun): boolean =>
   trigger.kind !== 'trial' && !(trigger.kind === 'job' && trigger.id?.startsWith('suite_'))
 
-/** A workflow may fail with any text as its code. One that the database cannot store would take everybody's figures along. */
+/**
+ * A workflow may fail with any text as its code. A code that the database cannot store would lose the figures of all
+ * workspaces in the statement.
+ */
 export const codeOf = (code: string): string =>
   String(code)
     .replaceAll(/\p{Cc}/gu, ' ')
     .slice(0, MAX_CODE)
     .toWellFormed()
 
-/** Rows of one table by their key. */
+/** The rows of one table by their key. */
 class Rows<Row> {
   private rows = new Map<string, Row>()
   add(key: string, make: () => Row, more: (row: Row) => void): void {
@@ -88,11 +98,13 @@ class Rows<Row> {
 
 type StepSum = Pick<StepRow, 'node_id' | 'type' | 'runs' | 'failed' | 'duration_ms' | 'max_ms'>
 
-/** Runs that ended in the same five minutes and in the same way. They are made rows when they are written, not one by one. */
+/**
+ * Executions that ended in the same five minutes with the same outcome. They become rows only when they are written.
+ */
 type Group = Pick<Count, 'workspace_id' | 'at' | 'workflow_id' | 'trigger_kind' | 'status' | 'error_code'> & {
   runs: number
   duration_ms: number
-  /** How many runs took how long, and how many waited how long for people, by bucket. */
+  /** The number of executions by the bucket of their duration, and by the bucket of their wait for people. */
   durations: Map<number, number>
   people: Map<number, number>
   steps: Map<string, StepSum>
@@ -117,12 +129,12 @@ const newGroup = (run: FinishedRun, at: number, code: string | null): Group => (
   steps: new Map(),
 })
 
-/** `room`: how many more steps may be remembered. */
+/** `steps`: the remaining number of steps that may be stored. */
 type Room = { steps: number }
 
 function stepOf({ steps }: Group, node: FinishedRun['nodes'][number], room: Room): StepSum | undefined {
   let key = node.id
-  // A node that another version made of another type.
+  // The node has another type in another version.
   if ((steps.get(key)?.type ?? node.type) !== node.type) key = `${node.type} ${node.id}`
   let sum = steps.get(key)
   if (sum === undefined && room.steps > 0) {
@@ -150,7 +162,10 @@ function addSteps(group: Group, run: FinishedRun, room: Room): void {
 
 type Unsent = { counts: Count[]; times: Time[]; steps: StepRow[] }
 
-/** A group counts in its five minutes, hour and day, and in the hour and day of the workspace, whichever workflow, trigger and error. */
+/**
+ * A group counts in its five minutes, hour and day. It also counts in the hour and day of the workspace, for all
+ * workflows, triggers and errors.
+ */
 function rowsOf(groups: Iterable<Group>): Unsent {
   const counts = new Rows<Count>()
   const times = new Rows<Time>()
@@ -179,7 +194,7 @@ function rowsOf(groups: Iterable<Group>): Unsent {
         },
       )
   }
-  /** Runs for records of jobs have measures of their own: they would crowd out all others. */
+  /** Executions of jobs have separate measures, because their number would hide all others. */
   const addBoth = (group: Group, row: Omit<Count, 'runs' | 'duration_ms'>): void => {
     const ofJobs = group.trigger_kind === 'job'
     addCount(group, row)
@@ -228,7 +243,10 @@ function rowsOf(groups: Iterable<Group>): Unsent {
 export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
   let groups = new Map<string, Group>()
   let room: Room = { steps: MAX_STEP_ROWS }
-  /** Sent again as it is: what became of it is not known only where the connection broke, and then it is given up. */
+  /**
+   * Sent again unchanged after a failure. If the connection broke, it is unknown whether it was written, so it is
+   * dropped.
+   */
   let unsent: Unsent | undefined
 
   function groupOf(run: FinishedRun): Group | undefined {
@@ -273,8 +291,8 @@ export function makeRunFigures({ db, log }: { db: Database; log: Logger }) {
     } catch (error) {
       const { code } = error as { code?: string }
       log.debug({ err: error }, 'figures of runs were not written')
-      // An answer of the database says that nothing was written, and what is busy may be free the next time. Figures that may
-      // have been written are not written twice.
+      // An error of these classes means that nothing was written and that a retry may succeed. In all other cases the
+      // figures are dropped, because they might be written twice.
       if (code === undefined || !/^(40|53|55|57)/.test(code)) unsent = undefined
     }
   }

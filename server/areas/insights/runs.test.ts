@@ -27,15 +27,15 @@ const read = async (query = '', person: TestPerson = world.owner): Promise<Answe
   expect(status, text).toBe(200)
   return body
 }
-/** Figures follow the end of a run within a second or two. */
+/** Waits for the figures, which follow the end of an execution within a second or two. */
 const counted = (runs: number): Promise<unknown> =>
   until(async () => (await read()).total.total === runs || undefined, 'the figures')
 
 const set = { id: 'set', type: 'set', args: { values: {} } }
 const fail = { id: 'stop', type: 'fail', args: { code: 'out_of_stock', message: 'None left' } }
 
-describe('figures of runs', () => {
-  test('leave out runs for records of jobs unless they are asked for', async () => {
+describe('figures of executions', () => {
+  test('omit executions of jobs unless they are requested', async () => {
     const { owner } = world
     const id = await made([set])
     await run(id)
@@ -62,7 +62,7 @@ describe('figures of runs', () => {
     expect((await owner.call('GET', '/api/insights/executions?include_jobs=yes')).status).toBe(422)
   })
 
-  test('say how many ended how, in their hour and day, by workflow, trigger and error', async () => {
+  test('count the executions by outcome in their hour and day, by workflow, trigger and error', async () => {
     const good = await made([set], world.owner, 'Good')
     const bad = await made([fail], world.owner, 'Bad')
     for (const id of [good, good, bad]) await run(id)
@@ -97,7 +97,7 @@ describe('figures of runs', () => {
     expect((await read('bucket=day&group_by=workflow')).items[0].at).not.toBeNull()
   })
 
-  test('say how long runs waited for people', async () => {
+  test('include the time that executions waited for people', async () => {
     const id = await made([
       { id: 'ask', type: 'clarification', args: { question: 'How many?', schema: { type: 'integer' } } },
     ])
@@ -118,7 +118,7 @@ describe('figures of runs', () => {
     expect((await read()).total.waiting_for_people_ms.p50).toBeGreaterThan(0)
   })
 
-  test('name the steps that take longest and those that fail', async () => {
+  test('name the slowest steps and the failing steps', async () => {
     const id = await made([set, fail])
     await run(id)
     await counted(1)
@@ -129,7 +129,7 @@ describe('figures of runs', () => {
     ])
   })
 
-  test('leave out trials', async () => {
+  test('omit trials', async () => {
     const id = await made([set])
     const tried = await world.owner.call('POST', `/api/workflows/${id}/try?wait_s=60`, {
       body: { definition: { nodes: [set], edges: [] }, input: {} },
@@ -139,7 +139,7 @@ describe('figures of runs', () => {
     await counted(1)
   })
 
-  test('are those of workflows that the caller may see', async () => {
+  test('include only workflows that the caller may see', async () => {
     const mine = await made([set])
     const theirs = await made([set], world.member)
     await run(mine)
@@ -155,7 +155,7 @@ describe('figures of runs', () => {
     expect((await read(`workflow_id=${theirs}`)).total.total).toBe(1)
   })
 
-  test('go back 35 days by the hour for an owner or one workflow, 7 days where many workflows are added up', async () => {
+  test('cover 35 days by the hour for an owner or one workflow, and 7 days for the sum of many workflows', async () => {
     const theirs = await made([set], world.member)
     const statusOf = async (days: number, query: string, caller = world.member): Promise<number> => {
       const to = new Date()
@@ -177,11 +177,11 @@ describe('figures of runs', () => {
     'bucket=hour&from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
     'bucket=minute',
     'group_by=colour',
-  ])('refuse %s', async (query) => {
+  ])('refuse the query %s', async (query) => {
     expect((await world.owner.call('GET', `/api/insights/executions?${query}`)).status).toBe(422)
   })
 
-  test('go when they are old, hours long before days', async () => {
+  test('are deleted when they are old, hours much earlier than days', async () => {
     await service().sql('truncate run_counts')
     await run(await made([set]))
     await counted(1)
@@ -193,12 +193,12 @@ describe('figures of runs', () => {
   })
 })
 
-describe('of many runs', () => {
+describe('figures of many executions', () => {
   beforeAll(async () => {
     await service().sql('truncate run_counts, run_times')
   })
 
-  test('hold every percentile of a year at a tenth of its place', async () => {
+  test('give the percentiles of a year with an error of at most a tenth', async () => {
     await service().sql(
       `insert into run_times (workspace_id, span, at, workflow_id, measure, bucket, runs)
        select $1, 'D', date_trunc('day', now(), 'utc') - make_interval(days => d), null, 'duration', b, 10
@@ -212,7 +212,7 @@ describe('of many runs', () => {
   })
 })
 
-describe('waiting for people', () => {
+describe('the time an execution waited for people', () => {
   const node = (startedAt: number | null, finishedAt: number | null, type = 'approval') => ({
     id: 'n',
     type,
@@ -230,12 +230,12 @@ describe('waiting for people', () => {
     ['one gate within another', [node(10, 50), node(20, 30)], 40],
     ['one gate after another', [node(30, 40), node(10, 20)], 20],
     ['a gate that was kept from a retried run', [node(null, 50)], undefined],
-  ])('%s', (_what, nodes, expected) => {
+  ])('is measured for: %s', (_what, nodes, expected) => {
     expect(waitedForPeople({ nodes, finishedAt: 100 })).toBe(expected)
   })
 })
 
-test('a code that no database could store is made storable', () => {
+test('an error code that the database could not store is made storable', () => {
   expect(codeOf('out_of_stock')).toBe('out_of_stock')
   expect(codeOf(`a\0\u0007${'x'.repeat(96)}😀`)).toBe(`a  ${'x'.repeat(96)}\ufffd`)
 })

@@ -7,7 +7,7 @@ import { SEEN } from './seen.ts'
 
 const MAX_DAYS = 400
 const MAX_HOURS_DAYS = 35
-/** For those whose figures are added up from many workflows. */
+/** The limit for callers whose figures are summed over many workflows. */
 const MAX_ADDED_HOURS_DAYS = 7
 const DEFAULT_DAYS = 7
 const MAX_ITEMS = 5_000
@@ -17,10 +17,10 @@ type Item = RunReport['items'][number]
 type CountRow = { at: Date | null; key: string | null; status: string; runs: number }
 type TimeRow = { at: Date | null; key: string | null; measure: 'duration' | 'people'; bucket: number; runs: number }
 
-/** Runs for records of jobs have measures of their own. */
+/** Executions of jobs have separate measures. */
 const MEASURE = `case f.measure when 'job_duration' then 'duration' when 'job_people' then 'people' else f.measure end`
 
-/** Another text than any key: what has no workflow or no error is a group of its own. */
+/** Differs from every key. Executions without a workflow or an error form their own group. */
 const NONE = ''
 
 const columnOf: Record<RunGroup, string> = {
@@ -29,12 +29,12 @@ const columnOf: Record<RunGroup, string> = {
   error: 'f.error_code',
 }
 
-/** Whose rows are added up: those of the workspace, of one workflow, or of each workflow that the caller sees. */
+/** The rows that are summed: those of the workspace, of one workflow, or of each workflow that the caller may see. */
 type Of = 'workspace' | 'workflow' | 'seen'
 
 const SPAN = `f.workspace_id = $1 and f.span = $4::"char" and f.at >= $5 and f.at < $6`
 
-/** `$3`: the caller owns the workspace. */
+/** `$3`: whether the caller owns the workspace. */
 const fromOf = (table: 'run_counts' | 'run_times', of: Of, which: string): string => {
   if (of === 'seen')
     return `from mine cross join lateral (
@@ -49,7 +49,7 @@ const fromOf = (table: 'run_counts' | 'run_times', of: Of, which: string): strin
 
 const atOf = (byTime: boolean): string => (byTime ? 'f.at' : 'null::timestamptz')
 
-// Grouped by the id itself and only then made a text: that of each row took half of the time.
+// Groups by the id and converts it to text afterwards. Converting the id of each row took half of the time.
 const countsBy = (byTime: boolean, group: RunGroup | undefined, of: Of): string =>
   `${SEEN} select g.at, g.key::text as key, g.status, g.runs from (
      select ${atOf(byTime)} as at, ${group ? columnOf[group] : 'null::text'} as key, f.status, sum(f.runs)::bigint as runs
@@ -108,7 +108,7 @@ function rangeOf({ from, to }: { from?: Date | undefined; to?: Date | undefined 
   return { from: since, to: until }
 }
 
-/** Hours for short times: they begin and end where they are asked to. Days for longer ones, of which there are fewer rows. */
+/** Hours for short ranges, because their limits are exact. Days for longer ranges, because they have fewer rows. */
 const spanOf = (bucket: RunsQuery['bucket'] | null, from: Date, to: Date): 'h' | 'd' => {
   if (bucket === 'hour') return 'h'
   if (bucket === 'day') return 'd'
@@ -123,7 +123,7 @@ export async function getRunInsights(ctx: Context, query: RunsQuery): Promise<Ru
   const { from, to } = rangeOf(query, bucket === 'hour' ? maxHoursDays : MAX_DAYS)
   const span = spanOf(bucket, from, to)
   const length = span === 'h' ? HOUR : DAY
-  // Owners see everything, and so need not add it up workflow by workflow.
+  // Owners see everything, so the rows of the whole workspace are used instead of a sum over workflows.
   const isWhole = of === 'workspace'
   const valuesWith = (stored: string): unknown[] => [
     ctx.workspace.workspace_id,

@@ -1,4 +1,4 @@
-/** The workflows of workspace `$1` that person `$2` may see: their own and those shared with them, no deleted ones. */
+/** The workflows of workspace `$1` that person `$2` may see: owned and shared ones, without deleted ones. */
 export const SEEN = `with mine as materialized (
     select w.workflow_id from workflows w where w.workspace_id = $1 and w.owner_id = $2 and w.deleted_at is null
     union select m.workflow_id from workflow_people m

@@ -9,7 +9,7 @@ import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { headersOf, makeRunMetrics } from './telemetry.ts'
 
-// A collector of our own, which reads the wire format without the encoder's help.
+// The test's own collector, which decodes the wire format without using the encoder.
 
 type Field = { number: number; kind: number; value: bigint | Buffer }
 
@@ -126,7 +126,7 @@ const spansOf = (executionId: string) =>
     return its.length > 0 && its
   }, 'the trace')
 
-describe('a run', () => {
+describe('an execution', () => {
   test('is a trace with a span for each of its nodes', async () => {
     const id = await run([
       { id: 'first', type: 'set', args: { values: {} } },
@@ -157,7 +157,7 @@ describe('a run', () => {
     expect(Buffer.concat(received.map((request) => request.body)).includes('plum')).toBe(false)
   })
 
-  test('is part of the trace of its caller, and passes it on with its requests and to workflows that it calls', async () => {
+  test('is part of its caller’s trace, and passes it on to requests and called workflows', async () => {
     const calling = { nodes: [{ id: 'ask', type: 'http.request', args: { url: `${vendor.url}/asked` } }], edges: [] }
     const save = async (body: object): Promise<string> => {
       const made = await world.owner.call('POST', '/api/workflows', { body: { name: 'Traced', ...body } })
@@ -200,7 +200,7 @@ describe('a run', () => {
       [span('ask'), span('each'), span('ask', called.spanId)].map((id) => `00-${traceId}-${id}-01`).sort(),
     )
 
-    // By a webhook; and a trace that the caller does not record is passed on, but not sent to the collector.
+    // Started by a webhook. A trace that the caller does not record is passed on, but not sent to the collector.
     vendor.seen.length = 0
     const token = await world.owner.call('POST', `/api/workflows/${child}/tokens`, { body: { name: 'Hook' } })
     expect(token.status, token.text).toBe(201)
@@ -218,7 +218,7 @@ describe('a run', () => {
     const all = received.flatMap(({ path, body }) => (path === '/v1/traces' ? spansIn(body) : []))
     expect(all.filter((one) => one.traceId === unsampled)).toEqual([])
 
-    // Without one, or with one that means nothing, the run is a trace of its own.
+    // Without a valid traceparent, the execution has its own trace.
     vendor.seen.length = 0
     const own = await world.owner.call('POST', `/api/workflows/${child}/run?wait_s=60`, {
       body: {},
@@ -229,7 +229,7 @@ describe('a run', () => {
     expect(sent()).toEqual([`00-${asked.traceId}-${asked.spanId}-01`])
   })
 
-  test('passes its trace on to services and MCP servers, and is part of that of a caller by MCP', async () => {
+  test('passes its trace on to services and MCP servers, and is part of the trace of an MCP caller', async () => {
     const document = {
       openapi: '3.0.3',
       info: { title: 'Shop', version: '1' },
@@ -272,7 +272,7 @@ describe('a run', () => {
     expect(new Set(tools.traceparents)).toEqual(new Set([`00-${traceId}-${spanOf('tool').spanId}-01`]))
   })
 
-  test('is counted by status, with how long it took', async () => {
+  test('is counted by status, with its duration', async () => {
     await run([{ id: 'first', type: 'set', args: { values: {} } }])
     const metrics = await until(async () => {
       const last = received.findLast(({ path }) => path === '/v1/metrics')
@@ -296,7 +296,7 @@ describe('a run', () => {
     }
   })
 
-  test('goes on while the collector refuses everything, and is sent once it takes it again', async () => {
+  test('continues while the collector refuses everything, and is sent when the collector accepts again', async () => {
     answer = 503
     const id = await run([{ id: 'first', type: 'set', args: { values: {} } }])
     const { body } = await world.owner.call('GET', `/api/workflows/executions/${id}`)
@@ -306,12 +306,12 @@ describe('a run', () => {
   })
 })
 
-test('headers are read as OpenTelemetry writes them', () => {
+test('headers are parsed in the notation of OpenTelemetry', () => {
   expect(headersOf(null)).toEqual({})
   expect(headersOf('a=1, b = two%20words ,broken,=x,c=%zz')).toEqual({ a: '1', b: 'two words', c: '%zz' })
 })
 
-test('metrics are read once for each change', () => {
+test('metrics are returned once for each change', () => {
   const metrics = makeRunMetrics(() => 5)
   expect(metrics.read()).toBeUndefined()
   metrics.note({ status: 'succeeded', startedAt: 0, finishedAt: 20 })

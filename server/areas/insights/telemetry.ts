@@ -7,17 +7,17 @@ import type { Logger } from '#platform/log'
 import { makeExporter } from '#platform/telemetry/exporter'
 import type { Attributes, Metrics, Span } from '#platform/telemetry/otlp'
 
-// A run is a trace and each of its nodes a span in it, made when the run ends. The id of a trace is that of the execution, so that one
-// is found by the other, unless the caller brought a trace of its own.
+// An execution is a trace, and each of its nodes is a span. Both are created when the execution ends. The id of the
+// trace is the id of the execution, so that one can be found by the other, unless the caller sent its own trace.
 
-/** Milliseconds. */
+/** The bounds of the histogram in milliseconds. */
 const BOUNDS = [10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 600_000, 3_600_000] as const
 
 const traceIdOf = (executionId: string): Buffer => Buffer.from(executionId.replaceAll('-', ''), 'hex')
 const spanIdOf = (executionId: string, node: string): Buffer =>
   createHash('sha256').update(`${executionId} ${node}`).digest().subarray(0, 8)
 
-/** The trace that a run is in: that of its caller, or one of its own. */
+/** Returns the trace of an execution: the caller's trace, or its own. */
 function traceOf({ executionId, traceparent }: Pick<FinishedRun, 'executionId' | 'traceparent'>) {
   const caller = readTraceparent(traceparent)
   return caller
@@ -29,7 +29,10 @@ function traceOf({ executionId, traceparent }: Pick<FinishedRun, 'executionId' |
     : { traceId: traceIdOf(executionId), parent: undefined, sampled: true }
 }
 
-/** For a request that a node makes: below the span of the node, or of the map or loop that it is in. */
+/**
+ * Returns the traceparent for a request of a node. Its parent is the span of the node, or of the map or loop around the
+ * node.
+ */
 export const traceparentOf = ({
   executionId,
   traceparent,
@@ -44,7 +47,10 @@ export const traceparentOf = ({
   })
 }
 
-/** What an attribute may say of an error: its code. Messages may quote what tenants sent. */
+/**
+ * Returns the spans of an execution. Attributes contain only the code of an error, because messages may quote data of
+ * tenants.
+ */
 export function spansOf(run: FinishedRun): Span[] {
   const { traceId, parent, sampled } = traceOf(run)
   // The caller does not record this trace.
@@ -95,7 +101,7 @@ export function spansOf(run: FinishedRun): Span[] {
   ]
 }
 
-/** Runs by status, and how long they took; of this process, since it started. */
+/** Counts executions of this process by status, with their durations, since the process started. */
 export function makeRunMetrics(now = Date.now) {
   const since = now()
   const byStatus = new Map<string, { counts: number[]; sum: number }>()
@@ -134,7 +140,7 @@ export function makeRunMetrics(now = Date.now) {
   }
 }
 
-/** `name=value,name=value`, as the environment variable of OpenTelemetry has it. */
+/** Parses `name=value,name=value`, the notation of OpenTelemetry's environment variable. */
 export function headersOf(text: string | null): Record<string, string> {
   const pairs = (text ?? '').split(',').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=')
@@ -154,7 +160,7 @@ function decoded(text: string): string {
 
 export type Telemetry = { note(run: FinishedRun): void; stop(): Promise<void> }
 
-/** Undefined where the operator names no collector: nothing is made or counted then. */
+/** Returns undefined if the operator has configured no collector. Then nothing is created or counted. */
 export function makeTelemetry({ config, log }: { config: Config; log: Logger }): Telemetry | undefined {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config
   if (endpoint === null) return undefined

@@ -56,14 +56,14 @@ const usage = async (query: string, person: TestPerson = world.owner): Promise<A
 }
 const NONE = { calls: 0, unpriced_calls: 0, input_tokens: 0, output_tokens: 0, cost: 0 }
 
-describe('what a run carries', () => {
-  test('is nothing where no model was asked', async () => {
+describe('the usage of an execution', () => {
+  test('is empty without a model call', async () => {
     const ended = await run({ type: 'set', args: { values: {} } })
     expect(ended.usage).toEqual(NONE)
     expect(ended.nodes[0]).not.toHaveProperty('usage')
   })
 
-  test('is the tokens and the call of a model without a price', async () => {
+  test('includes the tokens and the call of a model without a price', async () => {
     llm.script(say('Hi', { input: 100, output: 50 }))
     const ended = await run(generate())
     const counted = { calls: 1, unpriced_calls: 1, input_tokens: 100, output_tokens: 50, cost: null }
@@ -72,7 +72,7 @@ describe('what a run carries', () => {
     expect(ended.nodes[0].output.usage).not.toHaveProperty('cost')
   })
 
-  test('is the cost by the shipped price, the operator’s price before it, and the provider’s word before both', async () => {
+  test('has the cost by the provider, else by the operator’s price, else by the shipped price', async () => {
     const model = 'openai/gpt-4o'
     llm.script(say('Hi', { input: 100_000, output: 10_000 }))
     const shipped = await run(generate({ model }))
@@ -87,7 +87,7 @@ describe('what a run carries', () => {
     expect((await run(generate({ model }))).usage.cost).toBe(0.25)
   })
 
-  test('is all that an agent and a map asked, counted with the node', async () => {
+  test('includes all calls of an agent and of a map, counted for the node', async () => {
     await setPrices([{ model: 'house', input: 1000, output: 0 }])
     const each = { id: 'each', type: 'map', args: { items: [1, 2, 3], body: { nodes: [{ id: 'm', ...generate() }] } } }
     llm.script(...[1, 2, 3].map(() => say('Hi', { input: 1_000, output: 1 })))
@@ -100,7 +100,7 @@ describe('what a run carries', () => {
     expect(agent.nodes[0].usage).toMatchObject({ calls: 1, cost: 0.5 })
   })
 
-  test('is also what an answer cost that could not be used', async () => {
+  test('includes the cost of an unusable response', async () => {
     await setPrices([{ model: 'house', input: 1000, output: 0 }])
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
     llm.script(json({ n: 'x' }, { input: 1_000, output: 1 }), json({ n: 'y' }, { input: 1_000, output: 1 }))
@@ -109,7 +109,7 @@ describe('what a run carries', () => {
     expect(ended.usage).toMatchObject({ calls: 1, input_tokens: 2_000, cost: 2 })
   })
 
-  test('believes no provider that pays back', async () => {
+  test('ignores a negative cost of a provider', async () => {
     await setPrices([{ model: 'house', input: 1000, output: 0 }])
     llm.script(say('Hi', { input: 1_000, output: 0, cost: -5 }))
     expect((await run(generate())).usage.cost).toBe(1)
@@ -168,7 +168,7 @@ describe('the report', () => {
     expect((await usage(`group_by=model&workflow_id=${first.workflow_id}`)).total.cost).toBe(1)
   })
 
-  test('shows members what they asked and what their workflows asked, and others nothing', async () => {
+  test('shows members their own usage and that of their workflows, and nothing else', async () => {
     llm.script(say('a'), say('b'))
     const mine = await run(generate())
     const theirs = await run(generate(), world.member)
@@ -179,7 +179,7 @@ describe('the report', () => {
     expect(await seen(world.stranger)).toEqual([])
   })
 
-  test('leaves out other days, and refuses a time that ends before it begins or is too long', async () => {
+  test('omits other days, and refuses a range that is negative or too long', async () => {
     llm.script(say('a'))
     await run(generate())
     expect((await usage('from=2020-01-01T00:00:00Z&to=2020-01-31T00:00:00Z')).total).toEqual(NONE)
@@ -192,7 +192,7 @@ describe('the report', () => {
       expect((await world.owner.call('GET', `/api/insights/usage?${query}`)).status, query).toBe(422)
   })
 
-  test('outlives the calls, which go with the executions; both go in the end', async () => {
+  test('is kept longer than the calls, which are deleted with the executions; both are deleted in the end', async () => {
     llm.script(say('a', { input: 3, output: 4 }))
     const ended = await run(generate())
     await service.sql(`update model_calls set at = now() - interval '40 days'`)
@@ -207,7 +207,7 @@ describe('the report', () => {
 })
 
 describe('prices', () => {
-  test('are shown with the day of the shipped ones, and replaced as a whole', async () => {
+  test('are shown with the date of the shipped ones, and replaced as a whole', async () => {
     await setPrices([
       { model: 'a', input: 1, output: 2 },
       { model: 'b', input: 3, output: 4.5 },
@@ -231,7 +231,7 @@ describe('prices', () => {
         { model: 'a', input: 2, output: 1 },
       ],
     ],
-  ])('%j is refused and changes nothing', async (prices) => {
+  ])('are refused without any change if they are invalid: %j', async (prices) => {
     await setPrices([{ model: 'kept', input: 1, output: 1 }])
     expect((await setPrices(prices)).status).toBe(422)
     expect((await operator.call('GET', '/api/operations/prices')).body.prices).toHaveLength(1)

@@ -8,12 +8,12 @@ import { SEEN } from './seen.ts'
 const MAX_DAYS = 400
 const DEFAULT_DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
-/** The sums of days are kept for longer than the calls themselves: a year can be compared with the one before. */
+/** Daily sums are kept longer than the calls themselves, so that a year can be compared with the previous one. */
 const SUMS_KEPT_DAYS = 800
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** The column that is grouped by, what it is called in the answer, and where its name stands. */
+/** The grouped column, its name in the response, and the SQL for its display name. */
 const groups: Record<UsageGroup, { key: string; as: string; name: string }> = {
   workflow: {
     key: 'd.workflow_id',
@@ -33,7 +33,7 @@ const groups: Record<UsageGroup, { key: string; as: string; name: string }> = {
 const SUMS = `sum(d.calls)::bigint as calls, sum(d.unpriced_calls)::bigint as unpriced_calls, sum(d.input_tokens)::bigint as input_tokens,
   sum(d.output_tokens)::bigint as output_tokens, sum(d.cost)::double precision as cost`
 
-/** `$3` is whether the caller owns the workspace: then everything in it is theirs to see. */
+/** `$3`: whether the caller owns the workspace and may see everything in it. */
 const FROM = `from usage_days d where d.workspace_id = $1 and d.day >= $4::date and d.day <= $5::date
   and ($6::uuid is null or d.workflow_id = $6)
   and ($3 or d.person_id = $2 or d.workflow_id in (select workflow_id from mine))`
@@ -80,7 +80,7 @@ export async function getUsage(ctx: Context, query: UsageQuery): Promise<UsageRe
   }
 }
 
-/** What models counted for a conversation. */
+/** Returns the model usage of a conversation. */
 export const usageOfThread = (tx: Tx, workspaceId: string, threadId: string): Promise<ThreadUsage> =>
   tx.row<ThreadUsage>(
     `select coalesce(sum(input_tokens), 0)::bigint as input_tokens, coalesce(sum(output_tokens), 0)::bigint as output_tokens,
@@ -91,7 +91,9 @@ export const usageOfThread = (tx: Tx, workspaceId: string, threadId: string): Pr
 
 type ThreadUsage = Omit<Sums, 'cost'> & { cost: number | null }
 
-/** Calls as old as executions become, and sums that nobody compares any more; in small transactions. */
+/**
+ * Deletes calls that are past the retention of executions, and sums past their own retention, in small transactions.
+ */
 export async function forgetUsage(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
   for (let forgotten = atOnce; forgotten === atOnce; )
     forgotten = (

@@ -23,7 +23,7 @@ const statusOf = async (person: TestPerson, method: string, path: string, body?:
   (await person.call(method, path, body === undefined ? {} : { body })).status
 
 describe('a job over a workflow that was never shared', () => {
-  test('is there for the owner of the workflow and for nobody else, in any way', async () => {
+  test('is visible only to the owner of the workflow, through every endpoint', async () => {
     const { member, owner } = world
     const workflow = await makeWorkflow(member)
     const hidden = await makeJob(member, { workflow_id: workflow, dataset_id: await makeDataset(member, numbered(2)) })
@@ -47,13 +47,13 @@ describe('a job over a workflow that was never shared', () => {
       }
       expect(await statusOf(person, 'POST', `/auth/batch-ticket/${hidden}`)).toBe(404)
     }
-    // Memberships of a pinned job are kept, and grant nothing.
+    // Members of a pinned job are kept, but get no access.
     await member.call('POST', `/api/enrichment-jobs/${hidden}/members/invite`, {
       body: { email: colleague.email, role: 'member' },
     })
     expect(await names(colleague)).not.toContain(hidden)
     expect(await statusOf(colleague, 'GET', `/api/enrichment-jobs/${hidden}`)).toBe(404)
-    // Until the workflow is shared, or gone.
+    // Until the workflow is shared or deleted.
     await member.call('PATCH', `/api/workflows/${workflow}`, {
       body: { members: [{ user_id: colleague.id, role: 'viewer' }] },
     })
@@ -70,7 +70,7 @@ describe('a job over a workflow that was never shared', () => {
     expect(await statusOf(owner, 'GET', `/api/enrichment-jobs/${hidden}`)).toBe(404)
   })
 
-  test('stands neither in the log nor in a notification of somebody who may not see it', async () => {
+  test('appears neither in the audit log nor in notifications of people who may not see it', async () => {
     const { member, owner } = world
     const invited = await makePerson(service())
     await join(service(), world.workspace, invited, 'member')
@@ -93,7 +93,7 @@ describe('a job over a workflow that was never shared', () => {
     expect(mails.map(({ mail }) => mail).join()).not.toContain('Hidden plan')
   })
 
-  test('is deleted by its owner and by the owner of the workspace although they cannot see it', async () => {
+  test('can be deleted by its owner and by the owner of the workspace, although they cannot see it', async () => {
     const { member, owner } = world
     const workflow = await makeWorkflow(owner, { members: [{ user_id: member.id, role: 'member' }] })
     const [first, second] = [
@@ -109,14 +109,14 @@ describe('a job over a workflow that was never shared', () => {
     expect(await statusOf(owner, 'DELETE', `/api/enrichment-jobs/${second}`)).toBe(404)
   })
 
-  test('cannot be made by a colleague who may not run the workflow', async () => {
+  test('cannot be created by a colleague who may not run the workflow', async () => {
     const workflow = await makeWorkflow(world.owner)
     expect(await statusOf(colleague, 'POST', '/api/enrichment-jobs', { name: 'Mine', workflow_id: workflow })).toBe(403)
   })
 })
 
 describe('members of a standalone job', () => {
-  test('come by invitation, see it within their role, and leave; colleagues outside find nothing', async () => {
+  test('join by invitation, have the rights of their role, and can leave; other colleagues cannot see the job', async () => {
     const { member, guest } = world
     const job = await makeJob(member, { definition: recipe })
     expect(await statusOf(colleague, 'GET', `/api/enrichment-jobs/${job}`)).toBe(404)
@@ -139,7 +139,7 @@ describe('members of a standalone job', () => {
     expect(await names(guest)).toEqual([])
   })
 
-  test('never lose their last owner, however many leave at once', async () => {
+  test('always keep at least one owner, even if several leave at once', async () => {
     const { member, viewer } = world
     const job = await makeJob(member, { definition: recipe })
     for (const { email } of [viewer, colleague])
@@ -159,7 +159,7 @@ describe('members of a standalone job', () => {
     expect(owners[0]!.owner_id).toBe(owners[0]!.user_id)
   })
 
-  test('pass their job to the owner of the workspace when they leave that', async () => {
+  test('pass the job to the owner of the workspace when they leave the workspace', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const job = await makeJob(leaver, { definition: recipe })
@@ -182,7 +182,7 @@ describe('the definition of a job', () => {
     output: null,
   })
 
-  test('lets a guest name no dataset, in whatever way, and a workspace viewer write none', async () => {
+  test('cannot refer to a dataset if a guest saves it, or write a dataset if a workspace viewer saves it', async () => {
     const { member, guest, viewer } = world
     const salaries = await makeDataset(member, [{ salary: 1 }], 'Salaries')
     const job = await makeJob(member, { definition: recipe })
@@ -222,7 +222,7 @@ describe('the definition of a job', () => {
       agent(['dataset.write']),
     ])
       expect((await put(viewer, definition))[0]).toBe(403)
-    // What a viewer may read, a definition may read for them; and what a member wrote can be sent back.
+    // A definition may read what a viewer may read. What a member wrote can be sent back unchanged.
     expect((await put(viewer, reading(salaries)))[0]).toBe(200)
     expect((await put(guest, reading(salaries)))[0]).toBe(200)
     expect((await put(member, writing({ name: 'Salaries' })))[0]).toBe(200)
@@ -231,7 +231,7 @@ describe('the definition of a job', () => {
 })
 
 describe('ids of another workspace', () => {
-  test('are refused when a job is saved, with the same bytes as random ones, and change nothing', async () => {
+  test('are refused when a job is saved, with the same response as random ids, and change nothing', async () => {
     const { member, stranger } = world
     const theirs = {
       dataset: await makeDataset(stranger, numbered(1)),
@@ -252,7 +252,7 @@ describe('ids of another workspace', () => {
     expect((await member.call('GET', `/api/enrichment-jobs/${job}`)).body.dataset_id).toBeNull()
   })
 
-  test('are refused again when the job runs, although a row names them', async () => {
+  test('are refused again when the job runs, even if a row contains them', async () => {
     const { member, stranger } = world
     const foreign = await makeDataset(stranger, [{ secret: 'theirs' }])
     const mine = await makeDataset(member, numbered(1))
@@ -296,7 +296,7 @@ describe('the batch-progress socket', () => {
     const numbers = socket.frames.slice(1).map(({ seq }) => seq)
     expect(numbers).toEqual(numbers.map((_, at) => snapshot.seq + 1 + at))
 
-    // What the job executes is for its members to watch, no matter who asked for the run.
+    // The members of a job may watch its executions, regardless of who started the run.
     const { body: ledger } = await colleague.call('GET', `/api/enrichment-jobs/${job}/records?status=succeeded&limit=1`)
     const { body: watch } = await colleague.call('POST', `/auth/workflow-ticket/${ledger.items[0].execution_id}`)
     const execution = openSocket(watch.url, watch.ticket)

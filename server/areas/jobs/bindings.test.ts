@@ -5,7 +5,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type World } from '#test/harness/world'
 
-// What a job is bound to, and what happens when that goes away under it.
+// The bindings of a job, and the effects of deleting what it is bound to.
 
 const service = useSharedService()
 let world: World
@@ -15,12 +15,12 @@ beforeAll(async () => {
 
 const put = (job: string, body: object) => world.member.call('PUT', `/api/enrichment-jobs/${job}`, { body })
 const runNow = (job: string) => world.member.call('POST', `/api/enrichment-jobs/${job}/run-now`)
-/** As if the time of its schedule had come. */
+/** Simulates that the time of the job's schedule has come. */
 const becomeDue = (job: string) =>
   service().sql('update enrichment_jobs set due_at = now() where job_id = $1', [fromWire('job', job)])
 
-describe('the dataset that a job writes', () => {
-  test('was deleted: the job says so and does not run until it is given another output', async () => {
+describe('the output dataset of a job', () => {
+  test('stops the job after it was deleted, until the job gets another output', async () => {
     const { member } = world
     const [from, into] = [await makeDataset(member, numbered(2)), await makeDataset(member, [])]
     const job = await makeJob(member, { definition: recipe, dataset_id: from, output: { dataset_id: into } })
@@ -32,14 +32,14 @@ describe('the dataset that a job writes', () => {
     const before = (await getJob(member, job)).last_run.run_id
     await becomeDue(job)
     expect((await untilRan(member, job, before)).last_run.error.code).toBe('dataset_unbound')
-    // A fetched job can be sent back, but nobody binds nothing.
+    // A client can send back a job as it read it, but cannot bind a missing dataset otherwise.
     expect((await put(job, { output: { dataset_id: null } })).body.output).toMatchObject({ dataset_id: null })
     expect((await put(job, { output: null })).body.output).toBeNull()
     expect((await put(job, { output: { dataset_id: null } })).status).toBe(422)
     expect((await runJob(member, job)).last_run.status).toBe('succeeded')
   })
 
-  test('is not said to be made by the job, which others may not know of', async () => {
+  test('does not name the job that created it, because its readers may not know about the job', async () => {
     const { member, viewer } = world
     const job = await makeJob(member, {
       name: 'Secret plan',
@@ -54,7 +54,7 @@ describe('the dataset that a job writes', () => {
 })
 
 describe('a change of a job', () => {
-  test('is not refused for what it leaves as it is', async () => {
+  test('is not refused because of fields that it leaves unchanged', async () => {
     const { member } = world
     const dataset = await makeDataset(member, [{ n: 1, v: 2 }])
     const mapping = { v: { $ref: 'record.v' } }
@@ -68,7 +68,7 @@ describe('a change of a job', () => {
 })
 
 describe('a scheduled run', () => {
-  test('that finds nothing to read fails, and the owner of the job is told', async () => {
+  test('fails if there is nothing to read, and notifies the owner of the job', async () => {
     const { member } = world
     const schedule = { cron: '0 6 1 1 *', timezone: 'UTC' }
     const job = await makeJob(member, { name: 'Yearly', definition: recipe, schedule })
@@ -80,7 +80,7 @@ describe('a scheduled run', () => {
 })
 
 describe('a job whose workflow was deleted', () => {
-  test('stays paused by hand when it is given another', async () => {
+  test('stays paused manually when it gets another workflow', async () => {
     const { member } = world
     const workflow = await makeWorkflow(member)
     const schedule = { cron: '0 6 1 1 *', timezone: 'UTC' }
@@ -114,7 +114,7 @@ describe('a revoked connection', () => {
     output: { $ref: 'nodes.call.output' },
   })
 
-  test('pauses the jobs that reach it through the workflows they call, and no job that only mentions it', async () => {
+  test('pauses the jobs that use it through called workflows, but no job that only mentions it', async () => {
     const { member } = world
     const connection = await makeConnection()
     const inner = await makeWorkflow(member, { definition: querying(connection) })
@@ -134,7 +134,7 @@ describe('a revoked connection', () => {
     expect((await runJob(member, through)).last_run.status).toBe('succeeded')
   })
 
-  test('pauses a job that comes to need it afterwards when its time has come, and what was due is made up for', async () => {
+  test('pauses a job that uses it later when the job becomes due, and the job runs after a new credential is stored', async () => {
     const { member } = world
     const connection = await makeConnection()
     const workflow = await makeWorkflow(member)
@@ -156,7 +156,7 @@ describe('a revoked connection', () => {
   })
 })
 
-test('bindings are used in the name of whom the job acts for: one who may no longer use them ends the next run', async () => {
+test('bindings are used with the rights of the job’s principal: without these rights, the next run fails', async () => {
   const person = await makePerson(service())
   await join(service(), world.workspace, person, 'member')
   const become = (role: string) =>

@@ -14,9 +14,9 @@ import { checkColumns, checkMapping, checkOnlyIf, checkTargets } from './recipe.
 import { DEFAULT_CONCURRENCY, DEFAULT_ERROR_RATE, type JobPut } from './schema.ts'
 import { type JobFields, outputIsGone } from './store.ts'
 
-// A job before and after a change: what it executes, what it is bound to, and whether the three go together.
+// Applies a change to a job: what it executes, what it is bound to, and whether these fit together.
 
-/** A job that says nothing but its name. */
+/** A new job with defaults for everything except its name. */
 export const fresh: JobFields = {
   name: '',
   workflow_id: null,
@@ -45,7 +45,7 @@ export type ChangeOptions = {
   datasets: Pick<DatasetUse, 'findPointed'>
 }
 
-/** What the job executes, after the change; a workflow only where the caller may run it. */
+/** Returns what the job executes after the change. A workflow is accepted only if the caller may run it. */
 async function executes(
   { workflows }: ChangeOptions,
   ctx: Context,
@@ -101,7 +101,7 @@ async function executes(
 async function checkBinding(ctx: Context, fields: JobFields, present: JobFields): Promise<void> {
   const { workspace_id, role } = ctx.workspace
   const unknown: string[] = []
-  // Guests see no datasets and no sources; what is bound already stays.
+  // Guests can see neither datasets nor sources. Existing bindings stay.
   const check = async (what: 'datasets' | 'sources', path: string, id: string | null, before: string | null) => {
     if (id === null || id === before) return
     if (role === 'guest' || !(await executed.exists(ctx.tx, what, workspace_id, id))) unknown.push(path)
@@ -115,7 +115,7 @@ async function checkBinding(ctx: Context, fields: JobFields, present: JobFields)
     throw invalid([{ path: '/output/dataset_id', message: 'is the dataset that the job reads' }])
 }
 
-/** Rows that a run did not read must not vanish from its output. */
+/** Rows that a run did not read must not disappear from its output. */
 async function checkOutput(ctx: Context, fields: JobFields): Promise<void> {
   const writes = fields.output_bound || fields.output_name !== null
   if (!writes) return
@@ -148,7 +148,7 @@ async function checkRecipe({ datasets }: ChangeOptions, ctx: Context, fields: Jo
   if (errors.length > 0) throw invalid(errors.slice(0, 50))
 }
 
-/** The row after the change: absent fields stay, null clears. */
+/** Returns the row after the change. Absent fields stay unchanged, and null clears a field. */
 export async function changeJob(
   deps: ChangeOptions,
   ctx: Context,
@@ -177,7 +177,7 @@ export async function changeJob(
     max_tokens: given.max_tokens === undefined ? present.max_tokens : given.max_tokens,
   }
   await checkBinding(ctx, fields, present)
-  // What nobody touches may have been overtaken by its dataset since; that is the run's to tell.
+  // An unchanged recipe is not checked, although the dataset may have changed since. The run reports such errors.
   if (!isDeepStrictEqual(recipeOf(fields), recipeOf(present))) await checkRecipe(deps, ctx, fields, inputs)
   if (given.schedule === undefined) return fields
   const { cron, timezone } = given.schedule ?? { cron: null, timezone: null }
@@ -198,7 +198,7 @@ const recipeOf = (fields: JobFields) => [
   fields.definition_id,
 ]
 
-/** Null sets the defaults; fields that are left out keep their values. */
+/** Null sets the defaults. Absent fields keep their values. */
 function retryOf(given: JobPut['retry'], present: JobFields['retry']): JobFields['retry'] {
   if (given === undefined) return present
   if (given === null) return DEFAULT_RETRY
@@ -221,13 +221,13 @@ function outputOf(
   const output_mode = given.mode ?? present.output_mode
   if (given.new === undefined) {
     const { dataset_id = null } = given
-    // A fetched job sent back says so of a dataset that was deleted.
+    // A client may send back a job whose dataset was deleted, as it read it.
     if (dataset_id === null && !outputIsGone(present))
       throw invalid([{ path: '/output', message: 'needs new or dataset_id' }])
     return { output_name: null, output_dataset_id: dataset_id, output_bound: true, output_mode }
   }
   const kept = given.new === present.output_name ? present.output_dataset_id : null
-  // A fetched job sent back says both; otherwise the dataset of a new output is not for the caller to choose.
+  // A client may send back both values as it read them. Otherwise a caller cannot choose the dataset of a new output.
   if (given.dataset_id != null && given.dataset_id !== kept)
     throw invalid([{ path: '/output', message: 'has new and dataset_id; an output is one of the two' }])
   return { output_name: given.new, output_dataset_id: kept, output_bound: false, output_mode }

@@ -1,9 +1,13 @@
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 
-// Which jobs need a connection or a credential: by their source, by a node of what they execute, or by a workflow that it calls.
+// Finds the jobs that need a connection or a credential: through their source, a node of their definition, or a called
+// workflow.
 
-/** Connections, what names them or a credential, and the workflows whose active version names one or another such workflow. */
+/**
+ * The connections, the ids that nodes may refer to (`named`), and the workflows whose active version refers to one of
+ * them or to another such workflow.
+ */
 export type Reached = { connections: string[]; workflows: string[]; named: string[] }
 
 export type Missing = { connections: string[]; credentials: string[] }
@@ -13,7 +17,7 @@ export async function reachedFrom(tx: Tx, workspaceId: string, from: Partial<Mis
   const named = [...connections.map((id) => toWire('conn', id)), ...credentials.map((id) => toWire('cred', id))]
   const reached: Reached = { connections, workflows: [], named }
   for (let fresh = reached.named; fresh.length > 0; ) {
-    // Only what nodes say: a note in the layout uses nothing.
+    // Only references in nodes count. A note in the layout uses nothing.
     const found = await tx.rows<{ workflow_id: string }>(
       `select v.workflow_id from workflow_versions v where v.workspace_id = $1 and v.active and v.workflow_id <> all ($3)
          and exists (select from unnest($2::text[]) as c (wire) where strpos((v.definition -> 'nodes')::text, c.wire) > 0)`,
@@ -27,7 +31,7 @@ export async function reachedFrom(tx: Tx, workspaceId: string, from: Partial<Mis
   return reached
 }
 
-/** Of a job `j`: whether it reads through what was reached, given as $2, $3 and $4. */
+/** A condition for a job `j`: whether it uses one of the reached resources, which are $2, $3 and $4. */
 export const USES = `(j.workflow_id = any ($3::uuid[])
     or exists (select from sources s where s.workspace_id = j.workspace_id and s.source_id = j.source_id and s.connection_id = any ($2::uuid[]))
     or exists (select from job_definitions d, unnest($4::text[]) as c (wire) where d.workspace_id = j.workspace_id
@@ -39,7 +43,7 @@ export const valuesOf = ({ connections, workflows, named }: Reached): [string[],
   named,
 ]
 
-/** What jobs wait for: revoked connections, and credentials that cannot be used until somebody does something about them. */
+/** Returns what jobs may wait for: revoked connections, and credentials that a user must repair first. */
 export async function missingIn(tx: Tx, workspaceId: string): Promise<Missing> {
   const rows = await tx.rows<{ connection_id: string | null; credential_id: string | null }>(
     `select connection_id, null::uuid as credential_id from connections where workspace_id = $1 and status = 'revoked'
@@ -55,7 +59,7 @@ export async function missingIn(tx: Tx, workspaceId: string): Promise<Missing> {
 
 export type MissingReason = 'connection_revoked' | 'credential_unusable'
 
-/** What the job, as it is now, needs and cannot have. */
+/** Returns what the job in its current state needs and is missing. */
 export async function missingFor(tx: Tx, workspaceId: string, jobId: string): Promise<MissingReason | undefined> {
   const { connections, credentials } = await missingIn(tx, workspaceId)
   const needs = async (from: Partial<Missing>): Promise<boolean> => {

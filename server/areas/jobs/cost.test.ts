@@ -4,7 +4,7 @@ import { say, status } from '#test/fakes/llm/answers'
 import { makeDataset, makeJob, makeWorkflow, numbered, recipe, runJob } from '#test/harness/jobs'
 import { useServiceWithModel } from '#test/harness/model'
 
-// What a record costs: tokens, time, and executions of the plan.
+// The costs of a record: tokens, time, and executions of the plan.
 
 const { model, service, world } = await useServiceWithModel('small-1')
 
@@ -24,7 +24,7 @@ const ledger = async (job: string, wanted: string) =>
   (await world().member.call('GET', `/api/enrichment-jobs/${job}/records?status=${wanted}`)).body.items
 
 describe('a record', () => {
-  test('carries what models counted for it, over all its nodes and tries, and how long it took', async () => {
+  test('shows the model usage of all its nodes and attempts, and its duration', async () => {
     const { member } = world()
     let failed = 0
     model.otherwise(({ messages }) => {
@@ -38,7 +38,7 @@ describe('a record', () => {
     await runJob(member, job)
     const [ada, bob] = await ledger(job, 'succeeded')
     expect(ada).toMatchObject({ attempt: 1, usage: { input_tokens: 107, output_tokens: 6 } })
-    // The first try failed after the first node: what that cost is not forgotten.
+    // The first attempt failed after the first node. Its usage is included.
     expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 207, output_tokens: 9 } })
     expect(ada.duration_ms).toBeGreaterThanOrEqual(0)
     const plain = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(1)) })
@@ -46,7 +46,7 @@ describe('a record', () => {
     expect((await ledger(plain, 'succeeded'))[0].usage).toBeNull()
   })
 
-  test('carries what that cost, where the model has a price', async () => {
+  test('shows the cost if the model has a price', async () => {
     const { member } = world()
     await service().sql(
       `insert into model_prices (model, input, output) values ('openai-compatible/small-1', 1000, 10000)`,
@@ -63,7 +63,7 @@ describe('a record', () => {
     await service().sql('delete from model_prices')
   })
 
-  test('of a workflow within a workflow carries what that one cost', async () => {
+  test('with a sub-workflow includes the usage of the sub-workflow', async () => {
     const { member } = world()
     model.otherwise(say('ok', { input: 11, output: 2 }))
     const workflow_id = await makeWorkflow(member, { definition: asking })
@@ -85,7 +85,7 @@ describe('a record', () => {
     expect((await ledger(job, 'succeeded'))[0].usage).toEqual({ input_tokens: 22, output_tokens: 4 })
   })
 
-  test('carries what models counted inside maps, for every item and try, also where the map failed', async () => {
+  test('includes the model usage inside maps, for every item and attempt, even if the map failed', async () => {
     const { member } = world()
     let failed = 0
     model.otherwise(({ messages }) => {
@@ -108,11 +108,11 @@ describe('a record', () => {
     await runJob(member, job)
     const [ada, bob] = await ledger(job, 'succeeded')
     expect(ada).toMatchObject({ attempt: 1, usage: { input_tokens: 30, output_tokens: 3 } })
-    // The first try asked for 1, and for 2 in vain; the second for all three.
+    // The first attempt called the model for 1 and, without success, for 2. The second attempt called it for all three.
     expect(bob).toMatchObject({ attempt: 2, usage: { input_tokens: 4000, output_tokens: 4 } })
   })
 
-  test('is begun only below the cap of the job: what is done is delivered, and the next run does the rest', async () => {
+  test('is started only below the limit of the job: finished records are delivered, and the next run does the rest', async () => {
     const { member } = world()
     model.otherwise(say('ok', { input: 90, output: 10 }))
     const one = { nodes: [asking.nodes[0]], edges: [], output: { $ref: 'nodes.first.output.text' } }
@@ -125,7 +125,7 @@ describe('a record', () => {
     })
     const ran = await runJob(member, job)
     expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'cost_limit' } } })
-    // Seven records reach it, and none is begun that would pass it.
+    // Seven records reach the limit, and no record is started that would exceed it.
     expect(ran.last_run).toMatchObject({
       counts: { succeeded: 7, pending: 5 },
       usage: { input_tokens: 630, output_tokens: 70 },
@@ -137,7 +137,7 @@ describe('a record', () => {
     expect(then.last_run).toMatchObject({ status: 'succeeded', counts: { succeeded: 5, skipped: 7 } })
   })
 
-  test('is begun only while the plan allows: the run ends with quota_exceeded, and the next one does the rest', async () => {
+  test('is started only while the plan allows it: the run ends with quota_exceeded, and the next run does the rest', async () => {
     const { stranger } = world()
     const plan = newId()
     await service().sql(
@@ -145,7 +145,7 @@ describe('a record', () => {
        select $1, org_id, 'Small', 0, 'eur', 'month', '{"runs_per_month": 30}' from orgs`,
       [plan],
     )
-    // Asking for the usage makes a server forget what it believed of the plan.
+    // Requesting the usage clears the server's cache of the plan.
     await stranger.call('GET', '/api/payments/usage')
     const job = await makeJob(stranger, { definition: recipe, dataset_id: await makeDataset(stranger, numbered(100)) })
     const ran = await runJob(stranger, job)

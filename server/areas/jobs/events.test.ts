@@ -5,7 +5,7 @@ import { DUE_HINTS, wakeRunners } from './events.ts'
 
 const service = useService({ role: 'api' })
 
-test('the runner of jobs is woken by the commit itself, also where every hint is lost', async () => {
+test('the runner of jobs is woken by the commit itself, even if every hint is lost', async () => {
   const { db } = service()
   let heard = 0
   const off = await db.listen(DUE_HINTS, () => {
@@ -14,7 +14,7 @@ test('the runner of jobs is woken by the commit itself, also where every hint is
   const scope = { workspaceId: null, userId: null }
   await db.tenant(scope, (tx) => wakeRunners({ ...tx, hint: () => {} }))
   await until(async () => heard === 1, 'the wake-up')
-  // What is taken back wakes nobody.
+  // A transaction that is rolled back wakes no runner.
   await expect(
     db.tenant(scope, async (tx) => {
       await wakeRunners(tx)

@@ -4,17 +4,17 @@ import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 import { emitEvent } from '#platform/outbox'
 
-// What sockets are shown of a job, and what wakes those who run jobs.
+// The events of a job for sockets, and the notifications that wake the runners of jobs.
 
-/** What a socket that was away can catch up on; older entries are told as a gap. */
+/** The number of events that a reconnecting socket can catch up on. Older events are reported as a gap. */
 const KEPT_EVENTS = 1000
 export const JOB_HINTS = 'jobs'
-/** Somebody made something due. */
+/** A job or a run has become due. */
 export const DUE_HINTS = 'jobs_due'
 
 /**
- * A run of the ledger was made or freed: the drivers of runs look at once. Said in the transaction that makes it true: a hint
- * that leaves after the commit is lost with the process, and the job would wait for the next look.
+ * Wakes the runners after a run was created or released. The notification is part of the transaction: a hint that is
+ * sent after the commit is lost if the process crashes, and the job would wait for the next poll.
  */
 export const wakeRunners = (tx: Tx): Promise<unknown> => tx.rows('select pg_notify($1, $2)', [DUE_HINTS, ''])
 

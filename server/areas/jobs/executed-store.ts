@@ -2,7 +2,7 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import { toWire } from '#platform/ids'
 
-// What a job executes, and what it is bound to.
+// The definition or workflow that a job executes, and its bindings.
 
 export const insertDefinition = (
   tx: Tx,
@@ -64,7 +64,7 @@ export const exists = async (tx: Tx, what: 'datasets' | 'sources', workspaceId: 
     [workspaceId, id],
   )) !== undefined
 
-/** Whether a source gives only rows that are new since the last run. */
+/** Checks whether a source returns only rows that are new since the last run. */
 export const hasCursor = async (tx: Tx, workspaceId: string, sourceId: string): Promise<boolean> =>
   (await tx.maybe('select from sources where workspace_id = $1 and source_id = $2 and cursor_column is not null', [
     workspaceId,

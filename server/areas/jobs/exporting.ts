@@ -12,7 +12,7 @@ import { makePages, type Pages } from './ledger/pages.ts'
 import { type ExportedRow, type ExportOf, findExportOf, listExported } from './ledger-store.ts'
 import type { RecordStatus } from './schema.ts'
 
-// Records of a run as a file: each with its `result` and its `error`.
+// Exports the records of a run as a file, each with its `result` and its `error`.
 
 export type ExportOptions = { datasets: Pick<DatasetUse, 'findPointed' | 'readVersion'>; blobs: Blobs }
 
@@ -71,7 +71,10 @@ async function* readRows(
   }
 }
 
-/** A failure carries its record; others are read from the dataset while it is what the run saw. */
+/**
+ * A failed record is stored with its failure. Other records are read from the dataset while it is unchanged since the
+ * run.
+ */
 async function recordOf(
   { blobs }: ExportOptions,
   run: ExportOf,

@@ -9,7 +9,7 @@ const encode = compileEncoder(Job)!
 
 type Row = { request: number; last_seq: number } & (Frame | { seq: null })
 
-/** Batch progress: the job as it is, then job.started, .progress, .finished and .paused. */
+/** The progress of a batch: the current job, then job.started, .progress, .finished and .paused. */
 export function jobFeed(db: Database): Feed {
   return {
     path: '/ws/jobs/:job_id',
@@ -31,7 +31,8 @@ export function jobFeed(db: Database): Feed {
 
     snapshot: ({ workspace_id, resource }) =>
       db.tenant({ workspaceId: workspace_id, userId: null }, async (tx) => {
-        // The number first, and the row held: what the state shows beyond it is told again, never left out.
+        // Reads the sequence number first and locks the row: later changes may be reported twice, but are never
+        // omitted.
         const head = await tx.maybe<{ event_seq: number }>(
           'select event_seq from enrichment_jobs where workspace_id = $1 and job_id = $2 for share',
           [workspace_id, resource],

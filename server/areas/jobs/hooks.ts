@@ -14,7 +14,7 @@ import * as state from './state-store.ts'
 import { lockJob } from './store.ts'
 import { tellOwners } from './telling.ts'
 
-// What other areas' changes do to jobs, inside the transactions that make them.
+// Reactions of jobs to changes in other areas, in the transactions of these changes.
 
 const WHY: Record<MissingReason, string> = {
   connection_revoked: 'The connection it reads through was revoked. Store a new credential there to resume the job.',
@@ -31,7 +31,10 @@ async function tellPaused(tx: Tx, workspaceId: string, jobs: Told[], reason: str
   }
 }
 
-/** Tells the owners itself, and neither names nor counts the jobs for the caller: who may know of which differs from job to job. */
+/**
+ * Pauses the jobs and notifies their owners. Returns neither names nor a count, because the caller may not know about
+ * all of the jobs.
+ */
 async function pauseJobs(tx: Tx, workspaceId: string, from: Partial<Missing>, reason: MissingReason): Promise<void> {
   const paused = await tx.rows<Told>(
     `update enrichment_jobs j set status = 'paused', paused_reason = $5, updated_at = now()
@@ -41,7 +44,7 @@ async function pauseJobs(tx: Tx, workspaceId: string, from: Partial<Missing>, re
   await tellPaused(tx, workspaceId, paused, reason, WHY[reason])
 }
 
-/** Those that need nothing else that is still missing. */
+/** Resumes the jobs that are not missing anything else. */
 async function resumeJobs(tx: Tx, workspaceId: string): Promise<void> {
   const still = await reachedFrom(tx, workspaceId, await missingIn(tx, workspaceId))
   const waiting = await tx.rows<{ job_id: string }>(
@@ -70,7 +73,10 @@ export const credentialJobHooks: CredentialJobHooks = {
   resumeJobsNaming: resumeJobs,
 }
 
-/** A job that became due although what it needs is gone; what was asked for stays due until it is back. */
+/**
+ * Pauses a job that became due although something it needs is missing. The run stays due until the missing part is
+ * back.
+ */
 export async function pauseForMissing(
   tx: Tx,
   workspaceId: string,
@@ -81,7 +87,7 @@ export async function pauseForMissing(
   await tellPaused(tx, workspaceId, [{ job_id: jobId }], reason, WHY[reason])
 }
 
-/** Anyone who paused a job by hand finds it paused by hand when it is given something else to execute. */
+/** A job that was paused manually is still paused manually after it gets something else to execute. */
 export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowId: string): Promise<void> {
   const paused = await tx.rows<Told>(
     `update enrichment_jobs set status = 'paused', updated_at = now(),
@@ -89,7 +95,7 @@ export async function pauseJobsOfWorkflow(tx: Tx, workspaceId: string, workflowI
      where workspace_id = $1 and workflow_id = $2 returning job_id`,
     [workspaceId, workflowId],
   )
-  // What it was doing belonged to that workflow: the run ends, whatever the job is given next.
+  // The current run belonged to that workflow, so it ends.
   for (const { job_id } of paused) await state.cancelRun(tx, workspaceId, job_id)
   if (paused.length > 0) await wakeRunners(tx)
   const body = 'Its workflow was deleted. Give the job another workflow or a definition of its own.'
@@ -102,14 +108,14 @@ export const loadJobDefinition =
     (await db.tenant({ workspaceId, userId: null }, (tx) => findDefinition(tx, workspaceId, definitionId)))
       ?.definition as Definition | undefined
 
-/** An invitation to a job was accepted. Anyone who is in it already keeps their role. */
+/** Adds a person who accepted an invitation to a job. An existing member keeps the current role. */
 export const joinJob: NonNullable<OnAccepted['job']> = async (tx, { workspaceId, resourceId, userId, role }) => {
   if (!(await lockJob(tx, workspaceId, resourceId))) throw problem('not_found')
   if (await members.findMember(tx, workspaceId, resourceId, userId)) return
   await members.putMember(tx, workspaceId, resourceId, userId, role as Role)
 }
 
-/** Jobs that only the person who leaves owned pass to an owner of the workspace. */
+/** Transfers jobs to an owner of the workspace if the leaving person was their only owner. */
 export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   const jobs = await tx.rows<{ job_id: string; alone: boolean }>(
     `select m.job_id, not exists (select from job_members o where o.workspace_id = m.workspace_id and o.job_id = m.job_id
@@ -118,7 +124,7 @@ export const passOnJobs: OnMemberRemoved = async (tx, { workspaceId, userId, byU
     [workspaceId, userId],
   )
   if (jobs.length > 0) await passJobs(tx, { workspaceId, userId, byUserId }, jobs)
-  // What the person wrote acts for the owner of its job from now on.
+  // Definitions that the person wrote act for the owner of their job from this moment.
   await tx.count(
     `update job_definitions d set created_by = j.owner_id from enrichment_jobs j
      where d.workspace_id = $1 and d.created_by = $2 and j.workspace_id = d.workspace_id and j.job_id = d.job_id`,

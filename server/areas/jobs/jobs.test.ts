@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 describe('an enrichment job', () => {
-  test('runs its definition over every record and writes each with its result', async () => {
+  test('runs its definition for every record and writes each record with its result', async () => {
     const { member } = world
     const dataset = await makeDataset(member, numbered(25))
     const job = await makeJob(member, {
@@ -51,7 +51,7 @@ describe('an enrichment job', () => {
     expect(output.body.records).toEqual(numbered(25).map(({ n }) => ({ n, result: { seen: { double: n * 2 } } })))
   })
 
-  test('does on the next run only what is new or changed, unless it is asked for everything', async () => {
+  test('processes only new and changed records in the next run, unless a full run is requested', async () => {
     const { member } = world
     const records = numbered(1000)
     const dataset = await makeDataset(member, records)
@@ -78,7 +78,7 @@ describe('an enrichment job', () => {
     expect(rows).toBe(1010)
   })
 
-  test('does everything again when it is asked to, and when its recipe has changed', async () => {
+  test('processes all records again on request, and after its recipe has changed', async () => {
     const { member } = world
     const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, numbered(5)) })
     await runJob(member, job)
@@ -88,14 +88,15 @@ describe('an enrichment job', () => {
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 5, skipped: 0 })
   })
 
-  test('does each of several equal records in one run, and skips them in the next', async () => {
+  test('processes each of several equal records in one run, and skips them in the next', async () => {
     const { member, workspace } = world
     const equal = [{ n: 1 }, { n: 1 }, { n: 1 }]
     const job = await makeJob(member, { definition: recipe, dataset_id: await makeDataset(member, equal) })
     const { last_run: first } = await runJob(member, job)
     expect(first.counts).toMatchObject({ succeeded: 3, skipped: 0 })
 
-    // A large run is still planned while its first records are done: an equal one that was done in the same run does not count.
+    // A large run is still being planned while its first records are processed. An equal record of the same run does
+    // not count as done.
     const sha256 = hash('sha256', JSON.stringify(equal[0]), 'hex')
     const [run] = await service().sql<Run>('select * from ledger_runs where run_id = $1', [
       fromWire('run', first.run_id),

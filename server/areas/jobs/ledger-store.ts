@@ -6,11 +6,11 @@ import { pageRows } from '#platform/http/page'
 import { type JobRun, jobRunList, type LedgerItem, type RecordStatus } from './schema.ts'
 import { countsOf, runColumns, runWithDates } from './store.ts'
 
-// The ledger, as people see it.
+// The ledger as shown to people.
 
 export type LedgerHead = { run_id: string; total: number; counts: JobRun['counts']; dataset_sha256: string | null }
 
-/** Of the newest run, or of the one that is named. */
+/** Returns the ledger of the newest run, or of the given one. */
 export const findLedger = (
   tx: Tx,
   workspaceId: string,
@@ -46,7 +46,9 @@ export const findRun = async (
   return row && runWithDates(row.run)
 }
 
-/** A record below the watermark that was not tried before has been begun, although its row says so only when it ends. */
+/**
+ * A record below the watermark without an earlier attempt has started, although its row shows this only when it ends.
+ */
 const BEGUN = `(r.status = 'running' or (r.status = 'pending' and r.due_at is null and r.attempt = 0 and r.position < u.claimed and u.finished_at is null))`
 const conditions: Record<RecordStatus, string> = {
   pending: `r.status = 'pending' and not ${BEGUN}`,
@@ -57,7 +59,7 @@ const conditions: Record<RecordStatus, string> = {
   filtered: `r.status = 'filtered'`,
 }
 
-/** The result of an earlier run, or of this one, by the input it came of. */
+/** The result of an earlier run or of this run, found by its input. */
 const RESULT = `left join ledger_results x on x.workspace_id = r.workspace_id and x.subject_id = coalesce(u.job_id, u.suite_id)
   and x.recipe_sha256 = u.recipe_sha256 and x.record_sha256 = coalesce(r.input_sha256, r.record_sha256)`
 
@@ -89,7 +91,7 @@ export type ExportedRow = {
   result_blob: BlobRef | null
 }
 
-/** Some records of a run with what came of them, in order. */
+/** Lists records of a run with their outcomes, in order. */
 export const listExported = (
   tx: Tx,
   workspaceId: string,

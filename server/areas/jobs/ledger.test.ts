@@ -15,7 +15,7 @@ const ledgerOf = `select position, execution_id, attempt, finished_at from ledge
 
 type Child = { child: ChildProcess; base: Promise<string> }
 
-/** `base` once it listens; it may die before that. */
+/** `base` resolves when the service listens. The process may die before that. */
 const startChild = (urls: unknown, directory: string): Child => {
   const program = join(import.meta.dirname, '..', '..', '..', 'test', 'harness', 'service-child.ts')
   const child = fork(program, [JSON.stringify(urls), directory])
@@ -80,7 +80,7 @@ describe('the ledger', () => {
     await directory.remove()
   })
 
-  test('two services on one database take a due job up once and begin each record once', async () => {
+  test('two services on one database start a due job once and start each record once', async () => {
     const first = await startService()
     const second = await startService({ database: first.database })
     const { member } = await makeWorld(first)
@@ -106,7 +106,10 @@ describe('the ledger', () => {
       await before.stop()
 
       const onlooker = await database.superuser()
-      /** What others find out after seconds (the engine's own tests wait for that), and a lease that nobody renews. */
+      /**
+       * Does at once what other processes would detect after seconds (the engine's own tests wait for that), and ends
+       * the lease.
+       */
       const declareDead = async (): Promise<void> => {
         await onlooker.query('select engine.bury(worker_id) from workers where not dead')
         await onlooker.query('update ledger_runs set lease_until = now() where finished_at is null')

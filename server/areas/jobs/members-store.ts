@@ -43,7 +43,7 @@ export const countOwners = async (tx: Tx, workspaceId: string, jobId: string): P
     )
   ).owners
 
-/** `owner_id` is an owner; where that person is none any more, the one who has been so for longest. */
+/** Makes the longest-standing owner the `owner_id`, if the current one is no longer an owner. */
 export const settleOwner = (tx: Tx, workspaceId: string, jobId: string): Promise<number> =>
   tx.count(
     `update enrichment_jobs j set owner_id = o.user_id

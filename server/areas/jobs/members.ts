@@ -14,10 +14,10 @@ import { isPinned, type JobRow, lockJob } from './store.ts'
 type ById = { job_id: string }
 type OneMember = ById & { user_id: string }
 
-/** Owners of the workspace read the log, and may not know of a pinned job. */
+/** Owners of the workspace read the audit log and may not know about a pinned job, so its id is omitted. */
 const audited = (job: JobRow): { job_id?: string } => (isPinned(job) ? {} : { job_id: toWire('job', job.job_id) })
 
-/** `owner_id` of the job names an owner after the change too. */
+/** Ensures that `owner_id` of the job is still an owner after the change. */
 async function settle(ctx: Context, jobId: string, userId: string): Promise<void> {
   await store.settleOwner(ctx.tx, ctx.workspace.workspace_id, jobId)
   ctx.tx.hint('access', userId)
@@ -64,7 +64,7 @@ export function makeJobMembers({ invitations }: { invitations: Invitations }) {
       if (there) throw problem('already_exists', `${email} is a member of the job already; change the role there.`)
       const isHidden = isPinned(job)
       const resource = { kind: 'job' as const, id: job_id, isHidden }
-      // Anyone who may not see a pinned job must not learn of it by being made a member of it.
+      // A person who may not see a pinned job must not learn about it by becoming a member.
       const seenBy = async (userId: string) =>
         (await roleInJob(ctx.tx, ctx.workspace.workspace_id, userId, job_id)) !== undefined
       return invitations.invite(ctx, { email, role, to: isHidden ? 'a job' : job.name, resource, seenBy })

@@ -9,7 +9,7 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
-/** Gives back what the record says, one level deeper. */
+/** Returns the value of the record's `give`, one level deeper. */
 const echo = {
   nodes: [{ id: 'one', type: 'set', args: { values: { x: { $ref: 'input.give' } } } }],
   edges: [],
@@ -18,7 +18,7 @@ const echo = {
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) })
 
 describe('the output of a job', () => {
-  test('holds every record although the result of one cannot be stored: that one fails with its reason', async () => {
+  test('contains every record, even if one result cannot be stored: that record fails with its reason', async () => {
     const { member } = world
     const wide = Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`k${n}`, n]))
     const records = [{ give: 1 }, { give: nested(62) }, { give: 3, ...wide }, { give: 4 }]

@@ -7,7 +7,7 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// What people do with a job in the moment in which its run is let go: the other transaction holds the moment.
+// Requests to a job at the moment when its run is released. Another transaction holds this moment open.
 
 const silent = await startSilentPostgres('after sign-in')
 afterAll(silent.stop)
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
 
-describe('a job that is resumed or cancelled in the moment', () => {
+describe('a job that is resumed or cancelled at the moment', () => {
   async function pausedWhileReading(): Promise<{ job: string; id: string }> {
     const { member } = world
     const job = await makeJob(member, { definition: recipe, source_id: source })
@@ -44,7 +44,7 @@ describe('a job that is resumed or cancelled in the moment', () => {
       return isHeld || (await service().sql(sql, [id])).length > 0
     }, 'the run to be let go')
 
-  test('in which its run is laid aside goes on reading', async () => {
+  test('when its run is parked continues reading after a resume', async () => {
     const { job, id } = await pausedWhileReading()
     await inOtherTransaction(service(), async (resuming) => {
       await resuming.sql(`update enrichment_jobs set status = 'running', paused_reason = null where job_id = $1`, [id])
@@ -61,7 +61,7 @@ describe('a job that is resumed or cancelled in the moment', () => {
     expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
   })
 
-  test('in which its run is laid aside ends that run', async () => {
+  test('when its run is parked ends that run after a cancellation', async () => {
     const { job, id } = await pausedWhileReading()
     await inOtherTransaction(service(), async (cancelling) => {
       await cancelling.sql('select from enrichment_jobs where job_id = $1 for update', [id])
@@ -76,7 +76,7 @@ describe('a job that is resumed or cancelled in the moment', () => {
     expect((await untilRan(world.member, job)).last_run.status).toBe('cancelled')
   })
 
-  test('in which its run ends is at rest afterwards', async () => {
+  test('when its run ends is idle afterwards', async () => {
     const { job, id } = await pausedWhileReading()
     await inOtherTransaction(service(), async (resuming) => {
       await resuming.sql(`update enrichment_jobs set status = 'running', paused_reason = null where job_id = $1`, [id])

@@ -9,7 +9,8 @@ import { validateJson } from '#model/json-schema'
 import { parseReference } from '#model/reference'
 import type { FieldError } from '#platform/errors'
 
-// What is done to each record: the definition, how its input is made of the record, and for which records.
+// How each record is processed: the definition, the mapping of the record to its input, and the condition for the
+// record.
 
 const ROOTS: ReadonlySet<string> = new Set(['record'])
 
@@ -18,22 +19,22 @@ export type Recipe = { mapping: JsonObject | null; only_if: string | null }
 const sha256Of = (value: Json): Buffer => createHash('sha256').update(canonicalText(value)).digest()
 
 /**
- * What is done with an input: another definition means that every record is new. Mapping and condition are not part of it: what
- * they change is the input, and whether there is one.
+ * Returns the hash of what is done with an input. With another definition, every record is new. The mapping and the
+ * condition are not included, because they only change the input and whether there is one.
  */
 export const recipeHash = (definitionSha256: string): Buffer => sha256Of([2, definitionSha256])
 
-/** As results were stored when they were found by the hash of the whole record. */
+/** The hash from when results were found by the hash of the whole record. */
 export const legacyRecipeHash = (definitionSha256: string, { mapping, only_if }: Recipe): Buffer =>
   sha256Of([definitionSha256, mapping, only_if])
 
-/** Everything that decides which rows of a source are done, and how. */
+/** Returns the hash of everything that determines which rows of a source are processed, and how. */
 export const doneHash = (
   definitionSha256: string,
   job: { mapping: Json; only_if: string | null; key_column: string | null; source_id: string | null },
 ): string => sha256Of([definitionSha256, job.mapping, job.only_if, job.key_column, job.source_id]).toString('hex')
 
-/** Expressions that do not compile, or that name anything but `record`. */
+/** Reports expressions that do not compile, or that refer to anything except `record`. */
 export function checkMapping(mapping: JsonObject, path = '/mapping'): FieldError[] {
   const issues: Issue[] = []
   checkValue(
@@ -50,7 +51,7 @@ export function checkOnlyIf(condition: string): FieldError[] {
   return message === null ? [] : [{ path: '/only_if', message }]
 }
 
-/** Fields that the workflow does not take, where it says that it takes no others. */
+/** Reports fields that the workflow does not accept, if it accepts no additional properties. */
 export function checkTargets(mapping: JsonObject, inputs: Json, path = '/mapping'): FieldError[] {
   if (!isObject(inputs) || own(inputs, 'additionalProperties') !== false) return []
   const known = own(inputs, 'properties')
@@ -59,7 +60,7 @@ export function checkTargets(mapping: JsonObject, inputs: Json, path = '/mapping
     .map((field) => ({ path: `${path}/${field}`, message: 'is not an input of the workflow' }))
 }
 
-/** References to columns that the bound dataset does not have. */
+/** Reports references to columns that the bound dataset does not have. */
 export function checkColumns(mapping: JsonObject, columns: ReadonlySet<string>, path = '/mapping'): FieldError[] {
   return Object.entries(mapping).flatMap(([field, value]) => {
     if (!isReference(value)) return []
@@ -85,7 +86,7 @@ export function mapRecord(mapping: JsonObject | null, record: JsonObject): Prepa
   }
 }
 
-/** The input of the execution for a record; a record for which there is none is never tried again. */
+/** Returns the input of the execution for a record. A record without a valid input is never tried again. */
 export function prepareInput(mapping: JsonObject | null, inputs: Json, record: JsonObject): Prepared {
   const mapped = mapRecord(mapping, record)
   if (!mapped.ok) return mapped

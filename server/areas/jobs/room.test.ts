@@ -6,7 +6,7 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson } from '#test/harness/world'
 
-// A site that answers nobody until it is closed: executions that ask it are under way for as long as a test likes.
+// A site that does not respond until it is closed, so that executions that call it run as long as a test needs.
 const held = new Set<ServerResponse>()
 const site = createServer((_request, response) => void held.add(response))
 await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
@@ -46,7 +46,7 @@ const cancel = async (person: TestPerson, jobs: string[]): Promise<void> => {
   for (const job of jobs) await person.call('POST', `/api/enrichment-jobs/${job}/cancel`)
 }
 
-test('jobs whose executions wait for people leave their room to the others', async () => {
+test('jobs whose executions wait for people leave room for other jobs', async () => {
   const { member } = await makeWorld(service())
   const dataset = await makeDataset(member, numbered(1))
   const waiting = await begin(member, 8, asking, dataset)
@@ -59,7 +59,7 @@ test('jobs whose executions wait for people leave their room to the others', asy
   await cancel(member, waiting)
 })
 
-test('more due jobs than one workspace has room for keep nobody else waiting', async () => {
+test('more due jobs than one workspace has room for do not delay other workspaces', async () => {
   const { member, stranger } = await makeWorld(service())
   const dataset = await makeDataset(member, numbered(1))
   const busy = await begin(member, 8, calling, dataset)

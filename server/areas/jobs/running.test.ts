@@ -17,7 +17,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-/** A vendor that answers with the status in the path. */
+/** A vendor that responds with the status in the path. */
 const vendor = createServer(({ url }, response) => response.writeHead(Number(url!.slice(1))).end('{}'))
 await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
 const vendorAt = `127.0.0.1:${(vendor.address() as AddressInfo).port}`
@@ -32,7 +32,7 @@ afterAll(() => vendor.close())
 
 const slow = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 0.3 } }], edges: [], output: null }
 const endless = { nodes: [{ id: 'wait', type: 'wait', args: { for_s: 3600 } }], edges: [], output: null }
-/** Fails for records that say `bad`. */
+/** Fails for records with `bad`. */
 const picky = {
   nodes: [
     { id: 'look', type: 'branch', args: { cases: [{ port: 'bad', when: { $cel: 'input.bad == true' } }] } },
@@ -45,7 +45,7 @@ const picky = {
   ],
   output: { $ref: 'nodes.fine.output' },
 }
-/** Asks the vendor, who answers as the record says. */
+/** Calls the vendor, which responds with the status in the record. */
 const asking = {
   nodes: [
     { id: 'ask', type: 'http.request', args: { url: { $cel: `"http://${vendorAt}/" + string(int(input.says))` } } },
@@ -63,7 +63,7 @@ const counts = async (job: string) =>
   (await world.member.call('GET', `/api/enrichment-jobs/${job}/records`)).body.counts
 
 describe('a run', () => {
-  test('tries a record again that failed in passing, keeps it with its reason, and goes on with the rest', async () => {
+  test('retries a record that failed temporarily, keeps its failure with the reason, and continues with the rest', async () => {
     const { member } = world
     const records = numbered(40).map(({ n }) => ({ n, says: n === 3 ? 503 : n === 17 ? 422 : 200 }))
     const job = await makeJob(member, {
@@ -88,7 +88,7 @@ describe('a run', () => {
     expect(output.body.records[4]).toEqual({ n: 4, says: 200, result: { ok: true } })
   })
 
-  test('does not try a permanent failure again, not in the next run either, until the record, the recipe or a mind changes', async () => {
+  test('does not retry a permanent failure, even in the next run, until the record or recipe changes or a retry is requested', async () => {
     const { member } = world
     const records = numbered(10).map(({ n }) => ({ n, bad: n === 3 }))
     const dataset = await makeDataset(member, records)
@@ -123,9 +123,9 @@ describe('a run', () => {
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 10, failed: 0 })
   })
 
-  test('tries nothing again that its node calls permanent, whatever the code', async () => {
+  test('does not retry a failure that its node reports as permanent, with any code', async () => {
     const { member } = world
-    // A job with a definition of its own has no workflow, and so no state.
+    // A job with its own definition has no workflow, and therefore no state.
     const definition = { nodes: [{ id: 'recall', type: 'state.get', args: { key: 'k' } }], edges: [], output: null }
     const job = await makeJob(member, { definition, dataset_id: await makeDataset(member, numbered(2)) })
     expect((await runJob(member, job)).last_run).toMatchObject({ counts: { failed: 2 } })
@@ -140,7 +140,7 @@ describe('a run', () => {
   })
 
   test.each(['a workflow that it calls', 'an item of a map', 'a turn of a loop'])(
-    'tries nothing again that a node inside %s calls permanent, and what may pass it does',
+    'does not retry a failure that a node inside %s reports as permanent, but retries a temporary one',
     async (where) => {
       const { member } = world
       const inner = {
@@ -178,7 +178,7 @@ describe('a run', () => {
         { attempt: 1, error: { code: 'spoiled' }, record: records[0] },
         { attempt: 2, error: { code: 'http_status' }, record: records[1] },
       ])
-      // Runs of the workflow that it calls are left out of lists like those for the records.
+      // Lists omit executions of the called workflow, like those of the records.
       const listed = async (query: string) =>
         (await member.call('GET', `/api/executions?workflow_id=${called}&${query}`)).body.items
       expect(await listed('')).toEqual([])
@@ -191,7 +191,7 @@ describe('a run', () => {
     60_000,
   )
 
-  test('filters what only_if does not want, and fails what cannot be mapped without trying it', async () => {
+  test('filters records that do not fulfil only_if, and fails records that cannot be mapped without trying them', async () => {
     const { member } = world
     const definition = {
       ...recipe,
@@ -212,14 +212,14 @@ describe('a run', () => {
     ])
     const filtered = await member.call('GET', `/api/enrichment-jobs/${job}/records?status=filtered`)
     expect(filtered.body.items).toMatchObject([{ position: 0, status: 'filtered' }])
-    // They failed before: the next run neither counts them as new failures nor tries them.
+    // They failed before, so the next run neither counts them as new failures nor tries them.
     expect((await runJob(member, job)).last_run).toMatchObject({
       counts: { skipped: 1, filtered: 1, failed: 2 },
       failed_before: 2,
     })
   })
 
-  test('ends with dataset_changed and both fingerprints when its dataset is replaced under it', async () => {
+  test('ends with dataset_changed and both fingerprints if its dataset is replaced', async () => {
     const { member } = world
     const dataset = await makeDataset(member, numbered(60))
     const was = (await member.call('GET', `/api/datasets/${dataset}`)).body.sha256
@@ -235,7 +235,7 @@ describe('a run', () => {
     expect(ran.last_run.counts.succeeded).toBeLessThan(60)
   })
 
-  test('refuses without a dataset, and again once its dataset was deleted, until it is bound to another', async () => {
+  test('is refused without a dataset, and after its dataset was deleted, until the job is bound to another', async () => {
     const { member } = world
     const job = await makeJob(member, { definition: recipe })
     expect((await runNow(job)).body.code).toBe('dataset_unbound')
@@ -252,7 +252,7 @@ describe('a run', () => {
     expect((await runNow(job)).status).toBe(202)
   })
 
-  test('can be paused, resumed and cancelled; asked for while running, one further run follows', async () => {
+  test('can be paused, resumed and cancelled, and requests while it runs cause one further run', async () => {
     const { member } = world
     const job = await makeJob(member, {
       definition: slow,
@@ -299,7 +299,7 @@ describe('a run', () => {
     })
     const ran = await runJob(member, job)
     expect(ran).toMatchObject({ status: 'failed', last_run: { status: 'failed', error: { code: 'error_rate' } } })
-    // What succeeded is delivered, and the rest is there without a result.
+    // Succeeded records are delivered, and the others are in the output without a result.
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
     expect(output.body.record_count).toBe(400)
     const results = output.body.records.filter(({ result }: { result: unknown }) => result !== null)
@@ -307,7 +307,7 @@ describe('a run', () => {
     expect(ran.last_run.counts.succeeded).toBeGreaterThan(0)
   })
 
-  test('goes on although many records failed in earlier runs: only first tries count', async () => {
+  test('continues although many records failed in earlier runs, because only first attempts count', async () => {
     const { member } = world
     const records = numbered(240).map(({ n }) => ({ n, size: n < 110 ? 'none' : 1 }))
     const definition = { ...recipe, inputs: { type: 'object', properties: { size: { type: 'number' } } } }
@@ -329,7 +329,7 @@ describe('a run', () => {
     expect(retried.last_run).toMatchObject({ status: 'succeeded', counts: { failed: 110 }, failed_before: 0 })
   })
 
-  test('begins by itself when its schedule says so', async () => {
+  test('starts automatically by its schedule', async () => {
     const { member } = world
     const job = await makeJob(member, {
       definition: recipe,
@@ -341,7 +341,7 @@ describe('a run', () => {
     await service().sql(`update enrichment_jobs set due_at = now() + interval '300 milliseconds' where job_id = $1`, [
       fromWire('job', job),
     ])
-    // Anyone who changes a schedule says so; then the service sleeps until exactly that time.
+    // A changed schedule causes a notification. Then the service sleeps exactly until that time.
     await service().sql(`select pg_notify('jobs_due', '')`)
     const ran = await untilRan(member, job)
     expect(ran.last_run.counts.succeeded).toBe(3)
@@ -352,7 +352,7 @@ describe('a run', () => {
     }
   })
 
-  test('over a source pauses when its connection is revoked, tells the owner, and resumes with a new credential', async () => {
+  test('over a source pauses when its connection is revoked, notifies the owner, and resumes with a new credential', async () => {
     const { member, owner } = world
     const connection = await member.call('POST', '/api/connections', {
       body: { name: 'Warehouse', kind: 'duckdb', config: {} },
@@ -381,10 +381,10 @@ describe('a run', () => {
     expect(await getJob(member, job)).toMatchObject({ status: 'paused', paused_reason: 'connection_revoked' })
     const told = await member.call('GET', '/api/notifications')
     expect(told.body.items.map(({ kind }: { kind: string }) => kind)).toContain('job.paused')
-    // The owner of the workspace does not see the job, and hears nothing of it.
+    // The owner of the workspace cannot see the job, and gets no notification about it.
     const others = await owner.call('GET', '/api/notifications')
     expect(JSON.stringify(others.body)).not.toContain(job)
-    // Nor do those who read the audit log, not even that there was one.
+    // The audit log does not reveal the job either, not even that there was one.
     const { body: log } = await owner.call('GET', '/api/audit-log')
     const entry = log.items.find(({ action }: { action: string }) => action === 'connection.revoked')
     expect(entry).toMatchObject({ subject: id, data: {} })
@@ -397,7 +397,7 @@ describe('a run', () => {
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ skipped: 7 })
   })
 
-  test('a mapping to a field that is not there, and expressions that mean nothing, are refused when saved', async () => {
+  test('is refused when the job is saved with a mapping to an unknown field or an invalid expression', async () => {
     const { member } = world
     const dataset_id = await makeDataset(member, numbered(2))
     const closed = { ...recipe, inputs: { type: 'object', properties: { n: {} }, additionalProperties: false } }

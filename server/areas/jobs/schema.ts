@@ -117,7 +117,7 @@ export type Job = z.input<typeof Job>
 export const DEFAULT_CONCURRENCY = 64
 export const DEFAULT_ERROR_RATE = 0.5
 
-/** CEL as plain text, or marked as it is in a definition. */
+/** A CEL expression as plain text, or marked as in a definition. */
 const condition = z
   .union([z.string().min(1).max(4096), z.strictObject({ $cel: z.string().min(1).max(4096) })])
   .transform((given) => (typeof given === 'string' ? given : given.$cel))

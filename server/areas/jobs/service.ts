@@ -35,7 +35,7 @@ export type JobsOptions = {
   invitations: Pick<Invitations, 'revokeTo'>
 }
 
-/** Before the first run. */
+/** The ledger before the first run. */
 const noRun = {
   run_id: null,
   total: 0,
@@ -55,7 +55,7 @@ async function locked(ctx: Context, jobId: string): Promise<store.JobRow> {
   return job
 }
 
-/** Why the job cannot run; what a person must do about it is in the words. */
+/** Throws the reason why the job cannot run, with instructions for the user. */
 async function requireRunnable(ctx: Context, job: store.JobRow): Promise<void> {
   const { workspace_id } = ctx.workspace
   if (job.workflow_gone)
@@ -76,7 +76,7 @@ async function requireRunnable(ctx: Context, job: store.JobRow): Promise<void> {
   }
 }
 
-/** Who else gets in is said by those who own the job itself, as with its members. */
+/** Only owners of the job itself may share it, as with its members. */
 async function shareWith(ctx: Context, jobId: string, teams: TeamShare[]): Promise<void> {
   const { workspace_id } = ctx.workspace
   const own = await store.findOwnRole(ctx.tx, workspace_id, jobId, ctx.person.user_id)
@@ -132,7 +132,7 @@ export async function updateJob(
     if (stays && forWorkflow) await state.pauseJob(ctx.tx, workspace_id, job_id, stays)
     if (!stays) await state.freeRuns(ctx.tx, workspace_id, [job_id])
   }
-  // Another workflow means other people who see it.
+  // Another workflow changes who may see the job.
   if (after.workflow_id !== present.workflow_id) ctx.tx.hint('access', '')
   await wakeRunners(ctx.tx)
   return getJob(ctx, { job_id })
@@ -152,7 +152,7 @@ export async function deleteJob(
     await engine.cancel(ctx.tx, { workspaceId: workspace_id, executionId }, toWire('usr', ctx.person.user_id))
   await invitations.revokeTo(ctx.tx, workspace_id, job_id)
   await store.deleteJob(ctx.tx, workspace_id, job_id)
-  // Which one it was is not for everybody who reads the log, where it was pinned.
+  // Readers of the audit log may not know about a pinned job, so its id is omitted.
   const subject = store.isPinned(job) ? {} : { subject: toWire('job', job_id) }
   await recordAudit(ctx, ctx.tx, { action: 'job.deleted', ...subject })
   ctx.tx.hint('access', '')
@@ -208,7 +208,7 @@ export async function resumeJob(ctx: Context, { job_id }: ById): Promise<Job> {
   return getJob(ctx, { job_id })
 }
 
-/** Ends the run that is under way, and forgets one that was asked for. */
+/** Ends the current run, and discards a requested one. */
 export async function cancelJob(ctx: Context, { job_id }: ById): Promise<Job> {
   const { workspace_id } = ctx.workspace
   const job = await locked(ctx, job_id)

@@ -29,15 +29,15 @@ async function makeConnection(): Promise<{ connection: string; source: string }>
 const untilReading = () => until(async () => silent.open() === 1, 'the run to read')
 const untilLetGo = () => until(async () => silent.open() === 0, 'the connection to be let go')
 
-// Whatever a test left reading: the next one counts connections.
+// Cancels all reads, because the next test counts connections.
 afterEach(async () => {
   const { body } = await world.member.call('GET', '/api/enrichment-jobs?limit=200')
   for (const { job_id } of body.items) await world.member.call('POST', `/api/enrichment-jobs/${job_id}/cancel`)
   await untilLetGo()
 })
 
-describe('a run that reads from a warehouse which fell silent', () => {
-  test('is cancelled when somebody asks for it', async () => {
+describe('a run that reads from an unresponsive warehouse', () => {
+  test('can be cancelled', async () => {
     const { member } = world
     const { source } = await makeConnection()
     const job = await makeJob(member, { definition: recipe, source_id: source })
@@ -49,7 +49,7 @@ describe('a run that reads from a warehouse which fell silent', () => {
     await untilLetGo()
   })
 
-  test('lets go of it while the job is paused, and reads again afterwards', async () => {
+  test('closes the connection while the job is paused, and reads again afterwards', async () => {
     const { member } = world
     const { source } = await makeConnection()
     const job = await makeJob(member, { definition: recipe, source_id: source })
@@ -64,7 +64,7 @@ describe('a run that reads from a warehouse which fell silent', () => {
     expect((await untilRan(member, job)).last_run.status).toBe('cancelled')
   })
 
-  test('waits for the next credential when the one it reads with is revoked', async () => {
+  test('waits for a new credential when its credential is revoked', async () => {
     const { member } = world
     const { connection, source } = await makeConnection()
     const job = await makeJob(member, { definition: recipe, source_id: source })

@@ -8,7 +8,7 @@ import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { legacyRecipeHash } from './recipe.ts'
 
-// What a run does not do again.
+// What a run does not repeat.
 
 const service = useSharedService()
 let world: World
@@ -21,7 +21,7 @@ const replace = (dataset: string, records: unknown[]) =>
 const mapping = { size: { $ref: 'record.size' } }
 
 describe('the next run of a job', () => {
-  test('leaves records alone whose input is the same: other columns may change, and rows may move', async () => {
+  test('skips records with an unchanged input, even if other columns change or rows move', async () => {
     const { member } = world
     const dataset = await makeDataset(member, [
       { id: 'a', size: 1, seen: 1 },
@@ -43,12 +43,12 @@ describe('the next run of a job', () => {
       { id: 'a', size: 10, seen: 2, result: { seen: { size: 10 } } },
       { id: 'b', size: 2, seen: 2, result: { seen: { size: 2 } } },
     ])
-    // A condition selects records; it does not make them new.
+    // A condition selects records, but does not make them new.
     await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { only_if: 'record.size > 2' } })
     expect((await runJob(member, job)).last_run.counts).toMatchObject({ succeeded: 0, skipped: 2, filtered: 1 })
   })
 
-  test('tells records with the same input apart by their key, where the job names one', async () => {
+  test('distinguishes records with the same input by their key, if the job has a key column', async () => {
     const { member } = world
     const records = [
       { id: 'a', size: 1 },
@@ -65,7 +65,7 @@ describe('the next run of a job', () => {
     expect([unknown.status, unknown.body.errors[0].path]).toEqual([422, '/key'])
   })
 
-  test('does nothing again that an older release did', async () => {
+  test('does not repeat the work of an older release', async () => {
     const { member } = world
     const records = numbered(6).map(({ n }) => ({ n, size: n * 2 }))
     const dataset = await makeDataset(member, records)
@@ -76,7 +76,7 @@ describe('the next run of a job', () => {
       { sha256: string },
     ]
     const hash = (value: Json): Buffer => createHash('sha256').update(canonicalText(value)).digest()
-    // As it stored them: under the whole record, and a recipe with the mapping.
+    // The old format: stored under the whole record, and a recipe that includes the mapping.
     for (const record of records)
       await service().sql(
         'update ledger_results set recipe_sha256 = $2, record_sha256 = $3 where subject_id = $1 and record_sha256 = $4',
@@ -88,7 +88,7 @@ describe('the next run of a job', () => {
     expect(ran.last_run.counts).toMatchObject({ succeeded: 1, skipped: 6 })
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}`)
     expect(output.body.records[2]).toEqual({ n: 2, size: 4, result: { seen: { size: 4 } } })
-    // From now on only what is new counts.
+    // From this point, only new records count.
     const [state] = await service().sql('select legacy_ledger from enrichment_jobs where job_id = $1', [jobId])
     expect(state).toEqual({ legacy_ledger: false })
     await replace(
@@ -100,7 +100,7 @@ describe('the next run of a job', () => {
 })
 
 describe('a sample', () => {
-  test('tries a few records and writes no output; the whole run then does the rest', async () => {
+  test('tries a few records and writes no output, and the whole run then does the rest', async () => {
     const { member } = world
     const dataset = await makeDataset(member, numbered(50))
     const job = await makeJob(member, {
@@ -127,7 +127,7 @@ describe('a sample', () => {
 })
 
 describe('the runs of a job', () => {
-  test('can each be looked at, with their records', async () => {
+  test('can be read individually, with their records', async () => {
     const { member, stranger } = world
     const dataset = await makeDataset(member, numbered(4))
     const job = await makeJob(member, { definition: recipe, dataset_id: dataset })
@@ -152,7 +152,7 @@ describe('the runs of a job', () => {
     expect((await stranger.call('GET', `/api/enrichment-jobs/${job}/runs`)).status).toBe(404)
   })
 
-  test('export their records with result and error, the columns in the order they came in', async () => {
+  test('export their records with result and error, with the columns in the original order', async () => {
     const { member } = world
     const imported = new FormData()
     imported.set('file', new Blob(['zip,name,size\r\n1,Ada,5\r\n2,"=Bob",x\r\n3,Cy,7\r\n']), 'rows.csv')
@@ -182,7 +182,7 @@ describe('the runs of a job', () => {
     ])
     const output = await member.call('GET', `/api/datasets/${ran.output.dataset_id}/export?format=csv`)
     expect(output.text.split('\r\n')[0]).toBe('zip,name,size,result,error')
-    // The record of a failure is kept although the dataset is replaced.
+    // The record of a failure is kept after the dataset is replaced.
     await replace(dataset.dataset_id, [{ zip: 9 }])
     const kept = await member.call('GET', `${at}?run_id=${ran.last_run.run_id}`)
     expect(JSON.parse(kept.text)).toMatchObject({ zip: 2, name: '=Bob', error: { code: 'invalid_input' } })
@@ -200,7 +200,7 @@ describe('the runs of a job', () => {
     expect((await member.call('GET', `/api/enrichment-jobs/${none}/records/export`)).status).toBe(404)
   })
 
-  test('keep the settings that a job has', async () => {
+  test('keep the settings of the job', async () => {
     const { member } = world
     const job = await makeJob(member, {
       definition: recipe,

@@ -5,20 +5,23 @@ import { MINUTE } from '#platform/clock'
 import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 
-/** One more than a dataset holds: more than that is refused, never cut off without a word. */
+/** One more than the maximum of a dataset, so that larger sources are refused and never truncated silently. */
 const MAX_READ = 1_000_001
 const WITHIN = 15 * MINUTE
 
-/** Where a run goes on: `of` is what was done to the rows before it, since rows that are done otherwise are all read again. */
+/**
+ * The position from which a run continues. `of` identifies how earlier rows were processed: if that changes, all rows
+ * are read again.
+ */
 export type SourceCursor = { of: string; value?: Json }
 
 export type SourceRows = {
   pages: AsyncIterable<JsonObject[]>
-  /** The highest value that came, once all pages were read; undefined without a cursor or rows. */
+  /** The highest value, after all pages were read. Undefined without a cursor or rows. */
   reached(): Json | undefined
 }
 
-/** The rows of a source as they are now; with a cursor, from where it stands on. */
+/** Reads the current rows of a source. With a cursor, starts at its position. */
 export const makeReadSource =
   ({ db, connections }: { db: Database; connections: ConnectionUse }) =>
   async (
@@ -49,7 +52,8 @@ export const makeReadSource =
     let last: Json | undefined
     async function* noting(): AsyncGenerator<JsonObject[]> {
       for await (const page of pages) {
-        // In the order of the column: the last row has the highest value. Rows without one come first or last, as the vendor likes.
+        // Rows are sorted by the column, so the last row has the highest value. Rows without a value come first or
+        // last, depending on the vendor.
         last = page.findLast((row) => own(row, column!) != null)?.[column!] ?? last
         yield page
       }

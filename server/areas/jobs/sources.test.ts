@@ -6,7 +6,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Jobs whose warehouse changes under them: a real PostgreSQL with a role of its own.
+// Jobs whose warehouse changes while they exist: a real PostgreSQL with its own role.
 
 const cluster = new URL(inject('postgres').superuserUrl)
 const service = useSharedService()
@@ -59,7 +59,7 @@ describe('a job over a warehouse', () => {
       `update crm.growing set name = 'other', changed = 6 where id = 2; insert into crm.growing values (9, 'new', 7)`,
     )
     const second = await runJob(member, job)
-    // Rows with the highest value are read again, since others may have come with it.
+    // Rows with the highest value are read again, because other rows with that value may have been added.
     expect(second.last_run).toMatchObject({ total: 3, counts: { succeeded: 2, skipped: 1 } })
     const output = await member.call('GET', `/api/datasets/${second.output.dataset_id}`)
     const rows = output.body.records.map(({ id, result }: { id: number; result: { seen: { name: string } } }) => [
@@ -75,7 +75,7 @@ describe('a job over a warehouse', () => {
       [9, 'new'],
     ])
     expect((await runJob(member, job)).last_run).toMatchObject({ total: 1, counts: { skipped: 1 } })
-    // Everything that was done is done otherwise now, so every row is read.
+    // All rows must now be processed differently, so every row is read.
     await member.call('PUT', `/api/enrichment-jobs/${job}`, { body: { mapping: { name: { $ref: 'record.id' } } } })
     expect((await runJob(member, job)).last_run).toMatchObject({ total: 6, counts: { succeeded: 6 } })
     expect((await runJob(member, job, { full: true })).last_run).toMatchObject({ total: 6, counts: { succeeded: 6 } })
@@ -85,7 +85,7 @@ describe('a job over a warehouse', () => {
     expect([bad.status, bad.body.errors?.[0].path]).toEqual([422, '/cursor'])
   })
 
-  test('whose table vanished ends with the reason, does nothing, and tells its owner', async () => {
+  test('whose table was dropped ends with the reason, does nothing, and notifies its owner', async () => {
     const { member } = world
     await warehouse.query('create table crm.going as select 1 as n')
     await warehouse.query(`grant select on crm.going to ${role}`)
@@ -100,7 +100,7 @@ describe('a job over a warehouse', () => {
     expect(body.items[0]).toMatchObject({ kind: 'job.failed', data: { code: 'source_failed' } })
   })
 
-  test('whose credential expires in the middle keeps what is done, and does the rest once it works again', async () => {
+  test('whose credential expires during a run keeps finished records, and does the rest after it works again', async () => {
     const { member } = world
     const asking = {
       nodes: [

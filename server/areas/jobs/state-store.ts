@@ -1,6 +1,6 @@
 import type { Tx } from '#platform/db/pool'
 
-// Due, paused, running.
+// The states of a job: due, paused, running.
 
 export const setDue = (
   tx: Tx,
@@ -9,7 +9,7 @@ export const setDue = (
   due: { full: boolean; retryFailed: boolean; sample: number | null; by: string },
 ): Promise<number> =>
   tx.count(
-    // What was asked for before and has not begun is done too: a whole run is more than a sample.
+    // Combines the request with an earlier one that has not started yet. A whole run replaces a sample.
     `update enrichment_jobs set due_at = now(), due_full = $3 or (due_full and due_at <= now()), due_by = $4,
        due_retry_failed = $5 or (due_retry_failed and due_at <= now()),
        due_sample = case when due_at > now() or due_at is null then $6::integer when $6::integer is not null and due_sample is not null then greatest($6::integer, due_sample) end,
@@ -26,7 +26,7 @@ export const pauseJob = (tx: Tx, workspaceId: string, jobId: string, reason: str
     [workspaceId, jobId, reason],
   )
 
-/** Goes on with the run that was interrupted, or waits for the next. */
+/** Continues the interrupted run, or waits for the next one. */
 export const resumeJob = (tx: Tx, workspaceId: string, jobId: string): Promise<number> =>
   tx.count(
     `update enrichment_jobs set status = case when exists (select from ledger_runs r where r.workspace_id = $1 and r.job_id = $2
@@ -36,7 +36,7 @@ export const resumeJob = (tx: Tx, workspaceId: string, jobId: string): Promise<n
     [workspaceId, jobId],
   )
 
-/** Lets a run that was put aside be taken up again. */
+/** Releases parked runs, so that a process can take them. */
 export const freeRuns = (tx: Tx, workspaceId: string, jobIds: string[]): Promise<number> =>
   tx.count(
     `update ledger_runs set lease_until = now() where workspace_id = $1 and job_id = any ($2) and finished_at is null
@@ -51,7 +51,7 @@ export const cancelRun = (tx: Tx, workspaceId: string, jobId: string): Promise<n
     [workspaceId, jobId],
   )
 
-/** Before the job is deleted: what its live run holds. */
+/** Called before the job is deleted. Returns what its live run uses. */
 export const findLiveRun = (
   tx: Tx,
   workspaceId: string,

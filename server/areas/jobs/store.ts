@@ -6,12 +6,12 @@ import type { Retry } from './ledger/verdict.ts'
 import { type Job, type JobRun, jobList, type Role } from './schema.ts'
 import type { SourceCursor } from './source.ts'
 
-/** `a.pending` and the like: what has no row yet is pending too. */
+/** The counts of a run. Records without a row are pending too. */
 export const countsOf = (of: string): string =>
   `json_build_object('pending', ${of}.total - ${of}.running - ${of}.succeeded - ${of}.failed - ${of}.skipped - ${of}.filtered,
     'running', ${of}.running, 'succeeded', ${of}.succeeded, 'failed', ${of}.failed, 'skipped', ${of}.skipped, 'filtered', ${of}.filtered)`
 
-/** A run as `JobRun` shows it. */
+/** The columns of a `JobRun`. */
 export const runColumns = (
   of: string,
 ): string => `'run_id', ${of}.run_id, 'status', ${of}.status, 'full', ${of}.is_full,
@@ -37,7 +37,7 @@ const tables = `enrichment_jobs j
   left join job_definitions d on d.workspace_id = j.workspace_id and d.definition_id = j.definition_id
   left join ledger_runs r on r.workspace_id = j.workspace_id and r.run_id = j.last_run_id`
 
-/** PostgreSQL's JSON writes times in its own way. */
+/** PostgreSQL's JSON has its own notation of times. */
 export const runWithDates = (run: JobRun): JobRun => ({
   ...run,
   started_at: new Date(run.started_at),
@@ -54,7 +54,7 @@ export const findJob = async (tx: Tx, workspaceId: string, jobId: string): Promi
   return job && withDates(job)
 }
 
-/** Those the person may see. */
+/** Lists the jobs that the person may see. */
 export const listJobs = async (tx: Tx, workspaceId: string, userId: string, asked: ListInput) => {
   const page = await readList<Job>(tx, jobList, asked, {
     sql: `select ${columns} from ${tables}
@@ -68,7 +68,7 @@ export const listJobs = async (tx: Tx, workspaceId: string, userId: string, aske
   return { ...page, items: page.items.map(withDates) }
 }
 
-/** What the person is in the job itself; a row without a role where they are nothing in it. */
+/** Returns the person's role in the job itself. The role is null if the person is not a member. */
 export const findOwnRole = (
   tx: Tx,
   workspaceId: string,
@@ -82,7 +82,7 @@ export const findOwnRole = (
     [workspaceId, jobId, userId],
   )
 
-/** The row as it stands, for changes; keeps others who change it waiting. */
+/** The row of a job for changes. It is locked against concurrent changes. */
 export type JobRow = {
   job_id: string
   name: string
@@ -96,7 +96,7 @@ export type JobRow = {
   only_if: string | null
   output_name: string | null
   output_dataset_id: string | null
-  /** Into a dataset that somebody named; without an id once that was deleted. */
+  /** Whether the output is a dataset that a user named. Its id is null after that dataset was deleted. */
   output_bound: boolean
   cron: string | null
   timezone: string | null
@@ -130,7 +130,7 @@ const rowColumns = `j.job_id, j.name, j.owner_id, j.workflow_id, j.definition_id
 export const outputIsGone = (job: Pick<JobRow, 'output_bound' | 'output_dataset_id'>): boolean =>
   job.output_bound && job.output_dataset_id === null
 
-/** Seen by the members of its workflow alone. */
+/** Checks whether only the members of its workflow may see the job. */
 export const isPinned = (job: Pick<JobRow, 'workflow_id' | 'workflow_gone'>): boolean =>
   job.workflow_id !== null && !job.workflow_gone
 
@@ -140,7 +140,7 @@ export const lockJob = (tx: Tx, workspaceId: string, jobId: string): Promise<Job
     [workspaceId, jobId],
   )
 
-/** The same where it is still due and nobody else is taking it up. */
+/** As `lockJob`, only if the job is still due and no other process is starting it. */
 export const takeDueJob = (tx: Tx, workspaceId: string, jobId: string): Promise<JobRow | undefined> =>
   tx.maybe<JobRow>(
     `select ${rowColumns} from enrichment_jobs j where j.workspace_id = $1 and j.job_id = $2

@@ -20,7 +20,7 @@ const names = async (): Promise<string[]> =>
     )
   ).map(({ name }) => name)
 
-test('definitions go when no job has them and nothing that is kept was made of them', async () => {
+test('definitions are deleted when no job uses them and nothing refers to them', async () => {
   const { member } = world
   const dataset_id = await makeDataset(member, numbered(2))
   const job = await makeJob(member, { definition: named('executed'), dataset_id })
@@ -35,7 +35,7 @@ test('definitions go when no job has them and nothing that is kept was made of t
   await sweep()
   expect(await names()).toEqual(['executed', 'present'])
 
-  // Its run and its executions are history too.
+  // The run and the executions of the definition also keep it.
   await service().sql(`delete from ledger_runs`)
   await sweep()
   expect(await names()).toEqual(['executed', 'present'])

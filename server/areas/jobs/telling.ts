@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 
-/** Those who own the job and may see it; of a pinned one the owner of the workflow. Nobody else hears of it. */
+/** Notifies only the owners of the job who may see it. For a pinned job, this includes the owner of the workflow. */
 export async function tellOwners(
   tx: Tx,
   workspaceId: string,

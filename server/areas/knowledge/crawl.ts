@@ -1,11 +1,11 @@
 import { newId } from '#platform/ids'
 
-// Which pages a crawl goes on to: those of the same host that the page links to.
+// Determines the next pages of a crawl: the linked pages of the same host.
 
 const NO_PAGE =
   /\.(?:png|jpe?g|gif|webp|svg|ico|css|js|mjs|json|xml|zip|gz|tar|exe|dmg|mp[34]|webm|woff2?|ttf|docx?|xlsx?|pptx?)$/i
 
-/** Addresses in a text of Markdown, in order and each once; without what stands after #. */
+/** Returns the addresses in a Markdown text without their fragments, in order and each once. */
 export function linksIn(markdown: string, page: string, most: number): string[] {
   const from = new URL(page)
   const found = new Set<string>()

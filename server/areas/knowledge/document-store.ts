@@ -78,7 +78,10 @@ export const findText = (
     [workspaceId, knowledgeId, documentId, from, length],
   )
 
-/** Everything is indexed anew; what is there is searched meanwhile. Texts of files are kept, all others are fetched again. */
+/**
+ * Marks documents to be indexed again. The existing passages are searched until then. With `fetch`, datasets and pages
+ * are also read again.
+ */
 export const indexAgain = (
   tx: Tx,
   workspaceId: string,
@@ -92,7 +95,7 @@ export const indexAgain = (
     [workspaceId, knowledgeId, documentId, fetch],
   )
 
-// What follows is for the background: a document that was claimed.
+// The functions below are for the background process, which works on a claimed document.
 
 export type Claimed = { workspace_id: string; knowledge_id: string; document_id: string }
 
@@ -134,7 +137,7 @@ export const findWork = (tx: Tx, { workspace_id, document_id }: Claimed): Promis
     [workspace_id, document_id],
   )
 
-/** False where the document was deleted or is to be indexed anew: the process that works on it stops. */
+/** Returns false if the document was deleted or must be indexed again. The process then stops working on it. */
 export const renewLease = async (tx: Tx, at: Claimed, revision: number, leaseS: number): Promise<boolean> =>
   (await tx.count(
     `update knowledge_documents set due_at = now() + make_interval(secs => $4)
@@ -160,9 +163,9 @@ export type ChunkRow = {
   to: number
   heading: string[]
   body: string
-  /** Of its own heading. */
+  /** The words of the passage's own heading. */
   heading_words: string
-  /** Of what stands above that: the name of the document and the other headings. */
+  /** The words above that heading: the name of the document and the other headings. */
   above_words: string
   body_words: string
   embedding: string | null
@@ -189,7 +192,7 @@ export const insertChunks = (
     [at.workspace_id, at.knowledge_id, at.document_id, revision, language, JSON.stringify(chunks)],
   )
 
-/** How many passages of this revision are there already, after a crash. */
+/** Counts the passages of this revision that already exist after a crash. */
 export const countChunks = async (tx: Tx, at: Claimed, revision: number): Promise<number> =>
   (
     await tx.row<{ count: number }>(
@@ -207,7 +210,7 @@ export const countInBase = async (tx: Tx, at: Claimed): Promise<number> =>
     )
   ).count
 
-/** From now on the new passages are searched, and the old ones are gone. */
+/** Makes the new passages searchable, and deletes the old ones. */
 export async function finishDocument(
   tx: Tx,
   at: Claimed,
@@ -250,7 +253,7 @@ export const lockRoot = (
     [workspaceId, rootId],
   )
 
-/** Pages that the crawl has not seen; how many of them were new. */
+/** Inserts pages that the crawl has not seen, and returns how many were new. */
 export const insertPages = (
   tx: Tx,
   at: Claimed,

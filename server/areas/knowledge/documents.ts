@@ -17,7 +17,7 @@ export type DocumentParts = {
     wanted: { workspaceId: string; fileId: string; userId: string },
   ): Promise<Pick<OpenFile, 'name' | 'media_type' | 'bytes'> | undefined>
   findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
-  /** Refuses with `quota_exceeded` where the plan has room for no more documents. */
+  /** Throws `quota_exceeded` if the plan allows no more documents. */
   checkDocuments(tx: Tx, workspaceId: string): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export async function addDocument(
   return made
 }
 
-/** What a workflow writes, for the person that it runs for. */
+/** Adds a text that a workflow writes, on behalf of its principal. */
 export async function addText(
   parts: Pick<DocumentParts, 'checkDocuments'>,
   tx: Tx,
@@ -120,7 +120,7 @@ export async function removeDocument(ctx: Context, { knowledge_id, document_id }
   if (removed === 0) throw problem('not_found')
 }
 
-/** Datasets and pages are read again; files and texts are indexed as they are. */
+/** Indexes a document again. Datasets and pages are read again; files and texts are indexed as they are stored. */
 export async function reindexDocument(ctx: Context, input: ByDocument): Promise<KnowledgeDocument> {
   const { knowledge_id, document_id } = input
   await store.indexAgain(ctx.tx, ctx.workspace.workspace_id, knowledge_id, { documentId: document_id, fetch: true })

@@ -9,35 +9,36 @@ export type { Embed }
 
 export type EmbedParts = {
   outgoing: Pick<Outgoing, 'fetchWith'>
-  /** A credential with its settings, for the person who may use it. Throws where they may not. */
+  /** Opens a credential with its settings for a person. Throws if the person may not use it. */
   openModel(wanted: { workspaceId: string; credentialId: string; userId: string | null }): Promise<{
     credential: OutgoingCredential
     config: JsonObject
     address: string | null
   }>
-  /** The installation's own model, held to the quotas of the workspace; null where it has none for tenants. */
+  /** The installation's own model, limited by the quotas of the workspace. Null if there is none for tenants. */
   installation: { model: string; name: string; askFor(workspaceId: string): AskVectors } | null
-  /** Counts what is asked and holds it to the budgets. */
+  /** Counts the calls and enforces the budgets. */
   watchEmbed: WatchEmbed
 }
 
-/** Who asks: the owner of the base where it is nobody else. */
+/** The caller of the model. By default, the owner of the base. */
 export type EmbedAsker = Pick<Asker, 'principal' | 'nodePath'>
 
 const ANSWER_WITHIN_MS = 60_000
 
-/** Which model gives the vectors of a base. */
+/** The model that creates the vectors of a base. */
 export type Embedding = {
   embedding_credential_id: string | null
-  /** It is the installation's own. */
+  /** Whether the model is the installation's own. */
   embedding_installation: boolean
   embedding_model: string | null
 }
 type Base = Embedding & { owner_id: string | null }
 
 /**
- * What turns texts into vectors for a base: its owner lends the credential, or the installation its model. Undefined where it has
- * none, or may not use it. Vectors of another model than the base was indexed with say nothing.
+ * Returns the function that converts texts to vectors for a base. It uses the credential of the base's owner, or the
+ * installation's model. Undefined if the base has no model or may not use it. Vectors of another model than the one
+ * that indexed the base cannot be compared.
  */
 export async function embedderFor(
   parts: EmbedParts,
@@ -72,14 +73,14 @@ export async function embedderFor(
 export const toBytes = (vector: Float32Array): Buffer =>
   Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
 
-/** A copy: a buffer of the driver does not begin where numbers may begin. */
+/** Copies the bytes, because a buffer of the database driver may not be aligned for numbers. */
 export const toVector = (bytes: Buffer): Float32Array => {
   const copy = new Uint8Array(bytes.length - (bytes.length % 4))
   copy.set(bytes.subarray(0, copy.length))
   return new Float32Array(copy.buffer)
 }
 
-/** One bit for each component, whether it is positive: near vectors agree in most. */
+/** Returns one bit for each component: whether it is positive. Similar vectors have most bits in common. */
 export const signsOf = (vector: Float32Array): string => {
   let bits = ''
   for (const component of vector) bits += component > 0 ? '1' : '0'

@@ -9,14 +9,14 @@ import { type Conversion, ConversionFailure, type Format } from '#providers/conv
 import type { WorkRow } from './document-store.ts'
 import { IndexFailure } from './failure.ts'
 
-// The text of a document, from wherever it is. Files and pages are parsed in a process of their own.
+// Reads the text of a document from its source. Files and pages are parsed in a separate process.
 
 export type ExtractParts = {
   outgoing: Pick<Outgoing, 'request'>
   conversion: Pick<Conversion, 'convert'>
   openUpload(wanted: { workspaceId: string; fileId: string; userId: string | null }): Promise<OpenFile | undefined>
   readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
-  /** Refuses with `quota_exceeded` where the plan allows no more requests. */
+  /** Throws `quota_exceeded` if the plan allows no more requests. */
   countRequest(workspaceId: string): Promise<void>
 }
 
@@ -86,7 +86,7 @@ async function convert(
   return isTable ? textOfRows(value as JsonObject[]) : String(value)
 }
 
-/** A paragraph for each row; where a column names it, under a heading of its own. */
+/** Returns a paragraph for each row, under its own heading if a column contains its title. */
 export function textOfRows(rows: JsonObject[], columns?: string[], titleColumn?: string): string {
   const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
   return rows

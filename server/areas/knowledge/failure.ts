@@ -1,4 +1,4 @@
-/** Why a document could not be indexed, for the person who added it. */
+/** Why a document could not be indexed, as shown to the person who added it. */
 export class IndexFailure extends Error {
   readonly code: string
   readonly retryable: boolean

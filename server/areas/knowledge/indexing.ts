@@ -16,8 +16,9 @@ import { IndexFailure } from './failure.ts'
 import { MAX_CRAWL_PAGES } from './schema.ts'
 import { searchable, storable } from './text.ts'
 
-// Indexes documents in the background. Each slice of passages is a short transaction, so that a large document holds up nobody;
-// one that was left by a dead process is taken up by another once its lease is over, and goes on after its last slice.
+// Indexes documents in the background. Each slice of passages is a short transaction, so that a large document blocks
+// nothing. If a process crashes, another process takes over the document when the lease expires, and continues after
+// the last slice.
 
 export const KNOWLEDGE_HINTS = 'knowledge'
 
@@ -26,7 +27,7 @@ const LEASE_S = 120
 const MAX_AT_ONCE = 3
 const SLICE = 64
 const MAX_ATTEMPTS = 4
-/** A document at which processes die is not taken up for ever. */
+/** A document that repeatedly crashes its process is not claimed forever. */
 const MAX_CLAIMS = 8
 const MAX_CHUNKS_OF_ONE = 20_000
 export const MAX_CHUNKS_OF_BASE = 200_000
@@ -100,7 +101,10 @@ const asFailure = (error: unknown): IndexFailure => {
   return new IndexFailure('internal', 'the document could not be indexed', { retryable: true })
 }
 
-/** The text is stored before it is cut, with the pages that it links to. Undefined where the document is no longer wanted. */
+/**
+ * Stores the text before it is split, together with the pages that it links to. Returns undefined if the document was
+ * deleted or must be indexed again.
+ */
 async function fetchText(
   options: IndexerOptions,
   at: store.Claimed,
@@ -121,7 +125,10 @@ async function fetchText(
   })
 }
 
-/** The crawl's own limit is held under a lock on the document it began with: pages of it are indexed by several processes. */
+/**
+ * Adds the linked pages of a crawl. The first document of the crawl is locked to enforce the limit of pages, because
+ * several processes index its pages.
+ */
 async function goOn(
   tx: Parameters<typeof store.lockRoot>[0],
   at: store.Claimed,
@@ -191,7 +198,7 @@ const whyNoEmbedder = ({ embedding_installation, embedding_model }: store.WorkRo
     ? `the installation does not offer the embedding model ${embedding_model} any more; choose another for the knowledge base`
     : 'the owner of the knowledge base may not use its embedding model'
 
-/** A model that is away is asked again later; in the end the document is searched by its words alone. */
+/** Retries later if the model is unavailable. After the last attempt, the document is searchable only by its words. */
 async function vectorsOf(
   embed: Embed,
   work: store.WorkRow,
@@ -205,7 +212,7 @@ async function vectorsOf(
     )
   } catch (error) {
     if (!(error instanceof ModelProblem)) throw error
-    // Tokens of a minute are there again in the next one.
+    // A limit of tokens per minute allows new tokens in the next minute.
     const mayWorkLater = error.retryable || error.code === 'quota_exceeded'
     if (mayWorkLater && work.attempts < MAX_ATTEMPTS)
       throw new IndexFailure('embedding_failed', error.message, { retryable: true })

@@ -4,12 +4,12 @@ import { type Answer, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld } from '#test/harness/world'
 
-// Knowledge bases whose vectors are of the installation's own model.
+// Knowledge bases whose vectors come from the installation's own model.
 
 const MODEL = 'fake-embeddings'
 const { model, service, world } = await useServiceWithModel('fake-model', { LLM_EMBEDDINGS_MODEL: MODEL })
 
-/** Texts about animals point one way, all others the other way. */
+/** Texts about animals have similar vectors, and all others the opposite. */
 const aboutAnimals = (text: string): number[] => (/dog|cat|pet/i.test(text) ? [1, 0.1, -0.2] : [-1, 0.2, 0.3])
 
 const make = (embeddings: unknown): Promise<Answer> =>
@@ -31,7 +31,7 @@ const add = async (base: string, text: string) => {
 const search = async (base: string, q: string) =>
   (await world().owner.call('POST', `/api/knowledge/${base}/search`, { body: { q, limit: 5 } })).body
 
-test('a base without a credential finds by meaning, and what it costs is counted and held to budgets', async () => {
+test('a base without a credential is searched by meaning, and its cost is counted and limited by budgets', async () => {
   model.embedWith(aboutAnimals)
   const { owner, workspace } = world()
   await service().sql(
@@ -60,7 +60,7 @@ test('a base without a credential finds by meaning, and what it costs is counted
   await owner.call('PUT', '/api/budgets', { body: { budgets: [] } })
 })
 
-test('the model is the one that the operator chose; a credential needs a name of its own', async () => {
+test('the installation’s model is chosen by the operator, and a credential requires a model name', async () => {
   const refused = async (embeddings: unknown, path: string): Promise<void> => {
     const { status, body } = await make(embeddings)
     expect([status, body.errors?.[0]?.path]).toEqual([422, path])
@@ -77,7 +77,7 @@ test('the model is the one that the operator chose; a credential needs a name of
   })
   await refused({ credential_id: credential.body.credential_id }, '/embeddings/model')
 
-  // A credential that is deleted leaves the words, and nothing for the operator to pay.
+  // After its credential is deleted, a base is searched by words only, and causes no cost for the operator.
   model.embedWith(aboutAnimals)
   const { body } = await make({ credential_id: credential.body.credential_id, model: MODEL })
   const gone = await world().owner.call('DELETE', `/api/credentials/${credential.body.credential_id}`)
@@ -87,7 +87,7 @@ test('the model is the one that the operator chose; a credential needs a name of
   expect(model.embedded.length).toBe(before)
 })
 
-test('without such a model, or closed to tenants, a base needs a credential', async () => {
+test('a base needs a credential if the installation has no embedding model or does not offer it to tenants', async () => {
   const closed = await startService({
     env: {
       LLM_PROVIDER: 'openai-compatible',

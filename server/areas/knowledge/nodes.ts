@@ -14,11 +14,11 @@ const MAX_PASSAGES = 50
 const DEFAULT_PASSAGES = 5
 
 export type KnowledgeNodeParts = SearchParts & {
-  /** Whom an execution acts for. */
+  /** Returns the person for whom an execution acts. */
   findPrincipal(tx: Tx, workspaceId: string, executionId: string): Promise<{ user_id: string } | undefined>
 }
 
-/** How both nodes look in the editor. */
+/** The appearance of both nodes in the editor. */
 const look = { kind: 'tool', group: 'data', icon: 'book-open', colour: '#0f766e' } as const
 const knowledgeField = { type: 'string', title: 'Knowledge base', minLength: 1, 'x-id': 'kb' }
 const idOf = (given: Json | undefined): string => fromWire('kb', String(given)) ?? NOWHERE
@@ -88,7 +88,10 @@ const notAllowed = (what = 'read it'): NodeFailure =>
 
 type Asking = Pick<KnowledgeNodeParts, 'db' | 'findPrincipal'>
 
-/** As credentials are opened: for whom is stored with the execution, else for who stands in for them. */
+/**
+ * Returns the person who may access the base, as with credentials: the principal stored with the execution, or else the
+ * person who replaces them.
+ */
 async function personWho(
   { findPrincipal }: Asking,
   tx: Tx,

@@ -5,8 +5,8 @@ import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import { findRole, passOn, type Role } from './store.ts'
 
-// Who may do what with a knowledge base. Its owner decides; `edit` changes it and its documents, `use` searches and reads. An
-// owner of the workspace may look at any base and delete it, and reads only what is shared with them.
+// The rights in a knowledge base. Its owner decides. `edit` allows changing the base and its documents, `use` allows
+// searching and reading. An owner of the workspace may see every base and delete it, but reads only what is shared.
 
 export const mayRead = (role: Role | null | undefined): boolean => role === 'owner' || role === 'edit' || role === 'use'
 
@@ -24,17 +24,20 @@ export const standingInKnowledge: StandingIn = async (ctx, knowledgeId) => {
   return role && standings[role]
 }
 
-/** To look and to delete: owners of the workspace pass as well. */
+/** For viewing and deleting: owners of the workspace are also allowed. */
 export const standingInOwnedKnowledge: StandingIn = async (ctx, knowledgeId) => {
   const role = await roleOf(ctx, knowledgeId)
   return role && (ctx.workspace.role === 'owner' ? 'owner' : standings[role])
 }
 
-/** For definitions and templates that name one: whether this person may search it. */
+/** Checks whether a person may search a base that a definition or template names. */
 export async function mayReadNamed(tx: Tx, workspaceId: string, named: string, userId: string): Promise<boolean> {
   const knowledgeId = fromWire('kb', named)
   return knowledgeId !== undefined && mayRead(await findRole(tx, workspaceId, knowledgeId, userId))
 }
 
-/** Knowledge bases of a person who leaves go to the person who gets their workflows, which would fail without them. */
+/**
+ * Transfers the knowledge bases of a leaving person to the person who gets their workflows, which would fail without
+ * the bases.
+ */
 export const passKnowledgeOn: OnMemberRemoved = async (tx, removed) => void (await passOn(tx, removed))

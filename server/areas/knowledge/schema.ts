@@ -84,7 +84,7 @@ export const KnowledgeDocument = z
   .meta({ id: 'KnowledgeDocument' })
 export type KnowledgeDocument = z.input<typeof KnowledgeDocument>
 
-/** Larger texts come as files. */
+/** Larger texts must be uploaded as files. */
 export const MAX_TEXT = 1_000_000
 export const MAX_CRAWL_PAGES = 200
 export const MAX_CRAWL_DEPTH = 5

@@ -5,7 +5,7 @@ import { HEADLINE } from './text.ts'
 
 export type Ranked = { document_id: string; position: number }
 
-/** Of a frequent word, passages that are looked at: what bounds the cost of a search. */
+/** The maximum number of passages that are read for a frequent word. It limits the cost of a search. */
 const MOST = 2_000
 
 export type FullTextHit = Ranked & { score: number; words: string }
@@ -22,7 +22,7 @@ export const rankByWords = (
     [workspaceId, knowledgeId, language, query, MOST],
   )
 
-/** The nearest by the signs of their components, and what is needed to compare those exactly. */
+/** Returns the nearest passages by the signs of their components, with their vectors for an exact comparison. */
 export const nearestBySigns = (
   tx: Tx,
   workspaceId: string,

@@ -6,12 +6,12 @@ import type { Passage, Passages, SearchRequest } from './schema.ts'
 import * as store from './search-store.ts'
 import { highlightsIn, searchable, unmarked } from './text.ts'
 
-// Passages for a question: by their words, and where the base has an embedding model by their meaning too. Both orders are
-// joined by reciprocal ranks, which need no common scale.
+// Finds passages for a question by their words and, if the base has an embedding model, also by their meaning. Both
+// rankings are merged by reciprocal ranks, which need no common scale.
 
 const MAX_NEAR = 200
 const MAX_RANKED = 100
-/** Of reciprocal rank fusion: how little the first places differ. */
+/** The constant of reciprocal rank fusion. The larger it is, the less the first places differ. */
 const RRF = 60
 
 export type SearchParts = EmbedParts & { db: Database }
@@ -22,13 +22,13 @@ export type SearchIn = {
   q: string
   limit: number
   signal?: AbortSignal
-  /** Whose use of the embedding model it is; that of the owner of the base where it is absent. */
+  /** The caller of the embedding model. By default, the owner of the base. */
   asker?: EmbedAsker
 }
 
 const keyOf = ({ document_id, position }: store.Ranked): string => `${document_id} ${position}`
 
-/** Does not check access. Throws `not_found`. */
+/** Searches a base without checking access. Throws `not_found`. */
 export async function searchKnowledge(parts: SearchParts, wanted: SearchIn): Promise<Passages> {
   const { workspaceId, knowledgeId, q, limit, signal, asker } = wanted
   const scope = { workspaceId, userId: null }
@@ -56,7 +56,7 @@ export async function searchKnowledge(parts: SearchParts, wanted: SearchIn): Pro
   })
 }
 
-/** A model that does not answer leaves the words. */
+/** If the model does not respond, the search uses only the words. */
 const vectorOf = async (
   embed: Embed | undefined,
   q: string,
@@ -97,7 +97,6 @@ export function fused(...orders: store.Ranked[][]): (store.Ranked & { score: num
   return [...scores.values()].sort((a, b) => b.score - a.score)
 }
 
-/** The verb. */
 export const searchForCaller = (
   parts: SearchParts,
   ctx: Context,

@@ -9,12 +9,15 @@ import { KNOWLEDGE_HINTS } from './indexing.ts'
 import type { Knowledge, KnowledgePatch, NewEmbeddings, NewKnowledge } from './schema.ts'
 import * as store from './store.ts'
 
-// The verbs of knowledge bases; those of their documents are in documents.ts.
+// The operations on knowledge bases. Those on their documents are in documents.ts.
 
 export type ById = { knowledge_id: string }
 
 export type KnowledgeParts = {
-  /** The provider of a language model's credential; undefined where it is none, or the person may not use it. */
+  /**
+   * Returns the provider of a language model's credential. Undefined if it is another kind of credential, or the person
+   * may not use it.
+   */
   findProvider(ctx: Context, credentialId: string): Promise<string | undefined>
   installation: { model: string } | null
 }
@@ -72,7 +75,7 @@ export async function updateKnowledge(
   if (patch.shared !== undefined || patch.owner_id !== undefined) await requireOwner(ctx, knowledge_id)
   if (patch.shared) await checkShares(ctx, patch.shared)
   if (patch.owner_id !== undefined) await checkOwner(ctx, patch.owner_id)
-  // The owner's rights open the credential: nobody else chooses what they are used for.
+  // The credential is opened with the owner's rights, so only the owner may choose the model.
   if (patch.embeddings) await requireOwner(ctx, knowledge_id)
   const embedding = patch.embeddings === undefined ? {} : await embeddingOf(parts, ctx, patch.embeddings)
   const after: store.BaseRow = {
@@ -107,7 +110,7 @@ async function requireOwner(ctx: Context, knowledgeId: string): Promise<void> {
     throw problem('forbidden', 'Only the owner of the knowledge base shares it, gives it away and chooses its model.')
 }
 
-/** Which model a base is to use, or why it cannot. */
+/** Returns the model for a base, or throws why it cannot be used. */
 async function embeddingOf(parts: KnowledgeParts, ctx: Context, wanted: NewEmbeddings | null): Promise<Embedding> {
   if (wanted === null) return { embedding_credential_id: null, embedding_installation: false, embedding_model: null }
   const { credential_id, model } = wanted

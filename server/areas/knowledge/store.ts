@@ -52,7 +52,7 @@ export const listKnowledge = (tx: Tx, workspaceId: string, userId: string, asked
     values: [workspaceId, userId],
   })
 
-/** Held until the commit, so that two at once cannot both be the last that there is room for. */
+/** Counts the bases. The lock is held until the commit, so that two simultaneous requests cannot exceed the limit. */
 export const countKnowledge = async (tx: Tx, workspaceId: string): Promise<number> => {
   await tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 60))', [workspaceId])
   const row = await tx.row<{ count: number }>(
@@ -114,7 +114,7 @@ export const updateKnowledge = (tx: Tx, workspaceId: string, row: BaseRow): Prom
 export const deleteKnowledge = (tx: Tx, workspaceId: string, knowledgeId: string): Promise<number> =>
   tx.count('delete from knowledge_bases where workspace_id = $1 and knowledge_id = $2', [workspaceId, knowledgeId])
 
-/** What a person leaves behind goes to an owner of the workspace, first to the one who removed them. */
+/** Transfers the bases of a person to an owner of the workspace, preferably to the one who removed the person. */
 export const passOn = (
   tx: Tx,
   { workspaceId, userId, byUserId }: { workspaceId: string; userId: string; byUserId: string | null },

@@ -1,22 +1,25 @@
-// How a text is read for its words. Every replacement keeps the length, so that a place in one is the same place in the other.
+// Prepares a text for the search by words. Every replacement keeps the length, so that positions stay the same.
 
-/** Addresses of links are no words of the text, and the parts of names (http.request, MAX_BYTES, a/b) are words of their own. */
+/** Removes the addresses of links, and separates the parts of names (http.request, MAX_BYTES, a/b) into words. */
 export const searchable = (text: string): string =>
   text
     .replace(/\]\([^()\s]{1,2000}\)/g, (link) => `]${' '.repeat(link.length - 1)}`)
     .replace(/[._/\\:=<>{}()[\]"'`*#|-]/g, ' ')
     .replaceAll('\0', ' ')
 
-/** What PostgreSQL can store: no zero characters and no halves of a pair. */
+/** Makes a text storable in PostgreSQL: without NUL characters and unpaired surrogates. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 const OPEN = '\u0001'
 const CLOSE = '\u0002'
-/** For ts_headline, whose marks stand nowhere else: control characters are no part of `searchable` texts that are marked. */
+/** The options of ts_headline. Its marks are control characters, which `unmarked` removes from the text. */
 export const HEADLINE = `HighlightAll=true,StartSel=${OPEN},StopSel=${CLOSE}`
 export const unmarked = (text: string): string => searchable(text).replaceAll(OPEN, ' ').replaceAll(CLOSE, ' ')
 
-/** Where the marked words stand, in characters of the passage; neighbours that only a space parts are one. */
+/**
+ * Returns the positions of the marked words, in characters of the passage. Words that are separated only by a space are
+ * one range.
+ */
 export function highlightsIn(marked: string): [from: number, to: number][] {
   const found: [number, number][] = []
   let at = 0

@@ -8,7 +8,7 @@ import { until } from '#test/harness/until'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 import { formOf } from './elicitation.ts'
 
-// Questions of a workflow that runs as a tool, put to the person at the official client of the protocol.
+// Questions of a workflow that runs as a tool, asked through the protocol's official client.
 
 const service = useSharedService()
 let world: World
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type Asked = { message: string; requestedSchema: unknown }
 
-/** A client whose person gives these answers, in this order. */
+/** Connects a client whose person gives these answers, in this order. */
 async function connect(person: TestPerson, answers: ElicitResult[]) {
   const asked: Asked[] = []
   const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities: { elicitation: {} } })
@@ -57,7 +57,7 @@ const question = (id: string, text: string, more: object) => ({
 })
 
 describe('a client that can ask its person', () => {
-  test('puts the questions of the run, and the run goes on with the answers', async () => {
+  test('asks the questions of the execution, which continues with the answers', async () => {
     const size = { type: 'object', properties: { size: { type: 'integer', minimum: 1 } }, required: ['size'] }
     const name = await makeTool('Order', [
       question('colour', 'Which colour?', { schema: { type: 'string', enum: ['red', 'blue'], 'x-own': 1 } }),
@@ -70,7 +70,7 @@ describe('a client that can ask its person', () => {
     ])
     const { client, asked } = await connect(world.owner, [
       { action: 'accept', content: { answer: 'blue' } },
-      // The service checks what the client did not.
+      // The service checks what the client did not check.
       { action: 'accept', content: { size: 0 } },
       { action: 'accept', content: { size: 42 } },
     ])
@@ -96,7 +96,7 @@ describe('a client that can ask its person', () => {
     await client.close()
   })
 
-  test('a question that is declined stays open for others, and so does one that is for somebody else', async () => {
+  test('leaves a declined question, and a question for another person, open for others', async () => {
     const declined = await makeTool('Declined', [question('q', 'Which one?', { schema: { type: 'string' } })])
     const others = await makeTool('For others', [
       question('q', 'What do you think?', { who: [{ kind: 'user', id: world.member.id }] }),
@@ -116,7 +116,7 @@ describe('a client that can ask its person', () => {
     await client.close()
   })
 
-  test('approvals are not put to it, and nobody answers for the person who made the call', async () => {
+  test('is not asked for approvals, and other people cannot answer for the caller', async () => {
     const gate = { approvers: [{ kind: 'role', id: 'owner' }], allow_self: true }
     const approval = await makeTool('Gate', [
       { id: 'gate', type: 'approval', args: { title: 'May it?', policy: gate } },
@@ -157,6 +157,6 @@ test.each<[string, Json, unknown]>([
   ['a form without fields', { type: 'object' }, undefined],
   ['a choice of numbers', { enum: [1, 2] }, undefined],
   ['several types', { type: ['string', 'null'] }, undefined],
-])('the form of %s', (_what, schema, properties) => {
+])('the form for %s', (_what, schema, properties) => {
   expect(formOf(schema)?.properties).toEqual(properties)
 })

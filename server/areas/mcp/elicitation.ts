@@ -9,14 +9,14 @@ import { fromWire, newId, toWire } from '#platform/ids'
 import type { Send } from './events.ts'
 import type { Id } from './rpc.ts'
 
-// Questions of a run are put to the person at the client: a request of ours in the stream of the call. The answer comes with a
-// request of its own, perhaps to another process; its id says which question is meant. Approvals are never asked for here: a program
-// that reads them to a person could as well vote by itself.
+// Asks the person at the client the questions of an execution, with a request in the stream of the call. The answer
+// arrives as a separate request, perhaps in another process. Its id contains the question. Approvals are never asked
+// for here, because a program that shows them to a person could vote by itself.
 
-/** Says what became of a question that was not answered. */
+/** Notifies what happened to a question that was not answered. */
 const CHANNEL = 'mcp_elicitation'
 const SESSION = /^elicitation-/
-/** How often a person is asked again whose answer does not fit. */
+/** The number of times that a question is asked if the answers do not fit. */
 const MAX_ASKED = 3
 
 export type ElicitationParts = {
@@ -24,7 +24,10 @@ export type ElicitationParts = {
   questions: Pick<Questions, 'answer' | 'isForPerson'>
 }
 
-/** The client says in the beginning what it can do. It repeats the name of its session with every request, so nothing is kept here. */
+/**
+ * The client declares its capabilities at the start. It sends its session id with every request, so nothing is stored
+ * here.
+ */
 export const sessionFor = (capabilities: Json | undefined): string | undefined =>
   isObject(capabilities) && isObject(capabilities.elicitation) ? `elicitation-${newId()}` : undefined
 
@@ -44,13 +47,13 @@ const questionsOf = (view: ExecutionView): Question[] =>
 export async function makeElicitor({ questions }: ElicitationParts, ctx: Context, send: Send) {
   const { workspace_id } = ctx.workspace
   const asked = new Map<string, number>()
-  /** Declined, not for the caller, or answered wrongly too often. */
+  /** Questions that were declined, are not for the caller, or were answered wrongly too often. */
   const closed = new Set<string>()
   const again = new Set<string>()
   const stop = await ctx.db.listen(CHANNEL, (payload) => {
     const [clarificationId = '', what] = payload.split(' ')
     if (what === 'declined') closed.add(clarificationId)
-    // Its answer did not fit: it is put once more.
+    // The answer did not fit, so the question is asked again.
     else if ((asked.get(clarificationId) ?? MAX_ASKED) < MAX_ASKED) again.add(clarificationId)
     else closed.add(clarificationId)
   })
@@ -61,7 +64,7 @@ export async function makeElicitor({ questions }: ElicitationParts, ctx: Context
     )
 
   return {
-    /** Puts what is new. False where nothing of what the run waits for can be answered here. */
+    /** Asks new questions. Returns false if the caller can answer nothing that the execution waits for. */
     async ask(view: ExecutionView): Promise<boolean> {
       let isAsked = false
       for (const { clarificationId, question, schema } of questionsOf(view)) {
@@ -88,7 +91,7 @@ export async function makeElicitor({ questions }: ElicitationParts, ctx: Context
   }
 }
 
-/** What the client answered to a question. One that nobody waits for any more changes nothing. */
+/** Processes a client's answer to a question. An answer to a closed question has no effect. */
 export async function takeAnswer(
   { engine, questions }: ElicitationParts,
   ctx: Context,
@@ -100,7 +103,7 @@ export async function takeAnswer(
   if (executionId === undefined || clarificationId === undefined) return
   const { workspace_id } = ctx.workspace
   const view = await engine.readExecution(workspace_id, executionId)
-  // Only who made the call is asked here.
+  // Only the person who made the call may answer here.
   if (view?.started_by !== ctx.person.user_id) return
   const question = questionsOf(view).find((one) => one.clarificationId === clarification)
   if (!question) return
@@ -126,7 +129,10 @@ export async function takeAnswer(
 
 const isWrapped = (schema: Json): boolean => !isObject(schema) || schema.type !== 'object'
 
-/** The protocol knows forms of plain fields. Undefined where a question wants more than that. */
+/**
+ * Returns the form for a question. The protocol supports only forms with plain fields, so the result is undefined for
+ * other schemas.
+ */
 export function formOf(schema: Json): JsonObject | undefined {
   if (isWrapped(schema)) {
     const answer = fieldOf(isObject(schema) ? schema : {})
@@ -152,7 +158,7 @@ const WORDS: Record<string, readonly string[]> = {
 }
 const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 
-/** The words that clients know; what else the schema says is checked when the answer comes. */
+/** Keeps the keywords that clients support. The rest of the schema is checked when the answer arrives. */
 function fieldOf(schema: JsonObject): JsonObject | undefined {
   const isChoice = Array.isArray(schema.enum)
   if (isChoice && !(schema.enum as Json[]).every((value) => typeof value === 'string')) return undefined

@@ -2,7 +2,7 @@ import type { Exchange } from '#platform/http/route'
 
 export type Send = (message: object) => void
 
-/** An answer as a stream of events: messages as they come, the last of them the reply. */
+/** Opens the response as an event stream. The last message is the reply. */
 export function openEvents({ reply }: Exchange): Send {
   if (!reply.raw.headersSent) {
     reply.hijack()

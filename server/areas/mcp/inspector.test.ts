@@ -7,8 +7,8 @@ import { useService } from '#test/harness/service'
 import { makeTemporaryDirectory } from '#test/harness/temporary'
 import { makeWorld, type World } from '#test/harness/world'
 
-// The official inspector of the protocol at `/mcp`. With its 120 packages it is no dependency of the project: it is installed into an empty
-// folder when the long tests run.
+// Runs the protocol's official inspector against `/mcp`. It has 120 packages, so it is not a dependency of the project.
+// It is installed into an empty folder when the slow tests run.
 
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0'
 const INSTALLS_WITHIN = 300_000
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, INSTALLS_WITHIN)
 afterAll(() => folder?.remove())
 
-/** What the inspector prints; it ends with another code where the server breaks the protocol. */
+/** Returns the output of the inspector. It exits with an error if the server violates the protocol. */
 async function inspect(key: string, method: string, ...more: string[]): Promise<Record<string, unknown>> {
   const program = join(folder!.path, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
   const args = ['--cli', `${service().base}/mcp`, '--transport', 'http', '--method', method, ...more]
@@ -38,7 +38,7 @@ async function inspect(key: string, method: string, ...more: string[]): Promise<
   return JSON.parse(stdout) as Record<string, unknown>
 }
 
-test('the inspector lists the tools, finds their schemas portable, and calls one', async () => {
+test('the inspector lists the tools, accepts their schemas as portable, and calls one', async () => {
   const definition = {
     inputs: {
       type: 'object',
@@ -63,6 +63,6 @@ test('the inspector lists the tools, finds their schemas portable, and calls one
   expect(called.isError ?? false).toBe(false)
 })
 
-test('the inspector is refused without a key', async () => {
+test('the inspector is refused without a valid key', async () => {
   await expect(inspect('hk_wrong', 'tools/list')).rejects.toThrow()
 })

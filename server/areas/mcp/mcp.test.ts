@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { useSharedService } from '#test/harness/service'
 import { makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// The official client of the protocol against the service.
+// Tests the service with the protocol's official client.
 
 const service = useSharedService()
 let world: World
@@ -46,7 +46,7 @@ async function connect(person: TestPerson): Promise<Client> {
 const nothing = { nodes: [{ id: 'n', type: 'set', args: { values: { a: 1 } } }], edges: [] }
 
 describe('the official client', () => {
-  test('finds the chosen workflows that its person may run, and no others', async () => {
+  test('finds the selected workflows that its person may run, and no others', async () => {
     await makeTool('Not chosen', nothing, {})
     const client = await connect(world.owner)
     expect(client.getServerVersion()).toMatchObject({ name: 'heddle' })
@@ -66,7 +66,7 @@ describe('the official client', () => {
     await other.close()
   })
 
-  test('runs one, and is told of its progress', async () => {
+  test('runs a tool and receives its progress', async () => {
     const client = await connect(world.owner)
     const plain = await client.callTool({ name: tool, arguments: { a: 1, b: 2 } })
     expect(plain).toEqual({ content: [{ type: 'text', text: '{"sum":3}' }], structuredContent: { sum: 3 } })
@@ -79,7 +79,7 @@ describe('the official client', () => {
     await client.close()
   })
 
-  test('hears what is wrong with the arguments, how a run failed, and that one waits for people', async () => {
+  test('receives errors in the arguments, failures of executions, and the status of a waiting execution', async () => {
     const failing = await makeTool('Failing', {
       nodes: [{ id: 'no', type: 'fail', args: { code: 'no_stock', message: 'Nothing is left' } }],
       edges: [],
@@ -110,7 +110,7 @@ test.each([
   ['[]', -32600],
   ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
   ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602],
-])('%.60s is refused with %i', async (body, code) => {
+])('the message %.60s is refused with %i', async (body, code) => {
   const refused = await world.owner.call('POST', '/mcp', {
     raw: Buffer.from(body),
     headers: { 'content-type': 'application/json' },
@@ -138,7 +138,7 @@ test('tools are listed page by page, without schemas of more than 16 KiB', async
   await client.close()
 })
 
-test('an unknown method is told, a notification is not answered, and there is no stream to listen to', async () => {
+test('an unknown method is refused, a notification gets no reply, and there is no stream for GET', async () => {
   const say = (body: object) => world.owner.call('POST', '/mcp', { body })
   expect((await say({ jsonrpc: '2.0', id: 1, method: 'resources/list' })).body.error.code).toBe(-32601)
   expect((await say({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)

@@ -6,7 +6,7 @@ import { parseJson } from '#platform/http/body'
 // JSON-RPC 2.0, as the Model Context Protocol uses it: one message at a time.
 
 export type Id = string | number
-/** `answered`: it is the answer to a request of ours. */
+/** `answered`: the result, if the message is the answer to a request of this service. */
 export type Message = { id?: Id; method?: string; params?: JsonObject; answered?: Json }
 export type Reply = { jsonrpc: '2.0'; id: Id | null } & (
   | { result: object }
@@ -19,7 +19,7 @@ export const rpcError = (id: Id | null, code: number, message: string): Reply =>
   error: { code, message },
 })
 
-/** What was sent, or why it is no message. */
+/** Parses a message, or returns an error reply. */
 export function readMessage(body: Buffer, maxDepth: number): Message | Reply {
   let value: unknown
   try {

@@ -16,17 +16,18 @@ import { type Id, type Message, type Reply, rpcError } from './rpc.ts'
 import { listToolNames, listTools, type ToolWorkflow } from './store.ts'
 import { failed, resultOf, type ToolResult, toolNameOf, toolOf } from './tools.ts'
 
-// Heddle as a server of the Model Context Protocol. It keeps no sessions: every request says who asks by its API key.
+// Heddle as a server of the Model Context Protocol. It stores no sessions: the API key of every request identifies the
+// caller.
 
-/** A client that hears nothing for a minute gives up. */
+/** A client that receives nothing for a minute gives up. */
 const SIGN_OF_LIFE_EVERY = 15 * SECOND
 const SMALL_STEP = 0.001
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const TOOLS_AT_ONCE = 50
-/** Larger ones are told as an object of any kind; a call is checked against the whole schema. */
+/** Larger schemas are listed as a plain object. A call is checked against the whole schema. */
 const MAX_SCHEMA_BYTES = 16 << 10
-/** Clients give up after a minute unless they are told of progress. */
+/** Clients give up after a minute unless they receive progress. */
 const WAIT_QUIETLY = 50 * SECOND
 const WAIT_WITH_PROGRESS = 600 * SECOND
 const LOOK_EVERY = 1 * SECOND
@@ -39,7 +40,7 @@ export type McpParts = ElicitationParts & {
 
 type Params = JsonObject
 
-/** Answers one message; undefined where it wants no answer. */
+/** Answers one message. Returns undefined if it needs no reply. */
 export async function answerMessage(
   parts: McpParts,
   ctx: Context,
@@ -135,7 +136,10 @@ async function callTool(
   return resultOf({ ...execution, results: execution.results as Json })
 }
 
-/** Tells how many nodes have ended, whenever that changed, and puts the questions of the run to a client that can ask its person. */
+/**
+ * Reports the number of ended nodes whenever it changes, and asks the questions of the execution if the client supports
+ * it.
+ */
 async function waitWithEvents(
   parts: McpParts,
   ctx: Context,
@@ -152,7 +156,7 @@ async function waitWithEvents(
       if (!view) return undefined
       tell(view)
       if (hasFinished(view) || performance.now() > until || ctx.signal.aborted) return view
-      // People take longer than a client waits; what they are asked is in their inbox.
+      // People take longer than a client waits. Their questions are in their inbox.
       if (view.status === 'waiting' && !(await elicitor?.ask(view))) return view
     }
   } finally {
@@ -160,7 +164,10 @@ async function waitWithEvents(
   }
 }
 
-/** Progress has to grow with each notification: while nothing ends, it grows by a little, so that the client keeps waiting. */
+/**
+ * Progress must grow with each notification. While no node ends, it grows by a small step, so that the client keeps
+ * waiting.
+ */
 function makeProgress(progressToken: Id | undefined, send: Send): (view: ExecutionView) => void {
   let told = -1
   let at = performance.now()

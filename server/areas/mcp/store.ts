@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/pool'
 export type ToolWorkflow = { workflow_id: string; name: string }
 export type ToolRow = ToolWorkflow & { description: string | null; inputs: Json | null }
 
-/** Workflows that are chosen as tools, have an active version, and that this person may run. */
+/** Workflows that are selected as tools, have an active version, and may be run by this person. */
 const CHOSEN = `from workflows w
      join workflow_versions v on v.workspace_id = w.workspace_id and v.workflow_id = w.workflow_id and v.active
      where w.workspace_id = $1 and w.deleted_at is null and not w.activation_required
@@ -12,14 +12,14 @@ const CHOSEN = `from workflows w
          where m.workspace_id = w.workspace_id and m.workflow_id = w.workflow_id and m.user_id = $2
            and m.role in ('editor', 'member')))`
 
-/** Without their schemas, which may be a megabyte each. */
+/** Lists the tools without their schemas, which may have a megabyte each. */
 export const listToolNames = (tx: Tx, workspaceId: string, userId: string): Promise<ToolWorkflow[]> =>
   tx.rows<ToolWorkflow>(`select w.workflow_id, w.name ${CHOSEN} order by w.workflow_id limit 1000`, [
     workspaceId,
     userId,
   ])
 
-/** A page of them. A schema of more than `maxBytes` is left out. */
+/** Lists a page of tools. A schema of more than `maxBytes` is omitted. */
 export const listTools = (
   tx: Tx,
   workspaceId: string,

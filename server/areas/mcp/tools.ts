@@ -10,7 +10,10 @@ export type McpTool = { name: string; title: string; description: string; inputS
 const SUFFIX = 6
 const MAX_NAME = 40
 
-/** The words of its name, and the end of its id: two workflows of one name are two tools, and a tool keeps its name over versions. */
+/**
+ * Returns a tool name from the words of the workflow's name and the end of its id. So workflows with the same name are
+ * different tools, and a tool keeps its name in all versions.
+ */
 export function toolNameOf({ workflow_id, name }: Pick<ToolRow, 'workflow_id' | 'name'>): string {
   const words = name
     .normalize('NFKD')
@@ -28,7 +31,7 @@ export const toolOf = (row: ToolRow): McpTool => ({
   inputSchema: schemaOf(row.inputs),
 })
 
-/** The protocol wants a schema of an object. */
+/** The protocol requires the schema of an object. */
 const schemaOf = (inputs: Json | null): JsonObject =>
   isObject(inputs) ? { ...inputs, type: 'object' } : { type: 'object' }
 
@@ -36,7 +39,7 @@ export type ToolResult = { content: { type: 'text'; text: string }[]; structured
 
 export const failed = (text: string): ToolResult => ({ content: [{ type: 'text', text }], isError: true })
 
-/** The execution as the client of a tool sees it. */
+/** Converts an execution to the result of a tool call. */
 export function resultOf(execution: {
   execution_id: string
   status: string

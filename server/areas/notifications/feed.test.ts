@@ -31,7 +31,7 @@ const journalOf = async (person: TestPerson): Promise<number[]> =>
   ).map(({ seq }) => Number(seq))
 
 describe('the live feed of notifications', () => {
-  test('begins with a snapshot and goes on with every change, as it happens', async () => {
+  test('starts with a snapshot and then sends every change when it happens', async () => {
     const person = await somebody()
     const old = (await note(person, 'Before')).body
     const issued = await person.call('POST', '/auth/notification-ticket')
@@ -60,7 +60,7 @@ describe('the live feed of notifications', () => {
     live.socket.terminate()
   })
 
-  test('brings platform events, and those of a transaction that was undone never', async () => {
+  test('sends platform events, but never the events of a transaction that was rolled back', async () => {
     const live = await connect(world.viewer)
     await live.frame(({ type }) => type === 'snapshot')
     const scope = { workspaceId: world.workspace.uuid, userId: world.owner.uuid }
@@ -76,7 +76,7 @@ describe('the live feed of notifications', () => {
     live.socket.terminate()
   })
 
-  test('resumes after a number without a snapshot, and tells of what was pruned', async () => {
+  test('resumes after a sequence number without a snapshot, and reports pruned entries as a gap', async () => {
     const person = await somebody()
     for (const title of ['one', 'two', 'three']) await note(person, title)
     const resumed = await connect(person, '?after=1')
@@ -105,7 +105,7 @@ describe('the live feed of notifications', () => {
     for (const { socket } of [resumed, late, other, future]) socket.terminate()
   })
 
-  test('shows no content of a workspace that was left, only that there was an entry', async () => {
+  test('sends only the id of a notification from a workspace that the person has left', async () => {
     const person = await somebody()
     await join(service(), world.workspace, person, 'member')
     await person.call('POST', '/api/notifications', { body: { title: 'Secret' }, workspace: world.workspace.id })
@@ -120,7 +120,7 @@ describe('the live feed of notifications', () => {
 })
 
 describe('tickets', () => {
-  test('open one socket, no matter who else tries: fifty at once and one gets in', async () => {
+  test('open one socket each: of fifty simultaneous attempts with one ticket, one succeeds', async () => {
     const person = await somebody()
     const { ticket, url } = await ticketFor(person)
     const sockets = Array.from({ length: 50 }, () => openSocket(url, ticket))
@@ -138,7 +138,7 @@ describe('tickets', () => {
     expect(stored[0]!.all ?? '').not.toContain(ticket)
   })
 
-  test('may stand in the query where a client cannot set subprotocols', async () => {
+  test('may be in the query for clients that cannot set subprotocols', async () => {
     const { ticket, url } = await ticketFor(world.member)
     const live = openSocket(`${url}?ticket=${ticket}`)
     await live.frame(({ type }) => type === 'snapshot')
@@ -146,7 +146,7 @@ describe('tickets', () => {
     expect(await openSocket(`${url}?ticket=${ticket}`).closed).toBe(4401)
   })
 
-  test('that are missing, made up, expired, of another kind, or shown by another site are 4401', async () => {
+  test('that are missing, invented, expired, of another kind, or sent from another origin are refused with 4401', async () => {
     const { url } = await ticketFor(world.member)
     expect(await openSocket(url).closed).toBe(4401)
     expect(await openSocket(url, 'tkt_nonsense').closed).toBe(4401)
@@ -167,7 +167,7 @@ describe('tickets', () => {
     live.socket.terminate()
   })
 
-  test('need a credential, live 30 seconds, and are refused to keys bound to one workspace', async () => {
+  test('require a credential, expire after 30 seconds, and are refused to keys bound to one workspace', async () => {
     expect((await service().call('POST', '/auth/notification-ticket')).status).toBe(401)
     const asked = Date.now()
     const expires = Date.parse((await ticketFor(world.member)).expires_at) - 30_000
@@ -181,7 +181,7 @@ describe('tickets', () => {
     expect((await bound.call('POST', '/auth/notification-ticket')).status).toBe(403)
   })
 
-  test('an address that serves no feed is 4404, one outside the sockets is no socket at all', async () => {
+  test('do not help at wrong addresses: a socket without a feed closes with 4404, another path opens no socket', async () => {
     const { ticket, url } = await ticketFor(world.member)
     expect(await openSocket(url.replace('notifications', 'nothing'), ticket).closed).toBe(4404)
     expect(await openSocket(url.replace('/ws/notifications', '/api/teams'), ticket).closed).toBe(1006)
@@ -189,7 +189,7 @@ describe('tickets', () => {
 })
 
 describe('withdrawn access', () => {
-  /** Deletes what the socket stands on, and answers the code with which it is closed. */
+  /** Runs a statement that removes the person’s access, and returns the code with which the socket is closed. */
   const codeAfter = async (person: TestPerson, statement: string, values: unknown[]): Promise<number> => {
     const live = await connect(person)
     await live.frame(({ type }) => type === 'snapshot')
@@ -208,23 +208,23 @@ describe('withdrawn access', () => {
   }
   const removal = 'delete from memberships where user_id = $1'
 
-  test('a member who is removed loses the socket', async () => {
+  test('closes the socket of a member who is removed', async () => {
     const person = await newMember()
     expect(await codeAfter(person, removal, [person.uuid])).toBe(4403)
   })
 
-  test('also where the hint about it is lost', () =>
+  test('closes the socket of a removed member even if the notification about the removal is lost', () =>
     withoutHints(async () => {
       const person = await newMember()
       expect(await codeAfter(person, removal, [person.uuid])).toBe(4403)
     }))
 
-  test('a revoked key takes its sockets along', async () => {
+  test('closes the sockets of a revoked key', async () => {
     const person = await newMember()
     expect(await codeAfter(person, 'delete from api_keys where user_id = $1', [person.uuid])).toBe(4403)
   })
 
-  test('a ticket is worth nothing to a member who was removed before using it', async () => {
+  test('refuses the ticket of a member who was removed before using the ticket', async () => {
     const person = await newMember()
     const { ticket, url } = await ticketFor(person)
     await service().sql(removal, [person.uuid])
@@ -233,20 +233,20 @@ describe('withdrawn access', () => {
 })
 
 describe('cut connections', () => {
-  /** Small, fast and repeatable: a failure can be run again with its seed. */
+  /** A small, fast random generator with a seed, so that a failing test can be repeated. */
   const makeRandom = (seed: number) => (below: number) => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
     return Math.floor((seed / 2 ** 32) * below)
   }
 
-  test('random cuts on two servers, one of them restarted: the client has the journal, once and in order', async () => {
+  test('after random cuts on two servers, one of which restarts, the client has the whole journal once and in order', async () => {
     const cuts = isWhole ? 80 : 20
     const person = await somebody()
     const random = makeRandom(20_260_101)
     const seen: number[] = []
     let second: Service = await startService({ database: service().database })
     let writing = true
-    // Several at once, so that transactions overlap and commit in another order than they began.
+    // Several writers at once, so that transactions overlap and commit in another order than they started.
     const writers = Array.from({ length: 4 }, async () => {
       for (let n = 0; writing; n++) {
         const via = n % 2 === 0 ? service() : second

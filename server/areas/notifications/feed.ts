@@ -7,7 +7,8 @@ import { Notification } from './schema.ts'
 import { readFeedState } from './store.ts'
 
 // The feed of one person, from all their workspaces: notification.created, .updated and .deleted. A frame shows the
-// notification as it is when it is sent; one that is gone, or of a workspace the person has left, is only its id.
+// notification as it is when the frame is sent. If the notification is deleted, or belongs to a workspace that the
+// person has left, the frame contains only the id.
 
 const NEWEST_IN_SNAPSHOT = 20
 
@@ -67,7 +68,7 @@ function frameOf(row: Row): Frame[] {
   return [{ seq, type, at, data }]
 }
 
-/** PostgreSQL's JSON writes times in its own way. */
+/** Parses the times, which PostgreSQL's JSON functions write in their own format. */
 const withWireTimes = (item: Notification): Notification => ({
   ...item,
   created_at: new Date(item.created_at),

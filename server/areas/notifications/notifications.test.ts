@@ -15,7 +15,7 @@ const note = async (title: string, by = world.member) =>
   (await by.call('POST', '/api/notifications', { body: { title } })).body as { notification_id: string }
 
 describe('notifications', () => {
-  test('a person, a guest too, makes one for themselves, reads it, marks it and deletes it', async () => {
+  test('a person, including a guest, creates, reads, marks and deletes a notification for themselves', async () => {
     const made = await world.guest.call('POST', '/api/notifications', {
       body: { title: 'Call the bank', data: { n: 1 }, link: '/approvals?x=1' },
     })
@@ -47,13 +47,13 @@ describe('notifications', () => {
     expect((await world.guest.call('GET', path)).status).toBe(404)
   })
 
-  test('a body without a title is titled by its first line', async () => {
+  test('a body without a title gets its first line as the title', async () => {
     const body = 'First line\nand the rest'
     const made = await world.member.call('POST', '/api/notifications', { body: { body } })
     expect(made.body).toMatchObject({ title: 'First line', body })
   })
 
-  test('nobody makes one for another: a colleague’s, a stranger’s, a random and an ill-formed id look alike', async () => {
+  test('creating one for another user fails with the same response for a colleague, a stranger, a random and a malformed id', async () => {
     const ids = [world.owner.id, world.stranger.id, 'usr_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense']
     const answers = await Promise.all(
       ids.map((user_id) =>
@@ -67,7 +67,7 @@ describe('notifications', () => {
     expect((await world.owner.call('GET', '/api/notifications')).body.items).toEqual([])
   })
 
-  test('what cannot be is refused', async () => {
+  test('invalid notifications and patches are refused', async () => {
     const refused: [unknown, string][] = [
       [{}, '/title'],
       [{ body: ' ' }, '/title'],
@@ -98,7 +98,7 @@ describe('notifications', () => {
     expect((await world.member.call('GET', '/api/notifications?unread=maybe')).status).toBe(422)
   })
 
-  test('others, colleagues and operators too, get the 404 of a random id', async () => {
+  test('other users, including colleagues and operators, get the same 404 as for a random id', async () => {
     const { notification_id } = await note('Private')
     const operator = await makeOperator(service())
     for (const [method, body] of [['GET'], ['PATCH', { read: true }], ['DELETE']] as const) {
@@ -118,7 +118,7 @@ describe('notifications', () => {
     expect(entry!.n).toBe(1)
   })
 
-  test('the list is newest first, one’s own, and can be that of the unread', async () => {
+  test('the list contains only the caller’s own, newest first, and can be limited to the unread', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
     const ids = []
@@ -135,7 +135,7 @@ describe('notifications', () => {
     expect(await list(`?limit=2&cursor=${first.body.next_cursor}`)).toEqual([ids[2]])
   })
 
-  test('platform events reach the people of the workspace, in the transaction that made them true', async () => {
+  test('platform events reach the members of the workspace only if the transaction commits', async () => {
     const scope = { workspaceId: world.workspace.uuid, userId: world.owner.uuid }
     const event = {
       workspaceId: world.workspace.uuid,
@@ -154,7 +154,7 @@ describe('notifications', () => {
     expect((await world.stranger.call('GET', '/api/notifications')).body.items).toEqual([])
   })
 
-  test('what a workspace told somebody is not shown after they left it', async () => {
+  test('notifications of a workspace are not shown to a person who has left the workspace', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
     await join(service(), world.workspace, person, 'member')

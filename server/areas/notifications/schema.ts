@@ -27,7 +27,7 @@ const kind = z
   .max(100)
   .regex(/^[a-z][a-z0-9_]*([.-][a-z0-9_]+)*$/, 'must be lower-case words joined by dots, such as invoice.due')
 
-/** A path inside the console, or an address of the web: a link is shown as one, so it must not be a script. */
+/** A path inside the console, or an http(s) URL. The console renders it as a link, so it must not be a script. */
 const link = z
   .string()
   .max(2000)
@@ -43,7 +43,7 @@ export const NewNotification = z
     body: z.string().max(10_000).nullable().optional(),
     data: jsonObject().optional(),
     link: link.nullable().optional(),
-    /** Nobody but oneself: another's is refused. */
+    /** The caller's own id. Any other id is refused. */
     user_id: reference('usr').optional(),
   })
   .refine(({ title, body }) => title !== undefined || Boolean(body?.trim()), {
@@ -51,14 +51,16 @@ export const NewNotification = z
     message: 'is needed where there is no body',
   })
 
-/** What is shown where only a body was given: its first line. */
+/** Returns the title of a notification that has only a body: the first line of the body. */
 export const titleFrom = (body: string): string => body.trim().split(/\r?\n/, 1)[0]!.slice(0, MAX_TITLE_LENGTH).trim()
 
 export const NotificationPatch = z.strictObject({ read: z.boolean().optional() })
 
 const ofWorkspace = () => reference('ws').optional().describe('Only those of this workspace')
 
-/** Read marks and deletions of one call; each is an entry in the feed of the person's screens. */
+/**
+ * The maximum number of notifications that one call marks as read or deletes. Each adds an entry to the person's feed.
+ */
 export const MAX_CHANGED = 5_000
 
 export const MarkRead = z

@@ -40,7 +40,7 @@ export function makeNotifications() {
         : store.listNotifications(ctx.tx, ctx.person.user_id, asked)
     },
 
-    /** For oneself; what the platform has to tell people goes through deliverEvent. */
+    /** Creates a notification for the caller. The platform notifies people with deliverEvent. */
     async createNotification(ctx: Context, input: z.output<typeof NewNotification>): Promise<Notification> {
       const { user_id } = ctx.person
       if (input.user_id !== undefined && input.user_id !== user_id) throw readOnly(['user_id'])
@@ -79,7 +79,7 @@ export function makeNotifications() {
   }
 }
 
-/** The newest first, so that what a call leaves is the oldest. */
+/** Marks the newest first, so that the notifications beyond the limit of one call are the oldest. */
 export async function readNotifications(ctx: Context, input: z.output<typeof MarkRead>) {
   const { user_id } = ctx.person
   const ids = await store.setSeveralRead(ctx.tx, user_id, {

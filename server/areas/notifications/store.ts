@@ -3,8 +3,8 @@ import { FEED_HINTS } from '#platform/events'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Notification, notificationList } from './schema.ts'
 
-// A person's own, from all their workspaces; those of a workspace they have left are no longer shown. Row security narrows
-// that to one workspace for a key that is bound to one.
+// A person's own notifications, from all their workspaces. Notifications of a workspace that the person has left are
+// not shown. For a key that is bound to one workspace, row security limits the list to that workspace.
 
 const columns = `notification_id, user_id, workspace_id, kind, title, body, data, link, read_at is not null as read, read_at,
   created_at`
@@ -48,7 +48,7 @@ export const insertNotification = (tx: Tx, userId: string, row: NewRow): Promise
     [userId, row.notification_id, row.workspace_id, row.kind, row.title, row.body, row.data, row.link],
   )
 
-/** Undefined where it was in that state already. */
+/** Returns undefined if the notification was in that state already. */
 export const setRead = (
   tx: Tx,
   userId: string,
@@ -66,7 +66,10 @@ export const deleteNotification = (tx: Tx, userId: string, notificationId: strin
 
 type Several = { ids: string[] | null; workspaceId: string | null; limit: number }
 
-/** Those that became read. Locked in one order: two calls at once do not deadlock. */
+/**
+ * Returns the ids of the notifications that became read. Locks rows in a fixed order, so that concurrent calls do not
+ * deadlock.
+ */
 export const setSeveralRead = async (
   tx: Tx,
   userId: string,
@@ -85,7 +88,7 @@ export const setSeveralRead = async (
   return rows.map(({ notification_id }) => notification_id)
 }
 
-/** `ids` null: those that have been read. */
+/** Deletes all read notifications if `ids` is null. */
 export const deleteSeveral = async (
   tx: Tx,
   userId: string,
@@ -103,14 +106,14 @@ export const deleteSeveral = async (
   return rows.map(({ notification_id }) => notification_id)
 }
 
-/** Likewise for several, as one change of the numbering. */
+/** As appendToFeed, for several notifications with one update of the sequence number. */
 export async function appendSeveralToFeed(tx: Tx, userId: string, type: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.rows('select append_own_feed_entries($1, $2)', [type, ids])
   tx.hint(FEED_HINTS, userId)
 }
 
-/** In the transaction that made it true, so that the numbering is in commit order. */
+/** Call it in the transaction of the change, so that sequence numbers are in commit order. */
 export async function appendToFeed(tx: Tx, userId: string, type: string, notificationId: string): Promise<void> {
   await tx.rows('select append_own_feed($1, $2)', [type, { notification_id: notificationId }])
   tx.hint(FEED_HINTS, userId)
@@ -118,10 +121,10 @@ export async function appendToFeed(tx: Tx, userId: string, type: string, notific
 
 export type FeedState = { seq: number; unread: number; items: Notification[] | null }
 
-/** A bell shows no more than that; counting 50,000 took 120 ms. */
+/** The highest unread count that is reported. Counting 50,000 took 120 ms. */
 const MAX_COUNTED = 1000
 
-/** Where the feed stands and what the bell shows, in one statement: nothing can come between the two. */
+/** Reads the sequence number of the feed and the content of the bell in one statement, so that both are consistent. */
 export const readFeedState = (tx: Tx, userId: string, newest: number): Promise<FeedState> =>
   tx.row<FeedState>(
     `select coalesce((select last_seq from feed_counters where user_id = $1), 0) as seq,

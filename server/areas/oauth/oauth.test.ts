@@ -8,7 +8,8 @@ import { fromWire } from '#platform/ids'
 import { type Browser, signUp } from '#test/harness/browser'
 import { type Answer, useService } from '#test/harness/service'
 
-// Programs that a person lets call /mcp: with the official client's own flow, and by hand where a program misbehaves.
+// Programs that a person allows to call /mcp: first with the flow of the official client, then by hand for programs
+// that misbehave.
 
 const CALLBACK = 'http://127.0.0.1:8123/callback'
 
@@ -31,7 +32,7 @@ async function makeTool(name: string): Promise<void> {
   expect(made.status, made.text).toBe(201)
 }
 
-/** What a program keeps, and the person who decides for it in a browser. */
+/** The stored state of a program, and the person who decides for the program in a browser. */
 function makeProgram() {
   const kept: { client?: OAuthClientInformationFull; tokens?: OAuthTokens; verifier?: string; code?: string } = {}
   const provider: OAuthClientProvider = {
@@ -74,7 +75,7 @@ async function connect(provider: OAuthClientProvider): Promise<Client> {
   return client
 }
 
-/** The whole way of the official client: it is refused, finds the server, registers, and comes back with a code. */
+/** Runs the whole flow of the official client: it is refused, discovers the server, registers, and gets a code. */
 async function authorized() {
   const { kept, provider } = makeProgram()
   expect(await auth(provider, { serverUrl: mcp })).toBe('REDIRECT')
@@ -101,7 +102,7 @@ const refresh = ({ client, tokens }: { client?: OAuthClientInformationFull; toke
   })
 
 describe('the official client', () => {
-  test('is refused with the place to ask, and comes back with a token for /mcp', async () => {
+  test('is refused with the address of the metadata, and returns with a token for /mcp', async () => {
     const refused = await ping(undefined)
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
       401,
@@ -118,7 +119,7 @@ describe('the official client', () => {
     await client.close()
   })
 
-  test('refreshes by itself when its token has expired', async () => {
+  test('refreshes its token by itself when the token has expired', async () => {
     const { kept, provider } = await authorized()
     const before = kept.tokens!
     await service().sql(`update api_keys set expires_at = now() where grant_id is not null`)
@@ -131,7 +132,7 @@ describe('the official client', () => {
 })
 
 describe('a token', () => {
-  test('opens /mcp in its workspace and nothing else, and is no API key of the person', async () => {
+  test('gives access to /mcp in its workspace and to nothing else, and is not listed as an API key of the person', async () => {
     const { kept } = await authorized()
     const token = kept.tokens!.access_token
     expect((await ping(token)).status).toBe(200)
@@ -143,7 +144,7 @@ describe('a token', () => {
     expect(keys.body.items).toEqual([])
   })
 
-  test('to refresh with is used once: one that comes back ends everything', async () => {
+  test('for refreshing works once: a second use revokes the whole grant', async () => {
     const { kept } = await authorized()
     const fresh = await refresh(kept)
     expect(fresh.body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'mcp:run' })
@@ -156,14 +157,14 @@ describe('a token', () => {
     expect(later.body.error).toBe('invalid_grant')
   })
 
-  test('that two refresh at once makes one pair at most', async () => {
+  test('that is refreshed several times at once yields at most one new pair', async () => {
     const { kept } = await authorized()
     const answers = await Promise.all([refresh(kept), refresh(kept), refresh(kept)])
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
     for (const { body } of answers) if (body.access_token) expect((await ping(body.access_token)).status).toBe(401)
   })
 
-  test('given back ends the grant, by its own program only', async () => {
+  test('that is revoked ends the grant, but only if its own program revokes it', async () => {
     const { kept } = await authorized()
     const other = await authorized()
     const token = kept.tokens!.access_token
@@ -175,7 +176,7 @@ describe('a token', () => {
     expect((await form('/oauth/revoke', { token: 'nothing', client_id: 'oac_x' })).status).toBe(200)
   })
 
-  test('ends when the person takes the permission back, or leaves the workspace', async () => {
+  test('ends when the person deletes the grant, and no other user can delete the grant', async () => {
     const { kept } = await authorized()
     const { items } = (await ann.call('GET', '/api/oauth/grants?limit=200')).body
     expect(items[0]).toMatchObject({ client_name: 'Loom Desk', last_used_at: expect.any(String) })
@@ -189,7 +190,7 @@ describe('a token', () => {
   })
 })
 
-/** By hand: registers, and asks the person. */
+/** Registers a program and requests authorization by hand. */
 async function asked(more: Record<string, string> = {}, redirect_uris = [CALLBACK]) {
   const verifier = randomBytes(32).toString('base64url')
   const registered = await service().call('POST', '/oauth/register', { body: { redirect_uris, client_name: 'Tool' } })
@@ -220,7 +221,7 @@ async function asked(more: Record<string, string> = {}, redirect_uris = [CALLBAC
   return { request, decide, take, exchange }
 }
 
-test('a person lets no more than a hundred programs in, however many they allow at the same time', async () => {
+test('a person can allow at most a hundred programs, even with simultaneous requests', async () => {
   const { browser, answer } = await signUp(service().base, { workspace_name: 'Many' })
   const { decide, request } = await asked()
   await service().sql(
@@ -234,7 +235,7 @@ test('a person lets no more than a hundred programs in, however many they allow 
 })
 
 describe('a code', () => {
-  test('goes back with the state, and is exchanged once', async () => {
+  test('is returned with the state, and can be exchanged once', async () => {
     const { decide, exchange } = await asked()
     const back = new URL((await decide('allow')).body.redirect_url)
     expect(back.searchParams.get('state')).toBe('a state & more')
@@ -257,14 +258,14 @@ describe('a code', () => {
     expect([refused.status, refused.body.error]).toEqual([400, error])
   })
 
-  test('is good for five minutes', async () => {
+  test('expires after five minutes', async () => {
     const { take, exchange } = await asked()
     const code = await take()
     await service().sql(`update oauth_tokens set expires_at = now() where kind = 'code' and used_at is null`)
     expect((await exchange(code)).body.error).toBe('invalid_grant')
   })
 
-  test('is not made for a person who says no, nor for an API key', async () => {
+  test('is not created if the person denies the request, nor for an API key', async () => {
     const { decide, request } = await asked()
     const denied = new URL((await decide('deny')).body.redirect_url)
     expect(Object.fromEntries(denied.searchParams)).toMatchObject({ error: 'access_denied', state: 'a state & more' })
@@ -302,7 +303,7 @@ describe('a registration', () => {
     expect([refused.status, refused.body.error]).toEqual([400, error])
   })
 
-  test('has a name that cannot deceive by letters that are not seen', async () => {
+  test('has a name without invisible characters, which could mislead', async () => {
     const client_name = `Safe\u202e\u200b\n${'x'.repeat(300)}`
     const { body } = await service().call('POST', '/oauth/register', {
       body: { redirect_uris: [CALLBACK], client_name },
@@ -310,7 +311,7 @@ describe('a registration', () => {
     expect(body.client_name).toBe(`Safe${'x'.repeat(96)}`)
   })
 
-  test('that nobody allowed anything is forgotten after a day; there are not endlessly many', async () => {
+  test('that no person has used is deleted after a day, and the number of unused registrations is limited', async () => {
     const { request } = await asked()
     const own = fromWire('oac', request.client_id)!
     const used = await authorized()
@@ -329,7 +330,7 @@ describe('a registration', () => {
   })
 })
 
-test('what can no longer be used is forgotten', async () => {
+test('expired tokens and grants are deleted', async () => {
   const { kept } = await authorized()
   await service().sql(`update oauth_grants set created_at = now() - interval '2 hours'`)
   await service().sql(`update oauth_tokens set expires_at = now()`)

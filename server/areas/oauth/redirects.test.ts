@@ -8,7 +8,7 @@ test.each([
   'http://[::1]:9/',
   'cursor://anysphere.cursor-retrieval/oauth/callback',
   'com.example.app:/done',
-])('%s is where a browser may be sent', (address) => {
+])('a browser may be sent to %s', (address) => {
   expect(isAllowedRedirect(address)).toBe(true)
 })
 
@@ -27,11 +27,11 @@ test.each([
   '/relative',
   '',
   `https://a.example/${'x'.repeat(2000)}`,
-])('%s is not', (address) => {
+])('a browser may not be sent to %s', (address) => {
   expect(isAllowedRedirect(address)).toBe(false)
 })
 
-test('only the port of the device itself may differ from what was registered', () => {
+test('only the port of a loopback address may differ from the registered address', () => {
   const registered = ['http://127.0.0.1:1000/callback', 'https://a.example/callback']
   expect(isRegistered(registered, 'http://127.0.0.1:2000/callback')).toBe(true)
   for (const other of [

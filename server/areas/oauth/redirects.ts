@@ -1,12 +1,16 @@
-// Where a browser may be sent with a code. Programs register their addresses themselves, so an address is what tells them apart.
+// Addresses to which a browser may be sent with a code. Programs register themselves, so only the address identifies a
+// program.
 
 const MAX_LENGTH = 2000
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-/** Schemes that a browser runs or shows itself. */
+/** Schemes that a browser runs or displays itself. */
 const HARMFUL =
   /^(?:javascript|data|vbscript|file|blob|about|filesystem|view-source|ws|wss|ftp|mailto|tel|intent|chrome|http)$/
 
-/** https, http on the device itself, or the scheme of a program on the device; no user, no fragment. */
+/**
+ * Allows https, http on a loopback address, and the custom scheme of a program on the device. Refuses a user or a
+ * fragment.
+ */
 export function isAllowedRedirect(text: string): boolean {
   if (text.length > MAX_LENGTH || /[\s\p{Cc}#\\]/u.test(text) || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
@@ -16,7 +20,10 @@ export function isAllowedRedirect(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:$/.test(protocol) && !HARMFUL.test(protocol.slice(0, -1))
 }
 
-/** The same text; on the device itself the port may differ, since a program takes the one that is free (RFC 8252, 7.3). */
+/**
+ * Compares the addresses as text. On a loopback address the port may differ, since a program uses any free port (RFC
+ * 8252, 7.3).
+ */
 export function isRegistered(registered: readonly string[], wanted: string): boolean {
   if (!isAllowedRedirect(wanted)) return false
   return registered.some((one) => one === wanted || withoutPort(one) === withoutPort(wanted))
@@ -29,7 +36,7 @@ function withoutPort(text: string): string {
   return url.href
 }
 
-/** What a person is shown of it. */
+/** Returns the host, or the scheme of a program on the device, for display to the person. */
 export function shownRedirect(text: string): string {
   const { protocol, host } = new URL(text)
   return protocol === 'https:' || protocol === 'http:' ? host : protocol.slice(0, -1)

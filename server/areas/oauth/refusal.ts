@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-// Refusals as programs that speak OAuth expect them (RFC 6749, 5.2; RFC 7591, 3.2.2).
+// Error responses in the format that OAuth clients expect (RFC 6749, 5.2; RFC 7591, 3.2.2).
 
 export type RefusalCode =
   | 'invalid_request'
@@ -31,7 +31,7 @@ const statusOf = (code: RefusalCode): number => {
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 
-/** Sends what the work answers, or its refusal. */
+/** Sends the result of `work`, or its OAuthRefusal. */
 export async function answerWith(reply: FastifyReply, status: number, work: () => Promise<object>): Promise<void> {
   try {
     const body = await work()
@@ -43,7 +43,7 @@ export async function answerWith(reply: FastifyReply, status: number, work: () =
   }
 }
 
-/** The body of a form; a field that comes twice is refused, since two readers could take different ones. */
+/** Parses the body of a form. Refuses a repeated field, since two parsers could use different values of it. */
 export function readForm(body: Buffer, contentType: string | undefined): Map<string, string> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType ?? ''))
     return refuse('invalid_request', 'send application/x-www-form-urlencoded')

@@ -8,9 +8,10 @@ import { refuse } from './refusal.ts'
 import { ClientMetadata, SCOPE } from './schema.ts'
 import * as store from './store.ts'
 
-// Programs register themselves (RFC 7591). A registration gives nothing: what it says is shown to the person who decides.
+// Programs register themselves (RFC 7591). A registration grants no access: its content is shown to the person who
+// decides.
 
-/** Registered, and allowed by nobody yet. */
+/** The maximum number of registered programs that no person has allowed yet. */
 const MAX_UNUSED = 10_000
 const MAX_NAME = 100
 
@@ -24,7 +25,7 @@ const readMetadata = (body: Buffer, maxDepth: number): z.output<typeof ClientMet
   return refuse('invalid_client_metadata', 'send JSON with 1 to 10 redirect_uris')
 }
 
-/** No letters that hide, turn or end a line: the name stands in a question to a person. */
+/** Removes invisible, direction-changing and line-breaking characters: the name is part of a question to a person. */
 const shownName = (name: string | undefined): string =>
   (name ?? '')
     .toWellFormed()

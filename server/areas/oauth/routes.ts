@@ -36,7 +36,7 @@ const exampleRequest = {
   code_challenge_method: 'S256',
 }
 
-/** What programs call themselves, as OAuth 2.1 says it. */
+/** Routes that programs call, as OAuth 2.1 specifies. */
 const programRoutes = (): AnyRoute[] =>
   routes(
     'MCP',
@@ -105,7 +105,7 @@ const programRoutes = (): AnyRoute[] =>
     },
   )
 
-/** What the person decides, in the console. */
+/** Routes with which the person decides, in the console. */
 const personRoutes = (): AnyRoute[] =>
   routes(
     'MCP',

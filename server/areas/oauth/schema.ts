@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineList } from '#platform/http/list'
 import { id, timestamp } from '#platform/http/schema'
 
-/** What a program gets: calls of /mcp, and nothing else. */
+/** The only scope: a program may call /mcp, and nothing else. */
 export const SCOPE = 'mcp:run'
 
 export const ResourceMetadata = z
@@ -32,7 +32,7 @@ export const ServerMetadata = z
   })
   .meta({ id: 'AuthorizationServerMetadata' })
 
-/** What a program says about itself; more is read over. */
+/** What a program states about itself. Other fields are ignored. */
 export const ClientMetadata = z
   .looseObject({
     redirect_uris: z.array(z.string()).min(1).max(10).describe('Where browsers may be sent back to'),
@@ -40,7 +40,9 @@ export const ClientMetadata = z
   })
   .meta({ id: 'OAuthClientMetadata' })
 
-/** What the address of the page says. Everything is a text: a browser brings it from a program that nobody knows. */
+/**
+ * The query of the authorization page. All values are text, since they come from an unknown program through a browser.
+ */
 const asked = {
   client_id: z.string().max(200).describe('The program, as it registered'),
   redirect_uri: z.string().max(2000).describe('Where the browser goes back to; one of those it registered'),

@@ -10,7 +10,8 @@ import { isRegistered, redirectWith, shownRedirect } from './redirects.ts'
 import { type Asked, type Decision, type OAuthGrant, SCOPE } from './schema.ts'
 import * as store from './store.ts'
 
-// A person lets a program call /mcp for them, in one workspace. The program gets what the person may run, and only through /mcp.
+// A person allows a program to call /mcp on their behalf, in one workspace. Through /mcp the program may run what the
+// person may run; it has no other access.
 
 const CODE_FOR = 5 * MINUTE
 const MAX_GRANTS = 100
@@ -48,8 +49,8 @@ export async function describeServer(ctx: Context) {
 }
 
 /**
- * A program that is not known, or an address that it did not register, is told to the person: nothing may be sent there. So is
- * everything else that a correct program does not do.
+ * Checks an authorization request. An unknown program, an unregistered address, or another mistake in the request is
+ * shown to the person, since nothing may be sent to an address that is not trusted.
  */
 async function check(ctx: Context, asked: Asked): Promise<{ client: store.Client; base: string }> {
   const clientId = fromWire('oac', asked.client_id)
@@ -85,7 +86,7 @@ export async function getAuthorizationRequest(ctx: Context, asked: Asked) {
   }
 }
 
-/** Only with a browser: what the person saw is what they allow, and a key hands nothing on. */
+/** Accepts only a browser session: a person allows what they have seen, and an API key cannot pass on access. */
 export async function decideAuthorization(ctx: Context, { decision, ...asked }: Decision) {
   const { workspace_id } = ctx.workspace
   const { client, base } = await check(ctx, asked)

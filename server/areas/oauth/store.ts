@@ -42,7 +42,7 @@ export const hasGrant = async (tx: Tx, workspaceId: string, userId: string, clie
     [workspaceId, userId, clientId],
   )) !== undefined
 
-/** Two that count those of a person take turns. */
+/** Counts the grants of a person. A lock serializes the counts of one person until the transaction ends. */
 export async function countGrants(tx: Tx, workspaceId: string, userId: string): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('oauth_grants ' || $1 || ' ' || $2, 0))`, [
     workspaceId,
@@ -107,7 +107,9 @@ export const useToken = (tx: Tx, tokenHash: Buffer, kind: 'code' | 'refresh'): P
 export const revokeToken = (tx: Tx, tokenHash: Buffer, clientId: string): Promise<unknown> =>
   tx.rows('select revoke_oauth_token($1, $2)', [tokenHash, clientId])
 
-/** An access token is a key of the person, for one workspace and one scope. Those of the grant that have expired go. */
+/**
+ * Stores an access token: a key of the person, for one workspace and one scope. Deletes the expired keys of the grant.
+ */
 export async function insertAccessToken(
   tx: Tx,
   { workspace_id, grant_id, user_id }: Used,

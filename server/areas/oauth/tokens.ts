@@ -8,7 +8,8 @@ import { refuse } from './refusal.ts'
 import { SCOPE } from './schema.ts'
 import * as store from './store.ts'
 
-// Codes and refresh tokens become access tokens. Each is used once, in the transaction that makes what comes after it.
+// Exchanges codes and refresh tokens for access tokens. Each is used once, in the transaction that creates its
+// successor.
 
 const ACCESS_FOR = HOUR
 const REFRESH_FOR = 60 * DAY
@@ -27,7 +28,7 @@ function fitsChallenge(challenge: string | null, verifier: string): boolean {
   return wanted.length === given.length && timingSafeEqual(wanted, given)
 }
 
-/** What fails here is used up all the same: a code that somebody tries without its secret is of no use to anybody. */
+/** A failed exchange also uses up the code or token, so that a code stolen without its verifier is worthless. */
 export async function exchangeToken(ctx: Context, fields: Fields): Promise<object> {
   const clientId = fromWire('oac', need(fields, 'client_id'))
   const grantType = need(fields, 'grant_type')
@@ -78,7 +79,7 @@ async function makeTokens(tx: Tx, used: store.Used): Promise<object> {
   }
 }
 
-/** Whatever was sent, the answer is the same: nobody learns which tokens there are. */
+/** Returns the same response for every token, so that a caller does not learn which tokens exist. */
 export async function revokeToken(ctx: Context, fields: Fields): Promise<object> {
   const clientId = fromWire('oac', need(fields, 'client_id'))
   const token = need(fields, 'token')

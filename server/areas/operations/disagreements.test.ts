@@ -4,8 +4,8 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// An execution waits for something that is over, or gone, and nobody told it: written into the tables here, since the program
-// does not let it happen. An operator sees it, and the engine mends it by itself.
+// An execution waits for something that has ended or does not exist, and was not notified. The test writes this state
+// into the tables, since the program does not produce it. An operator sees the disagreement, and the engine repairs it.
 
 const service = useService({ env: { HEDDLE_OPERATORS: 'op@example.com' } })
 let world: World
@@ -42,7 +42,7 @@ const ended = (id: string) =>
     return view.finished_at ? view : undefined
   }, 'the end')
 
-test('whatever disagrees is listed and mended', async () => {
+test('executions that disagree with what they wait for are listed and repaired', async () => {
   const { sql } = service()
   const approved = await startWaiting(gate)
   const answered = await startWaiting(question)
@@ -61,8 +61,8 @@ test('whatever disagrees is listed and mended', async () => {
   const ask = (execution: string): string =>
     `insert into questions (workspace_id, clarification_id, execution_id, node_path, node_id, question, schema)
        values ('${world.workspace.uuid}', '${newId()}', '${uuid(execution)}', 'other', 'other', 'And?', '{}')`
-  // Statements sent together are one transaction: the engine, which looks 20 s after a change, sees all of it or nothing, and
-  // looks only when it is told to below.
+  // Statements sent together are one transaction, so the engine sees all changes or none. The engine checks 20 s after
+  // a change; here it checks only when check_at is set below.
   await sql(
     [
       `update approval_requests set status = 'approved', outcome = 'approved', resolved_at = now()
@@ -106,7 +106,7 @@ test('whatever disagrees is listed and mended', async () => {
   expect((await read(two)).status).toBe('waiting')
 })
 
-test('an execution of a worker that is dead and did not release it goes on', async () => {
+test('an execution of a dead worker that did not release it continues', async () => {
   const execution = await startWaiting(sleep)
   await service().sql(
     `update executions set status = 'running', waiting_for = '[]', due_at = null, worker_id = $2 where execution_id = $1`,

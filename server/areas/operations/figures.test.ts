@@ -18,7 +18,7 @@ const figures: EngineFigures = {
   ],
 }
 
-test('the engine is asked once in ten seconds, and what is not known is left out', async () => {
+test('the engine is queried at most once in ten seconds, and unknown figures are left out', async () => {
   const registry = new Registry()
   let asked = 0
   let answers = true

@@ -22,7 +22,10 @@ const counters: Record<string, [help: string, of: (counts: EngineCounts) => numb
   ],
 }
 
-/** The work of the whole installation, read at most once in ten seconds, however often it is scraped. */
+/**
+ * Adds the engine's metrics of the whole installation. They are read at most once in ten seconds, regardless of the
+ * number of scrapes.
+ */
 export function addEngineFigures(
   registry: Registry,
   engine: Pick<Engine, 'figures' | 'counts'>,
@@ -46,7 +49,7 @@ export function addEngineFigures(
       registers: [registry],
       async collect() {
         const found = await read()
-        // What is not known is left out: a nought, or what was true once, would look like a fact.
+        // Unknown figures are left out: zero or an old value would look like a fact.
         if (found) this.set(of(found))
         else this.remove()
       },

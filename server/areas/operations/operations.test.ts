@@ -25,7 +25,7 @@ test('an operator sees the queue, the workers and that every live execution is a
   expect((await world.owner.call('GET', '/api/operations/engine')).status).toBe(403)
 })
 
-test('an operator finds an execution that is parked after crashes and lets it run again', async () => {
+test('an operator finds an execution that is parked after crashes and releases it', async () => {
   const definition = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] }
   const { body: workflow } = await world.owner.call('POST', '/api/workflows', { body: { name: 'Crashes', definition } })
   const { body: started } = await world.owner.call('POST', `/api/workflows/${workflow.workflow_id}/run`, { body: {} })
@@ -73,13 +73,13 @@ test('an operator finds an execution that is parked after crashes and lets it ru
   await world.owner.call('POST', `${address}/cancel`)
 })
 
-test('mail that could not be sent is in the outbox, and the look is audited', async () => {
+test('mail that could not be sent is in the outbox, and reading the outbox is audited', async () => {
   const invited = await world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, {
     body: { email: 'new@example.com' },
   })
   const { body } = await operator.call('GET', '/api/operations/outbox')
   expect(body.items).toMatchObject([{ recipient: ['new@example.com'] }])
-  // An operator who reads the link could come in with it.
+  // An operator who reads the link could accept the invitation.
   expect(body.items[0].body_text).toContain('/invitations/…')
   expect(JSON.stringify(body)).not.toContain(invited.body.link.split('/').at(-1))
   const [row] = await service().sql<{ n: number }>(
@@ -88,7 +88,7 @@ test('mail that could not be sent is in the outbox, and the look is audited', as
   expect(row!.n).toBe(1)
 })
 
-test('a server whose worker no longer beats is not ready, and is again once it does', async () => {
+test('a server whose worker sends no heartbeats is not ready until heartbeats resume', async () => {
   const answersWith = (wanted: number) =>
     until(async () => {
       const { status } = await service().call('GET', '/readyz')
@@ -104,7 +104,7 @@ test('a server whose worker no longer beats is not ready, and is again once it d
   await answersWith(200)
 })
 
-test('the metrics say how much is queued, runs, waits and is parked, and how many workers live', async () => {
+test('the metrics show how many executions are queued, running, waiting and parked, and how many workers are alive', async () => {
   const { text } = await service().call('GET', '/metrics')
   for (const name of ['queued', 'oldest_queued_seconds', 'running', 'waiting', 'poison'])
     expect(text).toMatch(new RegExp(`^heddle_engine_${name} \\d\\S*$`, 'm'))

@@ -47,13 +47,16 @@ const ReleasedExecution = z
 
 const WorkspaceTrust = z.object({ workspace_id: id('ws'), trusted: z.boolean() }).meta({ id: 'WorkspaceTrust' })
 
-/** Anyone who has the link of an invitation can come in with it: it is for its recipient and its sender. */
+/**
+ * Removes the links of invitations: anyone who has the link can accept the invitation, so only recipient and sender see
+ * it.
+ */
 const withoutLinks = (mail: KeptMail): KeptMail => ({
   ...mail,
   body_text: mail.body_text?.replaceAll(/(\/invitations\/)inv_\w+/g, '$1…') ?? null,
 })
 
-/** What operators of the installation look at. Every look at tenants' data leaves an entry in the audit log. */
+/** Routes for operators of the installation. Every read of tenants' data adds an entry to the audit log. */
 export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'release'> }): AnyRoute[] {
   async function listOutbox(ctx: Context, asked: ListInput) {
     const page = await ctx.db.operator(async (tx) => {
@@ -91,7 +94,7 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
     )
     if (!found) throw problem('not_found')
     const { workspace_id: workspaceId } = found
-    // As that tenant: operators themselves write nothing but the audit log.
+    // In the tenant's scope: operators themselves may write only to the audit log.
     await ctx.db.tenant({ workspaceId, userId: ctx.person.user_id }, async (tx) => {
       const outcome = await engine.release(tx, { workspaceId, executionId: execution_id })
       if (outcome === 'unknown') throw problem('not_found')
@@ -101,7 +104,7 @@ export function operationRoutes({ engine }: { engine: Pick<Engine, 'health' | 'r
     return { execution_id, workspace_id: workspaceId }
   }
 
-  /** An operator says that a workspace may mail people outside without the daily limit. */
+  /** Lets an operator exempt a workspace from the daily limit for mail to people outside it. */
   async function trustWorkspace(ctx: Context, { workspace_id, trusted }: { workspace_id: string; trusted: boolean }) {
     await ctx.db.operator(async (tx) => {
       if ((await tx.count('select from workspaces where workspace_id = $1', [workspace_id])) === 0)

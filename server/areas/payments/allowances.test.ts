@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeAllowances } from './allowances.ts'
 
-// How means are counted in one process, against a database that answers when the test says so.
+// Usage counting in one process, with a database whose responses the test controls.
 
 const WORKSPACE = 'w'
 
@@ -16,7 +16,7 @@ const make = (query: (text: string) => Promise<{ rows: object[] }>) =>
     now: () => Date.UTC(2026, 10, 17, 12),
   })
 
-test('of many that spend at once, no more pass than the quota allows', async () => {
+test('simultaneous spends do not exceed the quota', async () => {
   const allowances = make(async () => ({ rows: [] }))
   const spent = await Promise.allSettled(
     Array.from({ length: 20 }, () => allowances.spend(WORKSPACE, 'mails_per_minute', 50)),
@@ -24,7 +24,7 @@ test('of many that spend at once, no more pass than the quota allows', async () 
   expect(spent.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('counters that were read while something was written are read again', async () => {
+test('counters that were read during a write are read again', async () => {
   const written: string[] = []
   const reads: { answer(): void }[] = []
   const allowances = make(async (text) => {
@@ -32,7 +32,7 @@ test('counters that were read while something was written are read again', async
       written.push(text)
       return { rows: [] }
     }
-    // What the database holds when it is asked, told when the test says so.
+    // The query reads the value when it is sent; the test decides when the response arrives.
     const used = written.length * 50
     const { promise, resolve } = Promise.withResolvers<void>()
     reads.push({ answer: resolve })

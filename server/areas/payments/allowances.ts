@@ -11,16 +11,20 @@ import {
 } from './plan-schema.ts'
 import { addUsage } from './usage-store.ts'
 
-// What a workspace may use of the operator's means within a minute, a day or a month. Counted in memory and written once a second,
-// many workspaces in one statement, so that no row is hot. Over several processes a quota can be passed by what they spend
-// within two seconds, and a language model by the calls that are under way.
+// How much of the operator's resources a workspace may use within a minute, a day or a month. Usage is counted in
+// memory and written once a second, many workspaces in one statement, so that no row is hot. With several processes, a
+// workspace can exceed a quota by what the processes spend within two seconds; tokens of a language model also by the
+// calls in progress.
 
 const BELIEVED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const PRUNE_EVERY = 10 * MINUTE
 const MAX_KNOWN = 10_000
 
-/** Where a plan says nothing: enough for a busy workspace, too little to do harm with. A plan's null is unlimited. */
+/**
+ * The limits if a plan does not set one: enough for a busy workspace, too little to do harm. Null in a plan means
+ * unlimited.
+ */
 const usualMeans: Record<MeansQuota, number | null> = {
   mails_per_minute: 60,
   outside_recipients_per_day: 100,
@@ -52,7 +56,7 @@ export type AllowanceOptions = {
   db: Database
   log: Logger
   quotasOf(workspaceId: string): Promise<PlanQuotas>
-  /** Processor seconds of code in a minute where a plan says nothing. */
+  /** The processor seconds of code per minute if the plan does not set them. */
   cpuSecondsPerMinute: number
   now?: () => number
 }
@@ -64,11 +68,11 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     now: () => performance.now(),
   })
   const unwritten = makeUnwritten()
-  /** Even while nothing is being written. */
+  /** Incremented when a write starts and when it ends, so it is even while no write is in progress. */
   let writes = 0
   let pruned = performance.now()
 
-  /** What is read while something is being written may lack it, and is read again. */
+  /** Reads the counters. A result read during a write may lack the written amounts, so the read is repeated. */
   async function learn(workspaceId: string): Promise<Map<string, number>> {
     for (;;) {
       const believed = known.get(workspaceId)
@@ -105,7 +109,7 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
   }
 
   const write = async (all: Spent[]): Promise<void> => {
-    // Until they are read again, the believed counters include what is being written.
+    // Until the cached counters are read again, they include the amounts being written.
     for (const { workspaceId, quota, amount } of all) {
       const used = known.peek(workspaceId)
       used?.set(quota, (used.get(quota) ?? 0) + amount)
@@ -137,22 +141,25 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
     usedNow,
     add,
 
-    /** Refuses where `amount` more would pass the quota, and counts it otherwise. Not inside a transaction. */
+    /**
+     * Refuses if `amount` more would exceed the quota, and otherwise counts the amount. Do not call it inside a
+     * transaction.
+     */
     async spend(workspaceId: string, quota: MeansQuota, amount = 1): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
       const learnt = limit === null ? undefined : await learn(workspaceId)
-      // From here on without a pause: of two that ask at once, the second sees what the first has spent.
+      // No await from here: of two concurrent calls, the second sees what the first has spent.
       if (learnt && passesLimit(limit, usedOf(learnt, workspaceId, quota), amount)) throw meansExceeded(quota, limit!)
       add(workspaceId, quota, amount)
     },
 
-    /** Refuses where nothing is left: for what is known only afterwards. */
+    /** Refuses if nothing is left of the quota. For amounts that are known only afterwards. */
     async check(workspaceId: string, quota: MeansQuota): Promise<void> {
       const limit = await limitOf(workspaceId, quota)
       if (limit !== null && (await usedNow(workspaceId, quota)) >= limit) throw meansExceeded(quota, limit)
     },
 
-    /** Every quota of a workspace, for people to look at. */
+    /** Returns every quota of a workspace with its usage, for display. */
     async list(workspaceId: string) {
       const cpu = (await quotasOf(workspaceId)).cpu_s_per_minute
       const counted = await Promise.all(
@@ -182,7 +189,7 @@ export function makeAllowances({ db, log, quotasOf, cpuSecondsPerMinute, now = D
 
 export type Allowances = ReturnType<typeof makeAllowances>
 
-/** The length of a clip is known once it was heard. */
+/** Counts the duration of a clip after its transcription, since the duration is not known before. */
 export async function countListening<T extends { duration_s: number }>(
   allowances: Allowances,
   workspaceId: string,

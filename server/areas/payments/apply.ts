@@ -11,7 +11,7 @@ import type {
 } from '#providers/billing/index'
 import { noteInvoiced } from './charges.ts'
 
-// Writes what the provider says over our copy. What changed by it is told to the owners in the same transaction.
+// Overwrites our copy with the provider's data, and notifies the owners of changes in the same transaction.
 
 type Place = { workspaceId: string; provider: ProviderName }
 
@@ -22,7 +22,7 @@ export async function applyMethods(tx: Tx, { workspaceId, provider }: Place, met
     [workspaceId, provider, refs],
   )
   const defaultRef = methods.find((method) => method.is_default)?.ref ?? null
-  // The old default goes first: at no moment may there be two.
+  // The old default is cleared first: there must never be two defaults.
   await tx.count(
     `update payment_methods set is_default = false
      where workspace_id = $1 and provider = $2 and is_default and provider_ref is distinct from $3`,
@@ -36,7 +36,7 @@ export async function applyMethods(tx: Tx, { workspaceId, provider }: Place, met
       )
     ).map((row) => row.provider_ref),
   )
-  // A card has come: nobody waits for one any more.
+  // A new card arrived, so no setup intent is pending any more.
   if (methods.some(({ ref }) => !known.has(ref)))
     await tx.count(`update setup_intents set status = 'succeeded' where workspace_id = $1 and provider = $2`, [
       workspaceId,
@@ -73,7 +73,7 @@ type Known = {
   cancel_at_period_end: boolean
 }
 
-/** Answers with live subscriptions beyond the one a workspace may have; they are not taken over. */
+/** Returns the live subscriptions beyond the one that a workspace may have. These are not copied. */
 export async function applySubscriptions(tx: Tx, place: Place, found: ProviderSubscription[]): Promise<string[]> {
   const { workspaceId, provider } = place
   const rows = await tx.rows<Known>(
@@ -85,7 +85,7 @@ export async function applySubscriptions(tx: Tx, place: Place, found: ProviderSu
   const live = found.filter(({ status }) => status !== 'cancelled')
   live.sort((a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.ref < b.ref ? -1 : 1))
   const [kept, ...extra] = live
-  // What has ended goes first, so that the one that lives finds its place free.
+  // Ended subscriptions come first, because a workspace may have only one live subscription.
   const vanished = rows.filter(
     (row) => row.status !== 'cancelled' && !found.some(({ ref }) => ref === row.provider_ref),
   )
@@ -110,7 +110,7 @@ async function applySubscription(
   before: Known | undefined,
 ): Promise<void> {
   const planId = (await knownPlan(tx, one.plan_id)) ?? before?.plan_id
-  // Made by hand at the provider, for something that is no plan of ours.
+  // A subscription created by hand at the provider, for something that is not one of our plans.
   if (planId === undefined) return
   if (!before && one.status === 'cancelled') return
   const after = await tx.row<Known>(
@@ -136,7 +136,7 @@ async function applySubscription(
       one.ended_at,
     ],
   )
-  // A subscription that came to be closes the attempt that made it: the next one is another.
+  // A new subscription closes the attempt that created it, so that the next attempt has another number.
   if (!before)
     await tx.count(
       `update billing_customers set attempt = attempt + 1, attempt_request = null, trial_used = trial_used or $3
@@ -168,7 +168,7 @@ export async function applyInvoices(
     [workspaceId, provider, invoices.map(({ ref }) => ref)],
   )
   const known = new Map(rows.map((row) => [row.provider_ref, row]))
-  // Oldest first, so that ids follow time.
+  // Oldest first, so that ids are in the order of time.
   for (const invoice of invoices.toReversed()) {
     const before = known.get(invoice.ref)
     const { invoice_id } = await tx.row<{ invoice_id: string }>(

@@ -6,7 +6,7 @@ import { fiftyTimes } from '#test/harness/fifty-times'
 import { join, makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
-// The ledger of our own: time passes when the test says so.
+// The built-in ledger, with a clock that the test controls.
 
 const ME = '/api/payments/subscriptions/me'
 const SUBSCRIPTIONS = '/api/payments/subscriptions'
@@ -44,7 +44,7 @@ const makeBadCardDefault = async (owner: TestPerson): Promise<void> => {
 const later = (time: string, ms: number): Date => new Date(Date.parse(time) + ms)
 
 describe('renewal', () => {
-  test('nothing happens before its time, everything at it, and nothing twice', async () => {
+  test('happens once at the end of the period, not earlier and not twice', async () => {
     const owner = await subscribed(team)
     const { current_period_end: end } = await me(owner)
     await clock().runBillingClock(later(end, -1000))
@@ -56,7 +56,7 @@ describe('renewal', () => {
     expect(await me(owner)).toMatchObject({ status: 'active', current_period_start: end })
   })
 
-  test('a server that slept for months writes the invoices it missed, at the times they were due', async () => {
+  test('after months without a server, creates the missed invoices with the times when they were due', async () => {
     const owner = await subscribed(team)
     const start = Date.parse((await me(owner)).current_period_start)
     await clock().runBillingClock(new Date(start + 100 * DAY))
@@ -71,13 +71,13 @@ describe('renewal', () => {
     ).toBe(true)
   })
 
-  test('a year is a year', async () => {
+  test('of a yearly plan is due after a year', async () => {
     const owner = await subscribed(yearly)
     const { current_period_start, current_period_end } = await me(owner)
     expect(new Date(current_period_end).getUTCFullYear()).toBe(new Date(current_period_start).getUTCFullYear() + 1)
   })
 
-  test('a subscription that was to end ends, without another invoice', async () => {
+  test('does not happen for a cancelled subscription, which ends without another invoice', async () => {
     const owner = await subscribed(team)
     const { current_period_end } = await me(owner)
     await owner.call('DELETE', ME)
@@ -86,12 +86,12 @@ describe('renewal', () => {
     expect(await invoicesOf(owner)).toHaveLength(1)
   })
 
-  test('one workspace that cannot be renewed keeps no other waiting', async () => {
+  test('of one workspace can fail without delaying other workspaces', async () => {
     const [broken, fine] = [await subscribed(team), await subscribed(team)]
     await billing.service.sql(`update billing_customers set invoice_prefix = 'BROKEN' where workspace_id = $1`, [
       broken.workspace.uuid,
     ])
-    // The next number is taken already.
+    // The next invoice number already exists.
     await billing.service.sql(`update invoices set number = 'BROKEN-0002' where workspace_id = $1`, [
       broken.workspace.uuid,
     ])
@@ -104,7 +104,7 @@ describe('renewal', () => {
 })
 
 describe('dunning', () => {
-  test('a failed payment is tried after 1, 3 and 7 days; then the subscription ends and the invoice is given up', async () => {
+  test('retries a failed payment after 1, 3 and 7 days, then ends the subscription and marks the invoice uncollectible', async () => {
     const owner = await subscribed(team)
     await makeBadCardDefault(owner)
     const { current_period_end: end } = await me(owner)
@@ -127,11 +127,11 @@ describe('dunning', () => {
     expect((await invoicesOf(owner))[0]).toMatchObject({ status: 'uncollectible', amount_due: 3000, amount_paid: 0 })
     const told = await eventsOf(billing.service, owner)
     expect(told.filter((kind) => kind === 'invoice.failed')).toHaveLength(4)
-    // Made, past due, ended.
+    // Created, past due, ended.
     expect(told.filter((kind) => kind === 'subscription.changed')).toHaveLength(3)
   })
 
-  test('a card that works again pays at the next attempt', async () => {
+  test('charges a card that works again at the next attempt', async () => {
     const owner = await subscribed(team)
     await makeBadCardDefault(owner)
     const { current_period_end: end } = await me(owner)
@@ -144,7 +144,7 @@ describe('dunning', () => {
     expect((await invoicesOf(owner))[0]).toMatchObject({ status: 'paid', amount_paid: 3000 })
   })
 
-  test('only owners are told', async () => {
+  test('notifies only owners', async () => {
     const owner = await subscribed(team)
     const member = await makePerson(billing.service)
     await join(billing.service, owner.workspace, member, 'member')
@@ -155,7 +155,7 @@ describe('dunning', () => {
 })
 
 describe('the test clock', () => {
-  test('an operator moves the clock of the workspace they are in, forward only', async () => {
+  test('lets an operator move the clock of their current workspace, but only forward', async () => {
     await makeWorkspace(billing.service, operator)
     await billing.addCard(operator)
     await operator.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })
@@ -172,7 +172,7 @@ describe('the test clock', () => {
   })
 })
 
-test('the test clock charges nobody whose workspace the operator does not own, and what it did is in the audit log', async () => {
+test('the test clock refuses to charge a workspace that the operator does not own, and its use is audited', async () => {
   const owner = await subscribed(team)
   await join(billing.service, owner.workspace, operator, 'viewer')
   const { current_period_end: end } = await me(owner)
@@ -205,7 +205,7 @@ describe('confirming a card', () => {
     await makeWorkspace(billing.service, owner)
   })
 
-  test('each test card does what the documentation says', async () => {
+  test('returns the documented result for each test card', async () => {
     const intent = await intentOf(owner)
     const declined = await confirm(owner, intent, { card: { ...card, number: cards.declined } })
     expect([declined.status, declined.body.code]).toEqual([402, 'card_declined'])
@@ -220,7 +220,7 @@ describe('confirming a card', () => {
     expect(repeated.body).toEqual(second.body)
   })
 
-  test('a number with spaces is the same number; a real, a wrong and an expired card are refused', async () => {
+  test('ignores spaces in the number, and refuses real, wrong and expired cards', async () => {
     const intent = await intentOf(owner)
     const refusals = [
       [{ ...card, number: '4111111111111111' }, 402],
@@ -236,7 +236,7 @@ describe('confirming a card', () => {
     expect(spaced.body.payment_method.last4).toBe('4242')
   })
 
-  test('no number and no code is kept', async () => {
+  test('stores no card number and no security code', async () => {
     const rows = await billing.service.sql<{ dump: string }>(
       `select (select json_agg(s) from setup_intents s)::text || (select json_agg(p) from payment_methods p)::text
         || coalesce((select json_agg(a) from audit_log a)::text, '') as dump`,
@@ -244,7 +244,7 @@ describe('confirming a card', () => {
     for (const number of Object.values(cards)) expect(rows[0]!.dump).not.toContain(number)
   })
 
-  test("a wrong secret, and another workspace's intent, confirm nothing", async () => {
+  test('fails with a wrong secret or with the intent of another workspace', async () => {
     const intent = await intentOf(owner)
     const wrong = await confirm(owner, { ...intent, client_secret: `${intent.client_secret}x` })
     expect([wrong.status, wrong.body.code]).toEqual([422, 'unknown_reference'])
@@ -256,7 +256,7 @@ describe('confirming a card', () => {
     expect((await stranger.call('GET', METHODS)).body.items).toEqual([])
   })
 
-  test('again, once its card was deleted, says so', async () => {
+  test('a second time fails with an explanation if the card was deleted in the meantime', async () => {
     const intent = await intentOf(owner)
     const { payment_method } = (await confirm(owner, intent)).body
     expect((await owner.call('DELETE', `${METHODS}/${payment_method.payment_method_id}`)).status).toBe(204)
@@ -265,7 +265,7 @@ describe('confirming a card', () => {
     expect(again.body.detail).toContain('deleted')
   })
 
-  test('fifty confirmations of one intent make one method', async () => {
+  test('fifty times with one intent creates one payment method', async () => {
     const racer = await makePerson(billing.service)
     await makeWorkspace(billing.service, racer)
     const intent = await intentOf(racer)
@@ -276,7 +276,7 @@ describe('confirming a card', () => {
 })
 
 describe('the page of an invoice', () => {
-  test('shows what is on the bill, escaped, under a policy without scripts', async () => {
+  test('shows the content of the invoice, escaped, with a content security policy that allows no scripts', async () => {
     const owner = await subscribed(team)
     const [invoice] = await invoicesOf(owner)
     const page = await fetch(invoice.url)
@@ -294,7 +294,7 @@ describe('the page of an invoice', () => {
     expect(html).not.toContain('<script>')
   })
 
-  test('any change of its address kills it', async () => {
+  test('is not found if any part of its address is changed', async () => {
     const owner = await subscribed(team)
     const [invoice] = await invoicesOf(owner)
     const url = new URL(invoice.url)
@@ -325,7 +325,7 @@ describe('the page of an invoice', () => {
   })
 })
 
-test('webhooks of Stripe are refused where Stripe is not set up', async () => {
+test('webhooks of Stripe are refused if Stripe is not configured', async () => {
   const answer = await billing.service.call('POST', '/api/payments/webhooks/stripe', {
     raw: '{}',
     headers: { 'stripe-signature': 't=1,v1=00' },

@@ -9,18 +9,18 @@ import * as store from './store.ts'
 
 /** A page that shows billing data older than this reads it again from the provider. */
 const OLD_AFTER = 60 * SECOND
-/** While a card is being confirmed in the browser it must show up soon. */
+/** As OLD_AFTER, while a card is being confirmed in the browser, because the card must appear soon. */
 const OLD_WHILE_AWAITING = 2 * SECOND
 
-/** Keeps our copy of what the provider knows. With the built-in provider there is no copy, and nothing to do. */
+/** Maintains our copy of the provider's data. The built-in provider has no copy, so there is nothing to do. */
 export function makeCache({ db, provider, log }: { db: Database; provider: BillingProvider; log: Logger }) {
   const { name } = provider
   const inWorkspace = <T>(workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.tenant({ workspaceId, userId: null }, work)
 
   /**
-   * Re-reads are numbered when they begin, and an older one never overwrites a newer one: however webhooks, pages and changes
-   * overlap, the copy ends as the last of them saw it.
+   * Reads the data from the provider. Reads are numbered when they start, and an older read never overwrites a newer
+   * one. So the copy ends with the newest data, however webhooks, pages and changes overlap.
    */
   async function refresh(workspaceId: string): Promise<void> {
     if (!provider.cached) return
@@ -46,7 +46,10 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
     })
   }
 
-  /** Stripe lets a customer have cards and no default one; here there is always exactly one. */
+  /**
+   * Sets a default method if there is none: Stripe allows customers with cards but no default, here exactly one is
+   * required.
+   */
   async function readWithDefault(customer: Customer): Promise<Snapshot | undefined> {
     const snapshot = await provider.read(customer)
     if (!snapshot || snapshot.methods.length === 0 || snapshot.methods.some((method) => method.is_default))
@@ -64,7 +67,7 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
     await applyInvoices(tx, place, snapshot.invoices)
   }
 
-  /** The customer was deleted at the provider: nothing of it can be charged any more. */
+  /** Clears the copy after the customer was deleted at the provider, because the customer can no longer be charged. */
   async function forget(tx: Tx, workspaceId: string): Promise<void> {
     await apply(tx, workspaceId, { methods: [], subscriptions: [], invoices: [] })
     await tx.count(
@@ -74,7 +77,7 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
     )
   }
 
-  /** People who look at the same time wait for the same look. */
+  /** Refreshes in progress, by workspace. Concurrent readers wait for the same refresh. */
   const looking = new Map<string, Promise<void>>()
   const lookOnce = (workspaceId: string): Promise<void> => {
     const present = looking.get(workspaceId)
@@ -87,7 +90,7 @@ export function makeCache({ db, provider, log }: { db: Database; provider: Billi
   return {
     refresh,
 
-    /** For reads: the provider being away is no reason not to show what is known. */
+    /** Refreshes an old copy before a read. If the provider is unavailable, the read shows the old copy. */
     async refreshIfOld(workspaceId: string): Promise<void> {
       if (!provider.cached) return
       const age = await inWorkspace(workspaceId, async (tx) => {

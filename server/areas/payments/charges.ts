@@ -6,7 +6,7 @@ import type { BillingProvider, Meter } from '#providers/billing/index'
 import { chargeList, type UsageCharge } from './schema.ts'
 import { findCustomer } from './store.ts'
 
-// What was used and is charged for, one by one: each names the run that used it and the invoice with its line.
+// Usage that is charged for. Each charge names its execution, and its invoice with the line.
 
 export const listCharges = (ctx: Context, asked: ListInput) =>
   readList<UsageCharge & { charge_id: string }>(ctx.tx, chargeList, asked, {
@@ -20,8 +20,8 @@ export const listCharges = (ctx: Context, asked: ListInput) =>
   })
 
 /**
- * Tells the provider what was used. What goes together is written down before it is sent: after a crash or a lost answer the same
- * report is sent again under the same name, and the provider counts it once.
+ * Reports usage to the provider. Batches are stored before they are sent: after a crash or a lost response, the same
+ * batch is sent again under the same id, and the provider counts it once.
  */
 export async function reportUsage(db: Database, provider: BillingProvider, workspaceId: string): Promise<void> {
   if (!provider.reportUsage) return
@@ -48,7 +48,10 @@ export async function reportUsage(db: Database, provider: BillingProvider, works
 
 type Batch = { batch_id: string; meter: Meter; quantity: number; at: Date }
 
-/** A batch is of one minute, so that what is used before the end of a period is reported with a time before it. */
+/**
+ * Assigns unreported usage to batches. A batch covers one minute, so that usage before the end of a period is reported
+ * with a time before that end.
+ */
 async function openBatches(tx: Tx, workspaceId: string, provider: string): Promise<void> {
   const open = await tx.rows<{ meter: Meter; minute: Date }>(
     `select distinct u.meter, date_trunc('minute', u.at) as minute from usage_charges u
@@ -71,7 +74,7 @@ const listBatches = (tx: Tx, workspaceId: string): Promise<Batch[]> =>
     [workspaceId],
   )
 
-/** Uses that a line of this invoice is for, by what was used and when. */
+/** Assigns usage to the invoice with this line, by meter and time. */
 export const noteInvoiced = (
   tx: Tx,
   workspaceId: string,

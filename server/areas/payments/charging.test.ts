@@ -8,7 +8,7 @@ import { type Billing, cards, type PlanRow, startBilling } from '#test/fakes/str
 import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
-// Plans that charge for what is used of the operator's models: from the node of a run to the line of the invoice.
+// Plans that charge for the use of the operator's models: from the node of an execution to the line of the invoice.
 
 const ME = '/api/payments/subscriptions/me'
 const OPERATOR = 'operator@example.com'
@@ -36,7 +36,7 @@ const start = async (provider: 'builtin' | 'stripe') => {
   const billing = await startBilling(provider, envOf())
   const operator = await makePerson(billing.service, { email: OPERATOR })
   await makeWorkspace(billing.service, operator)
-  // A dollar for a thousand tokens.
+  // One dollar per thousand tokens.
   const prices = [{ model: 'openai-compatible/house', input: 1_000, output: 1_000 }]
   const set = await operator.call('PUT', '/api/operations/prices', { body: { prices } })
   expect(set.status, set.text).toBe(200)
@@ -90,7 +90,7 @@ describe('the built-in ledger', () => {
     await clockOf().runBillingClock(new Date(Date.parse(current_period_end) + 1_000))
   }
 
-  test('charges what was used at the end of its period, once, and a run leads to its line', async () => {
+  test('charges usage once, at the end of its period, and links each execution to its invoice line', async () => {
     const owner = await owning(billing, plan)
     const [first, second] = [await ask(owner, 2_000), await ask(owner, 500)]
     const before = await chargesOf(owner, `execution_id=${first}`)
@@ -124,7 +124,7 @@ describe('the built-in ledger', () => {
     expect(usageLines((await invoicesOf(owner))[0])).toEqual([])
   })
 
-  test('charges what was used before a change of plan, and before the end', async () => {
+  test('charges usage before a change of plan and before the end of the subscription', async () => {
     const owner = await owning(billing, plan)
     const other = await billing.addPlan({ name: 'Flat', amount: 1_000 })
     await ask(owner, 1_500)
@@ -142,7 +142,7 @@ describe('the built-in ledger', () => {
     expect(await chargesOf(owner, `invoice_id=${last.invoice_id}`)).toHaveLength(2)
   })
 
-  test('charges nothing for a trial, for a model of the tenant, or without such a plan', async () => {
+  test('charges nothing during a trial, for a model of the tenant, or under a plan without usage prices', async () => {
     const trial = await billing.addPlan({ name: 'Trial', amount: 1_000, trial_days: 10, usage_prices: USAGE })
     const trying = await owning(billing, trial)
     await ask(trying, 2_000)
@@ -170,14 +170,14 @@ describe('the built-in ledger', () => {
     expect(await chargesOf(own)).toEqual([])
   })
 
-  test('of another workspace is nobody else’s to see', async () => {
+  test('shows charges only to their own workspace', async () => {
     const [owner, other] = [await owning(billing, plan), await owning(billing, plan)]
     const execution = await ask(owner, 2_000)
     expect(await chargesOf(other)).toEqual([])
     expect(await chargesOf(other, `execution_id=${execution}`)).toEqual([])
   })
 
-  test('needs a card even where the plan itself costs nothing', async () => {
+  test('requires a card even if the plan itself costs nothing', async () => {
     const free = await billing.addPlan({ name: 'Pay as you go', amount: 0, usage_prices: USAGE })
     const owner = await makePerson(billing.service)
     await makeWorkspace(billing.service, owner)
@@ -185,7 +185,7 @@ describe('the built-in ledger', () => {
     expect(body.code).toBe('payment_method_required')
   })
 
-  test('prices are set by operators, checked, and do not change under those who pay them', async () => {
+  test('lets operators set valid usage prices, which cannot change while customers pay them', async () => {
     const body = { name: 'New', amount: 0, currency: 'eur', interval: 'month' }
     const make = (usage_prices: unknown) =>
       operator.call('POST', '/api/payments/plans', { body: { ...body, usage_prices } })
@@ -223,7 +223,7 @@ describe('Stripe', () => {
   }
   const events = () => [...billing.fake.state.meterEvents.values()]
 
-  test('gets meters, prices by meter and what was used, each report once, and its invoice leads to the runs', async () => {
+  test('receives meters, prices per meter and each usage report once, and its invoice leads to the executions', async () => {
     const owner = await owning(billing, plan)
     const { meters, prices, subscriptions } = billing.fake.state
     expect([...meters.values()].map(({ event_name }) => event_name).sort()).toEqual([
@@ -237,7 +237,7 @@ describe('Stripe', () => {
     expect([...subscriptions.values()].at(-1)!.items.data).toHaveLength(3)
 
     const execution = await ask(owner, 2_000)
-    // The answer to the first report is lost: it is sent again and counted once.
+    // The response to the first report is lost: the report is sent again and counted once.
     billing.fake.fail({ match: /meter_events/, when: 'after', what: { status: 500 }, times: 9 })
     await report()
     billing.fake.heal()
@@ -267,7 +267,7 @@ describe('Stripe', () => {
     expect((await owner.call('GET', ME)).body.plan_id).toBe(plan.plan_id)
   })
 
-  test('gets other prices when the plan changes', async () => {
+  test('receives other prices when the plan changes', async () => {
     const owner = await owning(billing, plan)
     const other = await billing.addPlan({ name: 'Other', amount: 2_000, usage_prices: [USAGE[1]!] })
     const changed = await owner.call('PATCH', ME, { body: { plan_id: other.plan_id } })
@@ -285,7 +285,7 @@ test.each([
   [1_002, 250, 1_000, 1_000, 1],
   [1_001, 250, 1_000, 1_000, 0],
   [9_007_199_254_740_991, 99_999_999, 1_000_000_000, 0, 900_719_916_466_900],
-])('%i units at %i for every %i beyond %i cost %i', (quantity, unit_amount, per, included, amount) => {
+])('%i units at %i per %i beyond %i included units cost %i', (quantity, unit_amount, per, included, amount) => {
   expect(usageAmount({ meter: 'model_tokens', unit_amount, per, included }, quantity)).toBe(amount)
 })
 
@@ -295,6 +295,6 @@ test.each([
   [1_234, 1_000, '1.234'],
   [0, 1_000_000, '0'],
   [5, 1_000_000_000, '0.000000005'],
-])('%i for every %i is %s', (unit_amount, per, text) => {
+])('the unit amount of %i per %i is %s', (unit_amount, per, text) => {
   expect(unitAmount({ meter: 'model_tokens', unit_amount, per, included: 0 })).toBe(text)
 })

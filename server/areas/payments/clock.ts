@@ -9,7 +9,7 @@ import { reportUsage } from './charges.ts'
 const nobody = { workspaceId: null, userId: null }
 const TICK = 1 * MINUTE
 const BATCH = 100
-/** With Stripe: a copy that no webhook has touched for this long is compared again. */
+/** With Stripe: the age after which a copy that no webhook has refreshed is compared with Stripe again. */
 const COMPARE_AFTER = 6 * HOUR
 const COMPARE_AT_ONCE = 20
 const EVENTS_KEPT_FOR = 30 * DAY
@@ -23,9 +23,12 @@ export type ClockParts = {
   stripe: StripeProvider | null
 }
 
-/** Renewal and dunning of the built-in ledger; with Stripe, which does both itself, the repair of what webhooks missed. */
+/**
+ * Renews and duns the subscriptions of the built-in ledger. With Stripe, which does both itself, repairs what webhooks
+ * missed.
+ */
 export function makeBillingClock({ db, log, clock, cache, builtin, stripe }: ClockParts) {
-  /** One workspace that cannot be brought up to date keeps none of the others waiting. */
+  /** Runs `work` for each id. A failure is logged and does not stop the others. Returns the number of successes. */
   async function each(ids: string[], what: string, work: (id: string) => Promise<unknown>): Promise<number> {
     let done = 0
     for (const id of ids) {
@@ -75,7 +78,7 @@ export function makeBillingClock({ db, log, clock, cache, builtin, stripe }: Clo
     return repaired
   }
 
-  /** Answers with how many workspaces were worked on; one server at a time, the others come away with nothing. */
+  /** Returns the number of workspaces that were processed. Only one server runs at a time; the others return 0. */
   const runBillingClock = (now: Date): Promise<number> =>
     db.tenant(nobody, async (tx) => {
       const { leader } = await tx.row<{ leader: boolean }>(

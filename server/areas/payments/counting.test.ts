@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeBelieved, makeUnwritten, monthOf, passesLimit, periodOf, periodsAt, quotaExceeded } from './counting.ts'
 import type { MeansQuota, QuotaName } from './plan-schema.ts'
 
-// What a plan allows (docs/billing.md), without a database.
+// The limits of a plan (docs/billing.md), without a database.
 
 test.each<[number | null | undefined, number, number, boolean]>([
   [10, 0, 10, false],
@@ -14,7 +14,7 @@ test.each<[number | null | undefined, number, number, boolean]>([
   [0, 0, 0, false],
   [null, 1_000, 1_000, false],
   [undefined, 1_000, 1_000, false],
-])('with a limit of %s, %i used and %i more: passed is %s', (limit, used, adding, passed) => {
+])('with a limit of %s, %i used and %i more, the limit is exceeded: %s', (limit, used, adding, passed) => {
   expect(passesLimit(limit, used, adding)).toBe(passed)
 })
 
@@ -29,7 +29,7 @@ test.each<[QuotaName | MeansQuota, string]>([
   expect(periodOf(quota, Date.UTC(2026, 0, 31, 9, 30, 59))).toBe(period)
 })
 
-test('three periods are current at any time', () => {
+test('a time is in three current periods', () => {
   expect(periodsAt(Date.UTC(2026, 0, 31, 9, 30, 59))).toEqual(['2026-01-31T09:30', '2026-01-31', '2026-01'])
 })
 
@@ -47,12 +47,12 @@ test('a refusal names the quota, its limit and what to do', () => {
   })
 })
 
-describe('what was read a moment ago', () => {
+describe('a cached value', () => {
   const make = (max = 2) => {
     let now = 1_000
     return { believed: makeBelieved<string>({ forMs: 100, max, now: () => now }), pass: (ms: number) => (now += ms) }
   }
-  test('is believed until its time is over, and still known after that', () => {
+  test('is valid until it expires, and can still be peeked at after that', () => {
     const { believed, pass } = make()
     expect([believed.set('a', 'one'), believed.get('a')]).toEqual(['one', 'one'])
     pass(99)
@@ -61,7 +61,7 @@ describe('what was read a moment ago', () => {
     expect([believed.get('a'), believed.peek('a')]).toEqual([undefined, 'one'])
   })
 
-  test('is forgotten when told so', () => {
+  test('is removed by forget', () => {
     const { believed } = make()
     believed.set('a', 'one')
     believed.set('b', 'two')
@@ -69,7 +69,7 @@ describe('what was read a moment ago', () => {
     expect([believed.peek('a'), believed.get('b')]).toEqual([undefined, 'two'])
   })
 
-  test('is forgotten where there is too much; the one that was read longest ago goes first', () => {
+  test('is evicted when there are too many values, the oldest first', () => {
     const { believed } = make()
     for (const key of ['a', 'b', 'a', 'c']) believed.set(key, key)
     expect(['a', 'b', 'c'].map((key) => believed.get(key))).toEqual(['a', undefined, 'c'])
@@ -79,7 +79,7 @@ describe('what was read a moment ago', () => {
 describe('usage that is not written yet', () => {
   const runs = (workspaceId: string, amount: number) => ({ workspaceId, quota: 'runs', period: '2026-01', amount })
 
-  test('adds up by workspace, quota and period', () => {
+  test('is summed by workspace, quota and period', () => {
     const usage = makeUnwritten()
     usage.add(runs('w1', 2))
     usage.add(runs('w1', 3))
@@ -104,7 +104,7 @@ describe('usage that is not written yet', () => {
     expect(usage.amountOf(runs('w1', 0))).toBe(0)
   })
 
-  test('is kept when writing fails, beside what was spent meanwhile', async () => {
+  test('is kept when writing fails, together with usage added in the meantime', async () => {
     const usage = makeUnwritten()
     usage.add(runs('w1', 2))
     usage.add(runs('w2', 5))

@@ -2,11 +2,11 @@ import { MINUTE } from '#platform/clock'
 import { problem } from '#platform/errors'
 import type { MeansCounter, QuotaName } from './plan-schema.ts'
 
-// How usage is counted in memory and compared with a plan: no database, no clock of its own.
+// Counts usage in memory and compares it with a plan, without a database and without its own clock.
 
 export type Spent = { workspaceId: string; quota: string; period: string; amount: number }
 
-/** A limit of null or undefined is none. */
+/** Checks whether `adding` more would exceed the limit. Null or undefined means no limit. */
 export const passesLimit = (limit: number | null | undefined, used: number, adding: number): limit is number =>
   limit != null && used + adding > limit
 
@@ -18,24 +18,24 @@ const PERIODS: [ending: string, length: number][] = [
 
 let written = { minute: Number.NaN, text: '' }
 
-/** Each start asks, and all within a minute get the same. */
+/** Returns the minute as ISO text. Cached for the minute, since every start of an execution needs it. */
 function minuteText(now: number): string {
   const minute = Math.floor(now / MINUTE)
   if (minute !== written.minute) written = { minute, text: new Date(minute * MINUTE).toISOString() }
   return written.text
 }
 
-/** The minute, day or month in which a quota counts at this time; empty where it counts what there is. */
+/** Returns the minute, day or month in which a quota counts at this time. Empty for a quota of current totals. */
 export const periodOf = (quota: QuotaName | MeansCounter, now: number): string => {
   const length = PERIODS.find(([ending]) => quota.endsWith(ending))?.[1] ?? 0
   return minuteText(now).slice(0, length)
 }
 
-/** Every period that is current at this time: minute, day, month. */
+/** Returns the current minute, day and month. */
 export const periodsAt = (now: number): string[] =>
   PERIODS.map(([, length]) => new Date(now).toISOString().slice(0, length))
 
-/** The calendar month of this time, in UTC. */
+/** Returns the calendar month of this time, in UTC. */
 export const monthOf = (now: Date): { start: Date; end: Date } => ({
   start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
   end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
@@ -44,16 +44,16 @@ export const monthOf = (now: Date): { start: Date; end: Date } => ({
 export const quotaExceeded = (quota: string, limit: number, title: string, remedy: string) =>
   problem('quota_exceeded', `The quota ${quota} is used up: the plan allows ${limit} ${title}. ${remedy}`)
 
-/** Read a moment ago: believed for a while, the oldest forgotten where there are too many. */
+/** A cache whose values expire after `forMs`. If there are more than `max` values, the oldest is removed. */
 export function makeBelieved<T>({ forMs, max, now }: { forMs: number; max: number; now: () => number }) {
   const known = new Map<string, { at: number; value: T }>()
   return {
-    /** What may still be believed. */
+    /** Returns a value that has not expired. */
     get(key: string): T | undefined {
       const found = known.get(key)
       return found && now() - found.at < forMs ? found.value : undefined
     },
-    /** Also what is too old to be believed. */
+    /** Returns a value even if it has expired. */
     peek: (key: string): T | undefined => known.get(key)?.value,
     set(key: string, value: T): T {
       known.delete(key)
@@ -65,7 +65,7 @@ export function makeBelieved<T>({ forMs, max, now }: { forMs: number; max: numbe
   }
 }
 
-/** What this process has spent and not written yet. */
+/** Usage that this process has not written yet. */
 export function makeUnwritten() {
   let unwritten = new Map<string, Spent>()
   const keyOf = ({ workspaceId, quota, period }: Omit<Spent, 'amount'>): string => `${workspaceId}|${quota}|${period}`
@@ -79,7 +79,10 @@ export function makeUnwritten() {
   return {
     amountOf,
     add,
-    /** Hands everything to `write`. What it could not write is counted again, beside what was spent meanwhile. */
+    /**
+     * Passes all usage to `write`. If `write` fails, the usage is counted again, together with usage added in the
+     * meantime.
+     */
     async flush(write: (all: Spent[]) => Promise<void>): Promise<void> {
       if (unwritten.size === 0) return
       const all = [...unwritten.values()]

@@ -11,8 +11,9 @@ import * as store from './store.ts'
 export type BillingParts = { provider: BillingProvider; cache: Cache; leases: Leases }
 
 /**
- * Names a request to the provider. The same request repeated with its Idempotency-Key has the same name, on every server and
- * after every crash; a request without a key, by another credential or for something else has one of its own.
+ * Returns the key of a request to the provider. A request repeated with its Idempotency-Key gets the same key, on every
+ * server and after a crash. A request without an Idempotency-Key, by another credential or with another `wanted` gets a
+ * different key.
  */
 const requestKeyOf = (ctx: Context, wanted: string): string =>
   ctx.idempotencyKey === null
@@ -28,9 +29,9 @@ export const inTransaction = <T>(ctx: Context, work: (tx: Tx) => Promise<T>): Pr
 export type Change = { customer: Customer; row: store.CustomerRow; requestKey: string }
 
 /**
- * Around everything that changes a customer at the provider: makes the customer where there is none, lets one change happen at
- * a time, and reads the outcome back into our copy. The built-in ledger has its own lock and no copy. `wanted` tells requests
- * apart that must not be taken for one.
+ * Runs a change of a customer at the provider: creates the customer if there is none, serializes changes, and refreshes
+ * our copy afterwards. The built-in ledger has its own lock and no copy. `wanted` distinguishes requests that must not
+ * share an idempotency key.
  */
 export async function changing<T>(
   ctx: Context,
@@ -51,7 +52,7 @@ export async function changing<T>(
   try {
     return await leases.hold(workspaceId, requestKey, perform)
   } catch (error) {
-    // What came of it is not known here: the next look reads it from the provider.
+    // The outcome is unknown, so the next read refreshes the copy from the provider.
     await inTransaction(ctx, (tx) => store.distrustCopy(tx, workspaceId, provider.name)).catch(() => {})
     throw error
   }

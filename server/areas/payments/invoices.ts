@@ -13,7 +13,7 @@ import * as store from './store.ts'
 
 type SignedAddress = { invoice_id: string; workspace: string; expires: string; signature: string }
 
-/** An address of a page works for one to two hours; the list gives a new one. */
+/** The unit of expiry: the address of a page is valid for one to two hours. The list returns new addresses. */
 const VALID_FOR = 1 * HOUR
 
 export function makeInvoices(parts: BillingParts & { vault: Vault }) {
@@ -23,7 +23,7 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
   const sign = (workspace: string, invoiceId: string, expires: string): Buffer =>
     createHmac('sha256', key).update(`GET ${workspace} ${invoiceId} ${expires}`).digest()
 
-  /** Ends on the hour, so that the same list gives the same addresses for a while. */
+  /** Returns a signed address. It expires on the hour, so that the list returns the same addresses for a while. */
   function addressOf(ctx: Context, workspaceId: string, invoiceId: string, form: 'page' | 'pdf'): string {
     const expires = String(((Math.floor(Date.now() / VALID_FOR) + 2) * VALID_FOR) / SECOND)
     const workspace = toWire('ws', workspaceId)
@@ -32,12 +32,15 @@ export function makeInvoices(parts: BillingParts & { vault: Vault }) {
     return `${ctx.baseUrl}/api/payments/invoices/${toWire('inv', invoiceId)}/${form}?${query}`
   }
 
-  /** The signature is the credential: the address can be opened, printed and forwarded while it lasts. */
+  /**
+   * Opens a signed address. The signature is the credential: the address can be opened, printed and forwarded until it
+   * expires.
+   */
   async function openSigned(ctx: Context, input: SignedAddress): Promise<FoundInvoice> {
     const given = Buffer.from(input.signature, 'base64url')
     const wanted = sign(input.workspace, input.invoice_id, input.expires)
     const workspaceId = fromWire('ws', input.workspace)
-    // Base64 has several spellings of the same bytes; only ours is good.
+    // Base64 has several spellings of the same bytes; only the spelling that we produce is accepted.
     const good =
       given.length === wanted.length &&
       timingSafeEqual(given, wanted) &&

@@ -12,7 +12,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** A server of its own on the database of the test; answers with its address once it listens. */
+/** Starts a separate server process on the test database, and returns its address when the server listens. */
 async function startServer(env: Record<string, string>): Promise<{ base: string; child: ChildProcess }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../main.mjs')], {
     env: { PATH: process.env.PATH, ...env },
@@ -26,7 +26,7 @@ async function startServer(env: Record<string, string>): Promise<{ base: string;
   throw new Error('the server ended before it was ready')
 }
 
-test('a server killed after Stripe has acted and before our commit: the same key ends in one subscription', async () => {
+test('when a server is killed after Stripe acted and before our commit, a retry with the same key ends in one subscription', async () => {
   const billing = await startBilling('stripe')
   const { service, fake } = billing
   const plan = await billing.addPlan({ name: 'Team', amount: 3000 })
@@ -58,7 +58,7 @@ test('a server killed after Stripe has acted and before our commit: the same key
   expect(fake.state.subscriptions.size).toBe(1)
   expect(await service.sql('select from billing_subscriptions')).toEqual([])
 
-  // As if the minute had passed after which an attempt counts as abandoned.
+  // Simulates the minute after which an attempt counts as abandoned.
   await service.sql(
     `update idempotency_keys set created_at = created_at - interval '2 minutes' where state = 'in_progress'`,
   )

@@ -4,7 +4,8 @@ import type { Database } from '#platform/db/pool'
 import { problem } from '#platform/errors'
 import type { ProviderName } from '#providers/billing/index'
 
-// One change of a customer at a time, over all servers, without keeping a database connection while the provider thinks.
+// Serializes the changes of a customer across all servers, without holding a database connection during calls to the
+// provider.
 
 const LEASE_S = 60
 const RENEW_EVERY = 20 * SECOND
@@ -30,8 +31,9 @@ export function makeLeases(db: Database, provider: ProviderName) {
 
   return {
     /**
-     * A holder that died keeps others out for a minute; the same request repeated (the same `holder`) goes on at once. Should a
-     * holder only have been asleep, the provider's idempotency keys still let nothing happen twice.
+     * Runs `work` with the lease. The lease of a dead holder blocks others for a minute, but a repeated request (the
+     * same `holder`) continues immediately. If the holder was only slow, the provider's idempotency keys still prevent
+     * a double effect.
      */
     async hold<T>(workspaceId: string, holder: string, work: () => Promise<T>): Promise<T> {
       const deadline = performance.now() + WAIT_AT_MOST

@@ -19,7 +19,7 @@ const makeHome = async (): Promise<Home> => {
   return { owner, workspace: await makeWorkspace(service, owner) }
 }
 
-/** The plan of the org without a price holds for everybody in it. */
+/** Sets the free plan of the org, which applies to all its workspaces. */
 const setPlan = async (quotas: Record<string, number | null>): Promise<void> => {
   await service.sql('delete from plans')
   await service.sql(
@@ -54,7 +54,7 @@ const recipientsOf = async ({ workspace }: Home): Promise<number> =>
   )[0]!.n
 
 describe('mails', () => {
-  test('a thousand to strangers leave nothing but what a minute allows, and the run says which quota it was', async () => {
+  test('to a thousand strangers stop at the quota of a minute, and the error names the quota', async () => {
     const home = await makeHome()
     const minuteNow = (): number => Math.floor(Date.now() / 60_000)
     const began = minuteNow()
@@ -71,7 +71,7 @@ describe('mails', () => {
     expect(refused[0]!.error!.message).toMatch(/mails_per_minute|outside_recipients_per_day/)
   })
 
-  test('strangers are counted a day until an operator trusts the workspace; its own people are not', async () => {
+  test('to strangers are limited per day until an operator trusts the workspace; mails to its own members are not', async () => {
     await setPlan({ mails_per_minute: null, outside_recipients_per_day: 3 })
     const home = await makeHome()
     const send = async (to: string[]) => (await runNodes(home, [mailTo('m', to)]))[0]!
@@ -92,7 +92,7 @@ describe('mails', () => {
   })
 })
 
-test('requests to addresses outside are counted, also those that are refused there', async () => {
+test('requests to external addresses are counted, including requests whose target is refused', async () => {
   await setPlan({ outgoing_requests_per_minute: 2 })
   const home = await makeHome()
   const nodes = await runNodes(
@@ -105,7 +105,7 @@ test('requests to addresses outside are counted, also those that are refused the
 })
 
 describe('the language model of the installation', () => {
-  test('gives a workspace its tokens and no more, and only models the operator allows', async () => {
+  test('stops at the token quota of a workspace, and runs only models that the operator allows', async () => {
     const model = await startFakeLlm()
     model.script(say('Hi', { input: 9, output: 2 }))
     const own = await startService({
@@ -146,13 +146,13 @@ describe('processor time of code', () => {
     )
   const busy = { id: 'c', type: 'code', args: { source: 'let n = 0; for (let i = 0; i < 1e5; i++) n += i; return n' } }
 
-  test('is shown to the workspace that used it, against its plan or the installation', async () => {
+  test('is shown to the workspace that used it, with the limit of its plan or of the installation', async () => {
     await service.sql('delete from plans')
     const home = await makeHome()
     expect(await usedBy(home)).toEqual({ quota: 'cpu_s_per_minute', used: 0, limit: 60, period: 'minute' })
     const [node] = await runNodes(home, [busy])
     expect(node).toMatchObject({ status: 'succeeded' })
-    // Written with its minute: whichever it was, it is counted once.
+    // The time is written with its minute, so it is counted once, in either minute.
     await until(async () => {
       const rows = await service.sql<{ used: string }>(
         `select used from usage_counters where workspace_id = $1 and quota = 'cpu_ms_per_minute'`,
@@ -175,7 +175,7 @@ describe('processor time of code', () => {
 })
 
 describe('the counters', () => {
-  test('hold over processes, forget with the period, and unlimited is unlimited', async () => {
+  test('apply across processes, reset with each period, and allow everything if unlimited', async () => {
     const { workspace } = await makeHome()
     let now = Date.UTC(2026, 0, 31, 9, 30, 59)
     const quotas = { speech_characters_per_minute: 10 }

@@ -11,10 +11,10 @@ import { type Mail, MailFailure, type MailMessage } from '#providers/mail/index'
 import { type Allowances, meansExceeded } from './allowances.ts'
 import type { MeansQuota } from './plan-schema.ts'
 
-// Holds what tenants use of the operator's means against their quotas: at the provider for mails, whichever way they leave, and at
-// the node for what is known there.
+// Enforces the quotas for the operator's resources: at the mail provider for all mails, and at the node for other
+// resources.
 
-/** Mails of the service itself name no workspace and are not counted here. */
+/** Counts mails of workspaces. Mails of the service itself name no workspace and are not counted here. */
 export function meterMail(deps: {
   mail: Mail
   db: Database
@@ -30,7 +30,7 @@ export function meterMail(deps: {
     })
     const { is_trusted, has_verified_owner, outside } = rows[0]!
     if (outside > 0 && !is_trusted) {
-      // An address that nobody has proven sends nothing to strangers.
+      // A workspace whose owner has no verified address cannot send mail to strangers.
       if (config.SMTP_URL !== null && !has_verified_owner) throw meansExceeded('outside_recipients_per_day', 0)
       await allowances.spend(workspaceId, 'outside_recipients_per_day', outside)
     }
@@ -49,7 +49,7 @@ export function meterMail(deps: {
   }
 }
 
-/** Kinds of nodes that call addresses of the tenant's choice. */
+/** Node types that call addresses chosen by the tenant. */
 const CALLS_OUT = new Set(['http.request', 'mcp.call', 'service.call'])
 
 const refusedAsNode = async (work: Promise<void>): Promise<void> =>
@@ -68,7 +68,10 @@ async function checkTokens(workspaceId: string, allowances: Allowances): Promise
     })
 }
 
-/** The installation's model as one workspace uses it. A model of the tenant's own is theirs to pay and is not counted. */
+/**
+ * Wraps the installation's model to count the tokens of one workspace. Tenants pay for their own models, which are not
+ * counted.
+ */
 export function meterModel(llm: LanguageModel, workspaceId: string, allowances: Allowances): LanguageModel {
   const counted = async <T extends { usage: Usage }>(ask: () => Promise<T>): Promise<T> => {
     await checkTokens(workspaceId, allowances)
@@ -87,7 +90,7 @@ export function meterModel(llm: LanguageModel, workspaceId: string, allowances: 
 
 const CHARACTERS_A_TOKEN = 4
 
-/** The installation's embedding model as one workspace uses it. */
+/** Wraps the installation's embedding model to count the tokens of one workspace. */
 export function meterEmbeddings(ask: AskVectors, workspaceId: string, allowances: Allowances): AskVectors {
   return async (texts, signal) => {
     await checkTokens(workspaceId, allowances)

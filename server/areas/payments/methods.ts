@@ -13,7 +13,7 @@ import * as store from './store.ts'
 
 type ById = { payment_method_id: string }
 
-/** Payment methods and setup intents are seen by the people of the workspace, not by its guests. */
+/** Members of the workspace see payment methods and setup intents; guests do not. */
 const standingIn =
   (exists: (tx: Tx, workspaceId: string, id: string) => Promise<boolean>): StandingIn =>
   async (ctx, id) => {
@@ -96,7 +96,7 @@ export function makeMethods(parts: BillingParts & { publishableKey: string | nul
       })
     },
 
-    /** The newest other method becomes the default; the last one stays while a subscription needs it. */
+    /** Makes the newest other method the default. The last method cannot be deleted while a subscription needs it. */
     async deleteMethod(ctx: Context, { payment_method_id }: ById): Promise<void> {
       await changing(ctx, parts, async ({ customer, requestKey }) => {
         const { workspaceId } = customer
@@ -119,5 +119,5 @@ export function makeMethods(parts: BillingParts & { publishableKey: string | nul
   }
 }
 
-/** What people see: not the provider's reference. */
+/** Removes the provider's reference, which users do not see. */
 const shown = ({ provider_ref: _ref, ...method }: store.MethodRow): PaymentMethod => method

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { formatMoney } from '#providers/billing/money'
 import type { InvoiceRow } from './store.ts'
 
-// The printable page of an invoice of the built-in provider: no script, one style whose hash stands in the policy.
+// The printable page of an invoice of the built-in provider: no scripts, and one style whose hash is in the content
+// security policy.
 
 const style = `
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 44rem; margin: 3rem auto; padding: 0 1.5rem }

@@ -4,7 +4,7 @@ import { type Billing, cards, eventsOf, type PlanRow, startBilling } from '#test
 import { fiftyTimes } from '#test/harness/fifty-times'
 import { makePerson, makeWorkspace, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// What people get, whichever provider keeps the money.
+// The behaviour that is the same for every provider.
 
 const RANDOM = '01kf3v6h2he3wtpk1fw5c0wz9d'
 const ME = '/api/payments/subscriptions/me'
@@ -26,7 +26,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
   })
   afterAll(() => billing.stop())
 
-  /** Somebody with a workspace of their own, so that tests do not meet. */
+  /** Creates a person with their own workspace, so that tests do not affect each other. */
   const newOwner = async (): Promise<TestPerson> => {
     const owner = await makePerson(billing.service)
     await makeWorkspace(billing.service, owner)
@@ -41,13 +41,13 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
   }
   const methodsOf = async (person: TestPerson) => (await person.call('GET', METHODS)).body.items
 
-  describe('who may do what', () => {
+  describe('permissions', () => {
     let method: string
     beforeAll(async () => {
       method = (await billing.addCard(world.owner))!
     })
 
-    test('members and viewers read, guests do not', async () => {
+    test('members and viewers can read, guests cannot', async () => {
       for (const path of [METHODS, '/api/payments/invoices', '/api/payments/usage']) {
         expect((await world.member.call('GET', path)).status).toBe(200)
         expect((await world.viewer.call('GET', path)).status).toBe(200)
@@ -58,7 +58,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       expect((await world.guest.call('GET', ME)).status).toBe(403)
     })
 
-    test('only owners change anything', async () => {
+    test('only owners can change anything', async () => {
       const writes: [string, string, object?][] = [
         ['POST', '/api/payments/setup-intent'],
         ['POST', SUBSCRIPTIONS, { plan_id: team.plan_id }],
@@ -81,7 +81,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       expect(await methodsOf(world.owner)).toHaveLength(1)
     })
 
-    test("another workspace's method gets the bytes of a random one, and stays", async () => {
+    test('the method of another workspace is not found, like a random id, and is not changed', async () => {
       for (const [verb, tail] of [
         ['DELETE', ''],
         ['POST', '/default'],
@@ -99,7 +99,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     })
   })
 
-  test('a setup intent makes the customer once and reuses it', async () => {
+  test('a setup intent creates the customer once and reuses it', async () => {
     const owner = await newOwner()
     const first = await owner.call('POST', '/api/payments/setup-intent')
     const second = await owner.call('POST', '/api/payments/setup-intent')
@@ -115,7 +115,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect(one.text).toBe(two.text)
   })
 
-  test('a paid plan wants a card, then bills it; me shows the subscription and invoices the bill', async () => {
+  test('a paid plan requires a card and charges it; the subscription and the invoice are then shown', async () => {
     const owner = await newOwner()
     expect((await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })).body.code).toBe(
       'payment_method_required',
@@ -152,7 +152,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await eventsOf(billing.service, owner)).sort()).toEqual(['invoice.paid', 'subscription.changed'])
   })
 
-  test('a plan of another org, a random and an ill-formed one are refused alike', async () => {
+  test('a wrong id, a random and a malformed plan id get the same refusal', async () => {
     const owner = await newOwner()
     await billing.addCard(owner)
     const texts = []
@@ -166,7 +166,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('GET', ME)).status).toBe(404)
   })
 
-  test('the price is not for the client to say', async () => {
+  test('the client cannot set the price', async () => {
     const owner = await newOwner()
     for (const extra of [{ amount: 1 }, { quantity: -1 }, { currency: 'xxx' }, { price: 0.5 }])
       expect((await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id, ...extra } })).status).toBe(422)
@@ -174,7 +174,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect(owned.body.code).toBe('read_only')
   })
 
-  test('a second subscription is refused and leaves the first', async () => {
+  test('a second subscription is refused and the first is unchanged', async () => {
     const owner = await subscribed(team)
     const second = await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: business.plan_id } })
     expect([second.status, second.body.code]).toEqual([409, 'subscription_exists'])
@@ -182,7 +182,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('GET', '/api/payments/invoices')).body.items).toHaveLength(1)
   })
 
-  test('a card that fails leaves no subscription, and another card then works', async () => {
+  test('a failed payment creates no subscription, and another card then works', async () => {
     const owner = await newOwner()
     await billing.addCard(owner, cards.chargesFail)
     const refused = await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })
@@ -193,7 +193,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })).status).toBe(201)
   })
 
-  test('a declined card is no method; one that needs its holder becomes one', async () => {
+  test('a declined card is not stored; a card that needs confirmation is stored after it', async () => {
     const owner = await newOwner()
     expect(await billing.addCard(owner, cards.declined)).toBeUndefined()
     expect(await methodsOf(owner)).toEqual([])
@@ -214,7 +214,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect(unknown.body.code).toBe('unknown_reference')
   })
 
-  test('a fetched subscription can be sent back; what the server owns cannot be changed', async () => {
+  test('a fetched subscription can be sent back; read-only fields cannot be changed', async () => {
     const owner = await subscribed(team)
     const got = await owner.call('GET', ME)
     expect((await owner.call('PATCH', ME, { body: got.body })).body).toEqual(got.body)
@@ -223,7 +223,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('PATCH', ME, guarded)).status).toBe(412)
   })
 
-  test('cancelling waits for the end of the period unless told otherwise', async () => {
+  test('cancelling takes effect at the end of the period unless requested immediately', async () => {
     const owner = await subscribed(team)
     expect((await owner.call('DELETE', ME)).status).toBe(204)
     expect((await owner.call('GET', ME)).body).toMatchObject({ status: 'active', cancel_at_period_end: true })
@@ -239,7 +239,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: business.plan_id } })).status).toBe(201)
   })
 
-  test('deleting the default makes the newest other one default; the last one of a subscriber stays', async () => {
+  test('deleting the default makes the newest other method the default; a subscriber cannot delete the last method', async () => {
     const owner = await newOwner()
     const first = (await billing.addCard(owner, cards.works))!
     const second = (await billing.addCard(owner, cards.other))!
@@ -261,7 +261,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect(await methodsOf(owner)).toEqual([])
   })
 
-  test('a trial is given once', async () => {
+  test('a workspace gets a trial once', async () => {
     const trial = await billing.addPlan({ name: 'Trial', amount: 2000, trial_days: 14 })
     const owner = await subscribed(trial)
     expect((await owner.call('GET', ME)).body.status).toBe('trialing')
@@ -270,7 +270,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect(again.body.status).toBe('active')
   })
 
-  test('a plan too small for the workspace is refused, naming the quota', async () => {
+  test('a plan too small for the workspace is refused with the name of the quota', async () => {
     const tiny = await billing.addPlan({ name: 'Tiny', amount: 100, quotas: { members: 0 } })
     const owner = await subscribed(team)
     const refused = await owner.call('PATCH', ME, { body: { plan_id: tiny.plan_id } })
@@ -279,7 +279,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('GET', ME)).body.plan_id).toBe(team.plan_id)
   })
 
-  test('the list of invoices is walked once, newest first', async () => {
+  test('paging through the invoices returns each once, newest first', async () => {
     const owner = await subscribed(team)
     await owner.call('PATCH', ME, { body: { plan_id: business.plan_id } })
     await owner.call('PATCH', ME, { body: { plan_id: free.plan_id } })
@@ -294,7 +294,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     expect((await owner.call('GET', '/api/payments/invoices?cursor=nonsense')).status).toBe(422)
   })
 
-  test('a cursor with a time that no list holds is refused', async () => {
+  test('a cursor with an invalid time is refused', async () => {
     const owner = await subscribed(team)
     for (const at of [
       '0000-01-01T00:00:00Z',
@@ -309,7 +309,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     }
   })
 
-  test('one Idempotency-Key with two credentials is two requests: the second subscription is refused', async () => {
+  test('the same Idempotency-Key with two credentials is two requests: the second subscription is refused', async () => {
     const owner = await newOwner()
     await billing.addCard(owner)
     const { key } = (await owner.call('POST', '/auth/api-keys', { body: { name: 'Second' } })).body
@@ -323,7 +323,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
     }
   })
 
-  describe('fifty at once', () => {
+  describe('fifty simultaneous requests', () => {
     let owner: TestPerson
     let methods: string[]
     beforeEach(async () => {
@@ -341,7 +341,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       return body.items.length
     }
 
-    test('subscribe without a key: one is made, the others are refused', async () => {
+    test('to subscribe without a key create one subscription, and the others are refused', async () => {
       const answers = await fiftyTimes((at) =>
         owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: (at % 2 ? team : business).plan_id } }),
       )
@@ -351,7 +351,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       expect(await live()).toBe(1)
     })
 
-    test('subscribe with one key: fifty equal answers, one subscription, one invoice', async () => {
+    test('to subscribe with one key get the same response and create one subscription and one invoice', async () => {
       const options = { body: { plan_id: team.plan_id }, headers: { 'idempotency-key': 'once', 'x-request-id': 'r' } }
       const answers = await fiftyTimes(() => owner.call('POST', SUBSCRIPTIONS, options))
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
@@ -359,7 +359,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       expect(await live()).toBe(1)
     })
 
-    test('make default: exactly one is', async () => {
+    test('to set the default leave exactly one default', async () => {
       const answers = await fiftyTimes((at) => owner.call('POST', `${METHODS}/${methods[at % 2]}/default`))
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
       const defaults = (await methodsOf(owner)).filter((method: { default: boolean }) => method.default)
@@ -374,7 +374,7 @@ describe.each(['builtin', 'stripe'] as const)('payments with %s', (provider) => 
       }
     })
 
-    test('delete both methods of a subscriber: one stays, and is the default', async () => {
+    test('to delete both methods of a subscriber leave one method, which is the default', async () => {
       await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id: team.plan_id } })
       const answers = await fiftyTimes((at) => owner.call('DELETE', `${METHODS}/${methods[at % 2]}`))
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)

@@ -24,7 +24,10 @@ import { makeWebhooks } from './webhooks.ts'
 
 export type PaymentsOptions = { config: Config; db: Database; vault: Vault; log: Logger; clock?: Clock }
 
-/** The area, put together: Stripe where its key is set, else the ledger of our own. `quotas` is what other areas check and count with. */
+/**
+ * Assembles the area: with Stripe if its key is set, otherwise with the built-in ledger. Other areas check and count
+ * with `quotas`.
+ */
 export function makePayments({ config, db, vault, log, clock = systemClock }: PaymentsOptions) {
   const connection =
     config.STRIPE_SECRET_KEY === null

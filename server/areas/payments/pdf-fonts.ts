@@ -4,9 +4,10 @@ import { deflateSync } from 'node:zlib'
 import { writeTrueType } from '#platform/fonts/truetype'
 import { type Font, readWoff2 } from '#platform/fonts/woff2'
 
-// The fonts of a PDF. What Windows-1252 holds is in Helvetica, which every reader has. A text with other letters is in Inter, the
-// typeface of the console, of which the glyphs that the document shows are embedded. Chinese, Japanese and Korean letters are in the
-// fonts that readers bring for them (ISO 32000, 9.7.5.2). Letters of other scripts are question marks; the printable page has them.
+// The fonts of a PDF. Text in Windows-1252 uses Helvetica, which every reader has. Other text uses Inter, the typeface
+// of the console; only the glyphs that the document shows are embedded. Chinese, Japanese and Korean text uses the
+// fonts that readers supply (ISO 32000, 9.7.5.2). Characters of other scripts become question marks; the printable page
+// shows them.
 
 /** Bytes 0x80–0x9f of Windows-1252, the encoding of Helvetica. */
 const WINDOWS = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
@@ -42,10 +43,12 @@ type East = keyof typeof EAST
 const eastOf = (text: string): East =>
   /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text) ? 'Japan1' : /\p{Script=Hangul}/u.test(text) ? 'Korea1' : 'GB1'
 
-/** Whether a letter is as wide as it is high. */
+/** Checks whether a character is as wide as it is high. */
 export const isWide = (letter: string): boolean => HAN.test(letter)
 
-/** Widths of Helvetica in thousandths of its size, for what stands in amounts; other letters are taken as digits. */
+/**
+ * Widths of Helvetica in thousandths of the font size, for the characters of amounts. Other characters count as digits.
+ */
 const NARROW: Record<string, number> = { ' ': 278, ',': 278, '.': 278, '-': 333 }
 
 type Run = { font: string; shown: string; width: number }
@@ -58,7 +61,7 @@ const stream = (fields: string, bytes: Buffer): string => {
   return `${head}\nstream\n${packed.toString('latin1')}\nendstream`
 }
 
-/** Which letters the codes of a font stand for, so that text can be searched and copied. */
+/** Maps the codes of a font to Unicode, so that text can be searched and copied. */
 const toUnicode = (letters: readonly [code: number, letter: number][]): string => {
   const lines = letters.map(([code, letter]) => `<${hex(code)}> <${hex(letter)}>`)
   const groups = Array.from({ length: Math.ceil(lines.length / 100) }, (_, at) => lines.slice(at * 100, at * 100 + 100))
@@ -72,7 +75,7 @@ endcmap CMapName currentdict /CMap defineresource pop end end`
   return stream('', Buffer.from(text, 'latin1'))
 }
 
-/** The glyphs of one subset that the document shows; code 0 is the one for what is missing. */
+/** The glyphs of one font subset that the document shows. Code 0 is the glyph for missing characters. */
 class Embedded {
   readonly font: Font
   readonly letters: number[] = []
@@ -157,14 +160,17 @@ export function makeFonts() {
     widthOf: (text: string, size: number): number =>
       (runsOf(text, false).reduce((sum, { width }) => sum + width, 0) / 1000) * size,
 
-    /** A text as it stands in the content of a page, within BT and ET. Inter has one weight: bold is drawn with an outline. */
+    /**
+     * Returns a text as an operator in the content of a page, between BT and ET. Inter has one weight: bold is drawn
+     * with an outline.
+     */
     show(text: string, { size, bold }: { size: number; bold: boolean }): string {
       const shown = runsOf(text, bold).map(({ font, shown }) => `/${font} ${size} Tf ${shown} Tj`)
       const isPlain = shown.every((run) => /^\/[BR] /.test(run))
       return bold && !isPlain ? `2 Tr ${(size * 0.03).toFixed(2)} w ${shown.join(' ')} 0 Tr` : shown.join(' ')
     },
 
-    /** The objects of all fonts that were used, the first of them with the number `first`, and the names they have on a page. */
+    /** Returns the objects of all used fonts, numbered from `first`, and the resources that name them on a page. */
     objects(first: number): { objects: string[]; resources: string } {
       const objects = [standard('Helvetica'), standard('Helvetica-Bold')]
       const names = [`/R ${first} 0 R`, `/B ${first + 1} 0 R`]

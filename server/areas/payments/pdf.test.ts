@@ -20,7 +20,7 @@ const invoice = (description: string): InvoiceRow =>
 const print = (buyer: string, description = 'Team'): Buffer =>
   invoicePdf({ invoice: invoice(description), seller: 'Heddle (shop)', buyer })
 
-/** `FontName` of the fonts that the document brings itself. */
+/** Returns the `FontName` of each embedded font. */
 const embedded = (pdf: Buffer): string[] =>
   [...pdf.toString('latin1').matchAll(/\/FontName \/(\S+) [^>]*\/FontFile2/g)].map(([, name]) => name!)
 
@@ -35,7 +35,7 @@ test.each([
   ['Greek', 'Αθήνα Ευαγγελία', ['HEDDLE+Inter-latin', 'HEDDLE+Inter-greek']],
   ['Cyrillic', 'ООО Ромашка, Київ', ['HEDDLE+Inter-latin', 'HEDDLE+Inter-cyrillic']],
   ['Vietnamese', 'Nguyễn Văn Hạnh', ['HEDDLE+Inter-latin', 'HEDDLE+Inter-latin-ext', 'HEDDLE+Inter-vietnamese']],
-])('a name in %s letters is printed, with the glyphs it needs', async (_script, name, fonts) => {
+])('a name in %s letters is printed, with only the necessary glyphs embedded', async (_script, name, fonts) => {
   const pdf = print(name)
   expect(await textOf(pdf)).toContain(name)
   expect(new Set(embedded(pdf))).toEqual(new Set(fonts))
@@ -46,14 +46,14 @@ test.each([
   ['Chinese', '北京织机有限公司', 'STSong-Light', 'UniGB-UCS2-H'],
   ['Japanese', '株式会社おり', 'HeiseiKakuGo-W5', 'UniJIS-UCS2-H'],
   ['Korean', '서울 직기', 'HYGoThic-Medium', 'UniKS-UCS2-H'],
-])('a name in %s letters is in the font that readers bring', (_script, name, font, encoding) => {
+])('a name in %s letters uses the font that readers supply', (_script, name, font, encoding) => {
   const pdf = print(name).toString('latin1')
   expect(pdf).toContain(`/BaseFont /${font}-${encoding} /Encoding /${encoding}`)
   const first = name.codePointAt(0)!.toString(16)
   expect(pdf).toContain(`<${first}`)
 })
 
-test('a letter that no font has is a question mark, and long names without spaces are broken', async () => {
+test('a character that no font has becomes a question mark, and long names without spaces are broken', async () => {
   expect(await textOf(print('ދިވެހި Łódź'))).toContain('?')
   const lines = print('織'.repeat(60))
     .toString('latin1')
@@ -61,7 +61,7 @@ test('a letter that no font has is a question mark, and long names without space
   expect(lines.map((shown) => (shown.length - 5) / 4)).toEqual([23, 23, 14])
 })
 
-test('the table of objects leads to every object', () => {
+test('the cross-reference table leads to every object', () => {
   const pdf = print('Łódź 北京').toString('latin1')
   const start = Number(/startxref\n(\d+)/.exec(pdf)![1])
   const entries = [...pdf.slice(start).matchAll(/^(\d{10}) 00000 n/gm)].map(([, offset]) => Number(offset))

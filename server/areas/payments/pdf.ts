@@ -12,10 +12,10 @@ const MAX_LETTERS = 46
 
 type Text = { at: [x: number, y: number]; size: number; bold: boolean; text: string }
 
-/** Letters as wide as they are high count twice. */
+/** Characters that are as wide as high count twice. */
 const lengthOf = (text: string): number => [...text].reduce((sum, letter) => sum + (isWide(letter) ? 2 : 1), 0)
 
-/** A word in pieces that fit a line. */
+/** Splits a word into pieces that fit a line. */
 function piecesOf(word: string): string[] {
   const pieces = ['']
   for (const letter of word) {
@@ -37,7 +37,7 @@ function wrap(text: string): string[] {
 
 const day = (time: Date | string): string => new Date(time).toISOString().slice(0, 10)
 
-/** The texts of each page, from the top down. */
+/** Returns the texts of each page, from top to bottom. */
 function layOut({ invoice, seller, buyer }: FoundInvoice, { widthOf }: Fonts): Text[][] {
   const pages: Text[][] = [[]]
   let y = PAGE.height - PAGE.margin
@@ -106,7 +106,7 @@ export function invoicePdf(found: FoundInvoice): Buffer {
       .map(({ at: [x, y], text, ...look }) => `BT ${x.toFixed(2)} ${y.toFixed(2)} Td ${fonts.show(text, look)} ET`)
       .join('\n'),
   )
-  // Objects 1 and 2 are the catalogue and the list of pages; then two for each page, and the fonts.
+  // Objects 1 and 2 are the catalog and the list of pages. Two objects for each page follow, then the fonts.
   const { objects: used, resources } = fonts.objects(3 + 2 * pages.length)
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

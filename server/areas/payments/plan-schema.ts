@@ -3,7 +3,7 @@ import { anyOf, defineList } from '#platform/http/list'
 import { id, name, timestamp, timestampIn } from '#platform/http/schema'
 import { meters } from '#providers/billing/index'
 
-// What a plan costs and allows.
+// The price and the quotas of a plan.
 
 const POWERS = new Set(Array.from({ length: 10 }, (_, digits) => 10 ** digits))
 const amount = () => z.number().int().min(0).max(99_999_999)
@@ -26,7 +26,7 @@ export const quotaNames = [
 ] as const
 export type QuotaName = (typeof quotaNames)[number]
 
-/** What a workspace uses of the operator's means; absent is the installation's own limit, null is unlimited. */
+/** Quotas for the operator's resources. Absent means the installation's limit, null means unlimited. */
 export const meansQuotas = [
   'mails_per_minute',
   'outside_recipients_per_day',
@@ -37,17 +37,19 @@ export const meansQuotas = [
   'outgoing_requests_per_minute',
 ] as const
 export type MeansQuota = (typeof meansQuotas)[number]
-/** Counted in milliseconds and shown in seconds: most calls take a few milliseconds. */
+/** Processor time is counted in milliseconds, since most calls take a few, and shown in seconds. */
 export const CPU_COUNTER = 'cpu_ms_per_minute'
 export type MeansCounter = MeansQuota | typeof CPU_COUNTER
 const meansCount = (description: string) => count().nullable().optional().meta({ description })
 
-/** Each destination costs a delivery of every event, so a plan that does not say has a limit all the same. */
+/**
+ * The limit if a plan does not set one. There is always a limit, since each destination adds a delivery of every event.
+ */
 export const DEFAULT_DESTINATIONS = 20
-/** A document costs its passages and their index as well, far more than its bytes. */
+/** The limit if a plan does not set one. The passages of a document and their index cost far more than its bytes. */
 export const DEFAULT_DOCUMENTS = 10_000
 
-/** A quota that is absent or null is unlimited; `cpu_s_per_minute` that is absent is the installation's own. */
+/** An absent or null quota is unlimited, but an absent `cpu_s_per_minute` means the installation's limit. */
 const Quotas = z.strictObject({
   runs_per_month: count().nullable().optional(),
   members: count().nullable().optional(),

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { sql } = billing.service
   const [org] = await sql<{ org_id: string }>('select org_id from orgs')
   await seedPlans(asTx, org!.org_id)
-  // A second org: hosts decide from now on.
+  // With a second org, the host determines the org.
   otherOrg = newId()
   await sql(`insert into org_hosts (host, org_id) values ('127.0.0.1', $1), ('heddle.example', $1)`, [org!.org_id])
   await sql(`insert into orgs (org_id, name) values ($1, 'Other')`, [otherOrg])
@@ -40,7 +40,7 @@ const namesAt = async (headers: Record<string, string>): Promise<unknown> => {
 }
 
 describe('the plans on offer', () => {
-  test('are those of the org of the host, cheapest first, for anybody', async () => {
+  test('are the plans of the host’s org, cheapest first, for anyone', async () => {
     expect(await namesAt({ host: 'heddle.example' })).toEqual(['Free', 'Team', 'Business'])
     expect(await namesAt({ host: 'OTHER.example:443' })).toEqual(['Elsewhere'])
     const { items } = (await billing.service.call('GET', PLANS)).body
@@ -48,7 +48,7 @@ describe('the plans on offer', () => {
     expect(items[2].quotas.members).toBeNull()
   })
 
-  test('a spoofed host changes nothing', async () => {
+  test('do not change with a spoofed host header', async () => {
     expect(await namesAt({ host: 'unknown.example' })).toBe('unknown_host')
     expect(await namesAt({ host: 'heddle.example', 'x-forwarded-host': 'other.example' })).toEqual([
       'Free',
@@ -57,12 +57,12 @@ describe('the plans on offer', () => {
     ])
   })
 
-  test('seeding twice is seeding once', async () => {
+  test('are not duplicated by a second seeding', async () => {
     await seedPlans(asTx, otherOrg)
     expect(await namesAt({ host: 'other.example' })).toEqual(['Elsewhere'])
   })
 
-  test('a plan of another org cannot be subscribed to', async () => {
+  test('of another org cannot be subscribed to', async () => {
     await billing.addCard(world.owner, cards.works)
     const headers = { 'x-request-id': 'same' }
     const ask = (plan_id: string) =>
@@ -72,7 +72,7 @@ describe('the plans on offer', () => {
     expect(foreign.text).toBe((await ask('plan_01kf3v6h2he3wtpk1fw5c0wz9d')).text)
   })
 
-  test('are paged, and a wrong cursor is refused', async () => {
+  test('are paged, and an invalid cursor is refused', async () => {
     const first = (await billing.service.call('GET', `${PLANS}?limit=2`)).body
     const rest = (await billing.service.call('GET', `${PLANS}?limit=2&cursor=${first.next_cursor}`)).body
     expect([...first.items, ...rest.items].map(({ name }) => name)).toEqual(['Free', 'Team', 'Business'])
@@ -85,7 +85,7 @@ describe('the plans on offer', () => {
 describe('managing plans', () => {
   const body = { name: 'Pro', amount: 500, currency: 'EUR', interval: 'month', quotas: { members: 3 }, features: ['a'] }
 
-  test('only operators do', async () => {
+  test('is reserved for operators', async () => {
     const { body: plan } = await operator.call('POST', PLANS, { body })
     for (const person of [world.owner, world.member, world.stranger]) {
       expect((await person.call('POST', PLANS, { body })).status).toBe(403)
@@ -96,7 +96,7 @@ describe('managing plans', () => {
     await operator.call('DELETE', `${PLANS}/${plan.plan_id}`)
   })
 
-  test('a plan is made, changed and taken off the list', async () => {
+  test('creates, changes and archives a plan', async () => {
     const made = await operator.call('POST', PLANS, { body })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -115,7 +115,7 @@ describe('managing plans', () => {
     expect(await namesAt({ host: 'heddle.example' })).toEqual(['Free', 'Team', 'Business'])
   })
 
-  test('money is whole, not negative, not huge, and has a currency', async () => {
+  test('requires an amount that is an integer, not negative and not too large, with a currency', async () => {
     for (const bad of [
       { amount: -1 },
       { amount: 0.5 },
@@ -134,13 +134,13 @@ describe('managing plans', () => {
       expect([bad, (await operator.call('POST', PLANS, { body: { ...body, ...bad } })).status]).toEqual([bad, 422])
   })
 
-  test("another org's plan is not found", async () => {
+  test('does not find a plan of another org', async () => {
     const path = `${PLANS}/${toWire('plan', otherOrg)}`
     expect((await operator.call('PATCH', path, { body: { amount: 0 } })).status).toBe(404)
     expect((await operator.call('DELETE', path)).status).toBe(404)
   })
 
-  test('a price that somebody pays does not change, and the plan stays', async () => {
+  test('keeps a plan with subscribers: its price cannot change and the plan cannot be deleted', async () => {
     const { body: plan } = await operator.call('POST', PLANS, { body: { ...body, quotas: {} } })
     const path = `${PLANS}/${plan.plan_id}`
     const customer = await makePerson(billing.service)
@@ -153,7 +153,7 @@ describe('managing plans', () => {
     expect((await operator.call('PATCH', path, { body: { name: 'Pro 2', amount: 500 } })).body.name).toBe('Pro 2')
     await customer.call('DELETE', '/api/payments/subscriptions/me?at=now')
     expect((await operator.call('DELETE', path)).status).toBe(204)
-    // The bills of the past still name it.
+    // Earlier invoices still refer to the plan.
     expect((await customer.call('GET', '/api/payments/invoices')).body.items).toHaveLength(1)
   })
 })

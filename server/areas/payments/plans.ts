@@ -8,23 +8,23 @@ import { type ListInput, readList } from '#platform/http/list'
 import { newId, toWire } from '#platform/ids'
 import { type Coupon, type NewPlan, type Plan, type PlanPatch, planList } from './plan-schema.ts'
 
-// Plans belong to the org of the request's host. A price never changes under the people who pay it. Requests only read plans:
-// what changes one runs as the database role of operators.
+// Plans belong to the org of the request's host. A price never changes for existing subscribers. Requests can only read
+// plans; changes use the database role of operators.
 
 const columns =
   'plan_id, name, amount, currency, "interval", quotas, features, trial_days, usage_prices, tax, created_at, updated_at'
 
-/** Codes are secrets of the operator: the lists that anybody reads are without them. */
+/** Coupon codes are secrets of the operator, so public lists omit them. */
 const columnsOf = (ctx: Context): string => (ctx.maybePerson?.operator ? `${columns}, coupons` : columns)
 
-/** A plan on offer in this org; one of another org is as unknown as a random one. */
+/** Finds a plan on offer in this org. A plan of another org is not found, like a random id. */
 export const findPlan = (tx: Tx, orgId: string, planId: string, wanted = columns): Promise<Plan | undefined> =>
   tx.maybe<Plan>(`select ${wanted} from plans where org_id = $1 and plan_id = $2 and archived_at is null`, [
     orgId,
     planId,
   ])
 
-/** A coupon that this plan has now. */
+/** Finds a coupon of this plan that is currently valid. */
 export async function findCoupon(tx: Tx, planId: string, code: string): Promise<Coupon | undefined> {
   const { coupons } = await tx.row<{ coupons: Coupon[] }>('select coupons from plans where plan_id = $1', [planId])
   return coupons.find(
@@ -49,7 +49,7 @@ export function makePlans() {
       ? requirePlan(ctx, ctx.maybeTx, plan_id)
       : ctx.db.tenant(scopeOf(ctx), (tx) => requirePlan(ctx, tx, plan_id))
 
-  /** Waits for subscriptions being made to this plan, and keeps new ones out until the change is there. */
+  /** Waits for subscriptions in progress to this plan, and blocks new ones until the change is committed. */
   const hasSubscribers = async (tx: Tx, planId: string): Promise<boolean> => {
     await tx.rows('select from plans where plan_id = $1 for update', [planId])
     return (await tx.row<{ used: boolean }>('select plan_has_subscribers($1) as used', [planId])).used

@@ -10,9 +10,9 @@ import {
   type QuotaName,
 } from './plan-schema.ts'
 
-// What a plan allows of each quota, and how much of it a workspace holds.
+// The limit of each quota in a plan, and how much of the quota a workspace uses.
 
-/** What is counted in `usage_counters`; members, destinations and documents are counted where they stand. */
+/** Quotas counted in `usage_counters`. Members, destinations and documents are counted in their own tables. */
 export type CountedQuota = Exclude<QuotaName, 'members' | 'event_destinations' | 'knowledge_documents'>
 
 const DEFAULTS: Partial<Record<QuotaName, number>> = {
@@ -35,7 +35,7 @@ const titles: Record<QuotaName, string> = {
 export const exceeded = (quota: QuotaName, limit: number) =>
   quotaExceeded(quota, limit, titles[quota], 'Remove something, or change the plan.')
 
-/** How much of a quota the workspace holds now. */
+/** Returns how much of a quota the workspace uses now. */
 export async function used(tx: Tx, workspaceId: string, quota: QuotaName): Promise<number> {
   if (quota === 'members') {
     const row = await tx.row<{ used: number }>(
@@ -66,7 +66,7 @@ export async function used(tx: Tx, workspaceId: string, quota: QuotaName): Promi
   return Math.max(0, row?.used ?? 0)
 }
 
-/** Adds to a counter (or takes away) in the transaction that makes it true. Members count themselves. */
+/** Adds to a counter, or subtracts from it, in the transaction of the change. Members need no counter. */
 export async function add(tx: Tx, workspaceId: string, quota: CountedQuota, amount: number): Promise<void> {
   if (amount === 0) return
   await tx.rows('select add_usage($1::uuid[], $2::text[], $3::text[], $4::bigint[])', [
@@ -77,7 +77,7 @@ export async function add(tx: Tx, workspaceId: string, quota: CountedQuota, amou
   ])
 }
 
-/** Refuses a plan that is too small for what the workspace holds. */
+/** Refuses a plan that is too small for what the workspace uses. */
 export async function checkFit(ctx: Context, plan: Plan): Promise<void> {
   const { workspace_id } = ctx.workspace
   await ctx.db.tenant(scopeOf(ctx), async (tx) => {

@@ -40,7 +40,7 @@ const usageOf = async (owner: TestPerson) => {
 }
 
 describe('quotas', () => {
-  test('code waits for its processor time, and says so when it waited in vain', async () => {
+  test('let code wait for processor time, and code that gets none fails with cpu_budget_exceeded', async () => {
     const { owner } = await workspaceWith({ cpu_s_per_minute: 0 })
     const nodes = [{ id: 'one', type: 'code', args: { source: 'return 1 + 1' }, timeout_s: 4 }]
     const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Code', definition: { nodes } } })
@@ -53,7 +53,7 @@ describe('quotas', () => {
     expect(ended.error).toMatchObject({ code: 'cpu_budget_exceeded' })
   })
 
-  test('a workspace without a plan in an org without a free one is unlimited', async () => {
+  test('are unlimited for a workspace without a plan in an org without a free plan', async () => {
     const owner = await makePerson(billing.service)
     const { uuid } = await makeWorkspace(billing.service, owner)
     await within(uuid, (tx) => quotas.check(tx, uuid, 'records', Number.MAX_SAFE_INTEGER))
@@ -61,7 +61,7 @@ describe('quotas', () => {
     expect((await owner.call('GET', '/api/payments/usage')).body).toMatchObject({ plan_id: null, plan: null })
   })
 
-  test('what is added is shown, and one more than the quota is refused by its name', async () => {
+  test('show the usage, and refuse more than the limit with the name of the quota', async () => {
     const { owner, workspace } = await workspaceWith({ records: 10, members: 1, storage_bytes: 5 })
     const { uuid } = workspace
     await within(uuid, async (tx) => {
@@ -91,7 +91,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).records).toEqual([6, 10])
   })
 
-  test('fifty at once for the last place: one gets it', async () => {
+  test('give the last place to one of fifty simultaneous requests', async () => {
     const { workspace, owner } = await workspaceWith({ records: 1 })
     const { uuid } = workspace
     const outcomes = await Promise.allSettled(
@@ -106,7 +106,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).records).toEqual([1, 1])
   })
 
-  test('an invitation that no place is left for is refused alike, with an account or without', async () => {
+  test('refuse an invitation without a free place in the same way with and without an account', async () => {
     const { owner, workspace } = await workspaceWith({ members: 2 })
     const known = await makePerson(billing.service)
     const links: string[] = []
@@ -122,7 +122,7 @@ describe('quotas', () => {
     }
   })
 
-  test('guests become members up to the quota, and no further', async () => {
+  test('limit how many guests become members', async () => {
     const { owner, workspace } = await workspaceWith({ members: 2 })
     const statuses: number[] = []
     for (let at = 0; at < 3; at++) {
@@ -136,7 +136,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).members).toEqual([2, 2])
   })
 
-  test('a thing whose making is rolled back does not count', async () => {
+  test('do not count a resource whose creation is rolled back', async () => {
     const { workspace, owner } = await workspaceWith({ records: 5 })
     const { uuid } = workspace
     await within(uuid, async (tx) => {
@@ -146,7 +146,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).records).toEqual([0, 5])
   })
 
-  test('executions are counted in memory, written together, and stop exactly at the quota', async () => {
+  test('count executions in memory, write them together, and stop exactly at the limit', async () => {
     const { workspace, owner } = await workspaceWith({ runs_per_month: 100 })
     const { uuid } = workspace
     const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => quotas.takeExecutions(uuid)))
@@ -159,7 +159,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).runs_per_month).toEqual([100, 100])
   })
 
-  test('executions of a workspace that was deleted in between fail nobody else’s', async () => {
+  test('write the executions of other workspaces although one workspace was deleted in the meantime', async () => {
     const { workspace, owner } = await workspaceWith({})
     await quotas.takeExecutions(newId())
     await quotas.takeExecutions(workspace.uuid)
@@ -167,7 +167,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).runs_per_month).toEqual([1, null])
   })
 
-  test('a larger plan counts at once, the free plan where a subscription has ended', async () => {
+  test('follow a larger plan immediately, and the free plan after a subscription has ended', async () => {
     const free = await billing.addPlan({ name: 'Free', amount: 0, quotas: { members: 7 } })
     const { owner, workspace } = await workspaceWith({ members: 2 })
     expect((await usageOf(owner)).members).toEqual([1, 2])
@@ -182,7 +182,7 @@ describe('quotas', () => {
     expect((await usageOf(owner)).members).toEqual([1, 7])
   })
 
-  test('a workspace sees and changes its own counters only', async () => {
+  test('show and change the counters of the own workspace only', async () => {
     const one = await workspaceWith({ records: 5 })
     const two = await workspaceWith({ records: 5 })
     await within(one.workspace.uuid, (tx) => quotas.add(tx, one.workspace.uuid, 'records', 3))

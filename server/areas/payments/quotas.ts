@@ -8,9 +8,10 @@ import { type Quotas as PlanQuotas, type QuotaName, quotaNames } from './plan-sc
 import { add, checkFit, exceeded, limitOf, used } from './quota-counts.ts'
 import { addUsage } from './usage-store.ts'
 
-// What a plan allows, checked where a resource is made. Counters, never counts over history; and on the hot path, memory.
+// Enforces the quotas of a plan when a resource is created. Uses counters, never counts over history; on the hot path,
+// memory.
 
-/** How long a server believes what it last read of a workspace's plan and counters. */
+/** How long a server caches the plan and counters of a workspace. */
 const BELIEVED_FOR = 1 * SECOND
 const FLUSH_EVERY = 1 * SECOND
 const MAX_KNOWN = 10_000
@@ -20,7 +21,7 @@ type Known = { plan_id: string | null; name: string | null; quotas: PlanQuotas; 
 type Ask = (values: string[]) => Promise<Known[]>
 const QUOTAS = 'select plan_id, name, quotas, executions from workspace_quotas($1, $2, $3)'
 
-/** Written out anew each second only: every start of an execution asks for it. */
+/** The current month, formatted at most once a second, since every start of an execution needs it. */
 let month = { second: Number.NaN, text: '' }
 const thisMonth = (): string => {
   const second = Math.floor(Date.now() / SECOND)
@@ -28,13 +29,13 @@ const thisMonth = (): string => {
   return month.text
 }
 
-/** What this server believes of the workspaces' quotas, and what it has yet to write. */
+/** The cached quotas of the workspaces, and the usage that this server has not written yet. */
 type State = {
   db: Database
   provider: ProviderName
   known: ReturnType<typeof makeBelieved<Known>>
   unwritten: ReturnType<typeof makeUnwritten>
-  /** The questions under way. */
+  /** Queries in progress. */
   asked: Map<string, ReturnType<Ask>>
   timer?: NodeJS.Timeout
 }
@@ -45,7 +46,7 @@ const runsOf = (workspaceId: string): Omit<Spent, 'amount'> => ({
   period: thisMonth(),
 })
 
-/** Asked with the connection at hand: taking a second one inside a transaction can leave everybody waiting for everybody. */
+/** Reads the quotas with the given connection: taking a second connection inside a transaction can cause a deadlock. */
 async function learn({ provider, known }: State, workspaceId: string, ask: Ask): Promise<Known> {
   const believed = known.get(workspaceId)
   if (believed) return believed
@@ -58,7 +59,7 @@ const askIn =
   (values) =>
     tx.rows<Known>(QUOTAS, values)
 
-/** Starts that come while a workspace is being asked about wait for the same answer. */
+/** Queries outside a transaction. Concurrent starts of one workspace share the same query. */
 const askAlone =
   ({ db, asked }: State): Ask =>
   (values) => {
@@ -74,7 +75,7 @@ const askAlone =
   }
 
 const write = async ({ db, known }: State, all: Spent[]): Promise<void> => {
-  // Until they are read again, the believed counters include what is being written.
+  // Until the cached counters are read again, they include the amounts being written.
   for (const { workspaceId, amount } of all) {
     const believed = known.peek(workspaceId)
     if (believed) believed.executions += amount
@@ -87,13 +88,14 @@ const write = async ({ db, known }: State, all: Spent[]): Promise<void> => {
   }
 }
 
-/** What could not be written is tried again with the next. */
+/** Writes the counted usage. If writing fails, the usage is written with the next flush. */
 export const flush = (state: State): Promise<void> =>
   state.unwritten.flush((all) => write(state, all)).catch(() => undefined)
 
 /**
- * Refuses with 403 `quota_exceeded` where `adding` more would pass the plan's quota. Call it in the transaction that makes the
- * resource: where there is a limit it holds a lock until the commit, so that two at once cannot both be the last.
+ * Refuses with 403 `quota_exceeded` if `adding` more would exceed the quota of the plan. Call it in the transaction
+ * that creates the resource: if there is a limit, a lock is held until the commit, so that two concurrent requests
+ * cannot both take the last place.
  */
 export async function check(
   state: State,
@@ -109,8 +111,8 @@ export async function check(
 }
 
 /**
- * For starts of executions: checks and counts in memory, written once a second. Over several servers a quota can be passed by
- * what they start within a second. Not inside a transaction.
+ * Checks and counts starts of executions in memory, written once a second. With several servers, a workspace can exceed
+ * the quota by what the servers start within a second. Do not call it inside a transaction.
  */
 export async function takeExecutions(state: State, workspaceId: string, count = 1): Promise<void> {
   const { quotas, executions } = await learn(state, workspaceId, askAlone(state))
@@ -120,22 +122,22 @@ export async function takeExecutions(state: State, workspaceId: string, count = 
   state.unwritten.add({ ...runs, amount: count })
 }
 
-/** The quotas of the plan that holds for the workspace. */
+/** Returns the quotas of the plan that applies to the workspace. */
 export async function quotasOf(state: State, workspaceId: string): Promise<PlanQuotas> {
   return (await learn(state, workspaceId, askAlone(state))).quotas
 }
 
-/** Processor seconds a minute for code: null without a limit, undefined where the plan does not say. */
+/** Returns the processor seconds per minute for code: null without a limit, undefined if the plan does not set one. */
 export async function cpuSecondsPerMinute(state: State, workspaceId: string): Promise<number | null | undefined> {
   return (await learn(state, workspaceId, askAlone(state))).quotas.cpu_s_per_minute
 }
 
-/** A start that was counted and did not begin an execution. */
+/** Returns starts that were counted but did not create an execution. */
 export function giveBackExecutions({ unwritten }: State, workspaceId: string, count = 1): void {
   unwritten.add({ ...runsOf(workspaceId), amount: -count })
 }
 
-/** The plan has changed: this server looks again at once, the others within a second. */
+/** Call it when the plan has changed: this server reads the plan again immediately, the others within a second. */
 export function forget({ known }: State, workspaceId: string): void {
   known.forget(workspaceId)
 }

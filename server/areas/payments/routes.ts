@@ -7,7 +7,6 @@ import { NewPlan, Plan, PlanPatch, planList } from './plan-schema.ts'
 import { chargeList, Invoice, InvoicePageQuery, invoiceList, methodList, PaymentMethod, UsageCharge } from './schema.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 
-/** Invoices, payment methods and plans. */
 const billingRoutes = ({ invoices, methods, plans }: Payments): AnyRoute[] =>
   routes(
     'Payments',

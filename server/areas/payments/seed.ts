@@ -1,8 +1,9 @@
 import type { Tx } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 
-// Plans of a new org: enough for a busy team on one machine, and bounded where a stranger could do harm. Operators change them
-// (PATCH /api/payments/plans/{plan_id}). What they do not say about the operator's means is in allowances.ts.
+// The plans of a new org: enough for a busy team on one machine, with limits on what a stranger could abuse. Operators
+// can change them (PATCH /api/payments/plans/{plan_id}). The defaults for quotas that the plans do not set are in
+// allowances.ts.
 
 const GIBIBYTE = 2 ** 30
 
@@ -39,7 +40,7 @@ const plans = [
   },
 ]
 
-/** Gives an org without plans its first ones; an org that has or had any keeps what it has. */
+/** Creates the first plans of an org. An org that has or had plans is not changed. */
 export async function seedPlans(tx: Pick<Tx, 'count'>, orgId: string): Promise<void> {
   const rows = plans.map((plan) => ({ ...plan, plan_id: newId(), org_id: orgId, currency: 'eur', interval: 'month' }))
   await tx.count(

@@ -9,7 +9,7 @@ export type CustomerRow = {
   customer_id: string
   provider_ref: string | null
   attempt: number
-  /** Set while the outcome of the attempt is unknown: the request that began it. */
+  /** The request that started the attempt. Set while the outcome of the attempt is unknown. */
   attempt_request: string | null
   trial_used: boolean
   synced_at: Date | null
@@ -43,7 +43,7 @@ export const setCustomerRef = (tx: Tx, workspaceId: string, provider: ProviderNa
     ref,
   ])
 
-/** The next look at our copy is a look at the provider. */
+/** Marks our copy as outdated, so that the next read refreshes it from the provider. */
 export const distrustCopy = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
   tx.count('update billing_customers set synced_at = null where workspace_id = $1 and provider = $2', [
     workspaceId,
@@ -51,8 +51,8 @@ export const distrustCopy = (tx: Tx, workspaceId: string, provider: ProviderName
   ])
 
 /**
- * Begins an attempt to subscribe, or goes on with the one whose outcome is unknown. Answers with the request that began it: what
- * is sent to the provider under the attempt's number must be the same every time.
+ * Starts an attempt to subscribe, or continues the attempt whose outcome is unknown. Returns the request that started
+ * the attempt, since everything sent to the provider under the attempt's number must be the same every time.
  */
 export const beginAttempt = (
   tx: Tx,
@@ -67,7 +67,7 @@ export const beginAttempt = (
     [workspaceId, provider, requestKey],
   )
 
-/** The outcome of this attempt is known; the next one is another. */
+/** Closes an attempt whose outcome is known, so that the next attempt gets another number. */
 export const closeAttempt = (tx: Tx, workspaceId: string, provider: ProviderName, attempt: number): Promise<number> =>
   tx.count(
     `update billing_customers set attempt = attempt + 1, attempt_request = null
@@ -76,8 +76,8 @@ export const closeAttempt = (tx: Tx, workspaceId: string, provider: ProviderName
   )
 
 /**
- * Of an attempt that is not at the provider after this long nothing will come any more. It must be counted on: Stripe repeats a
- * failure of its own for as long as it remembers the key.
+ * Closes an attempt that has not appeared at the provider after 2 minutes, because it will not appear any more. The
+ * number must increase: Stripe repeats its own failure for as long as it remembers the key.
  */
 export const closeOldAttempt = (tx: Tx, workspaceId: string, provider: ProviderName): Promise<number> =>
   tx.count(
@@ -157,13 +157,15 @@ export const findInvoice = (tx: Tx, workspaceId: string, invoiceId: string): Pro
     invoiceId,
   ])
 
-/** Nobody is signed in on the page of an invoice, so row security would hide these names. */
+/**
+ * Returns the names of seller and buyer. The page of an invoice has no signed-in user, so row security would hide them.
+ */
 export const findParties = (tx: Tx, workspaceId: string): Promise<{ seller: string; buyer: string }> =>
   tx.row<{ seller: string; buyer: string }>('select seller, buyer from billing_parties($1)', [workspaceId])
 
 export type SetupIntentRow = { setup_intent_id: string; provider_ref: string | null }
 
-/** The same request again finds the intent it made before. */
+/** Creates a setup intent. A repeated request finds the intent that it created before. */
 export async function ensureSetupIntent(
   tx: Tx,
   workspaceId: string,
@@ -199,7 +201,7 @@ export const hasSetupIntent = async (
     intentId,
   ])) > 0
 
-/** A card may be on its way: an intent was made a short while ago, and no card has come since. */
+/** Checks whether a card may be on its way: a recent setup intent exists, and no card has arrived since. */
 export const awaitsCard = async (tx: Tx, workspaceId: string, provider: ProviderName): Promise<boolean> =>
   (await tx.count(
     `select from setup_intents where workspace_id = $1 and provider = $2 and status <> 'succeeded'

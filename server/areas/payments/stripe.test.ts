@@ -7,7 +7,7 @@ import { SECRET_KEY, WEBHOOK_SECRET } from '#test/fakes/stripe/server'
 import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 import { makePayments } from './payments.ts'
 
-// Stripe through its real SDK, failing in the ways it fails.
+// Stripe through its real SDK, including the ways in which it fails.
 
 const ME = '/api/payments/subscriptions/me'
 const SUBSCRIPTIONS = '/api/payments/subscriptions'
@@ -42,7 +42,7 @@ const subscribe = (owner: TestPerson, plan = team, key?: string) =>
   })
 const subscriptionsOf = (ref: string) =>
   [...billing.fake.state.subscriptions.values()].filter(({ customer }) => customer === ref)
-/** Past the time during which what we have is believed. */
+/** Makes our copies older than the time for which they are valid. */
 const makeOld = () => billing.service.sql(`update billing_customers set synced_at = now() - interval '1 hour'`)
 const clock = () => {
   const { config, db, vault } = billing.service
@@ -51,22 +51,23 @@ const clock = () => {
 }
 
 describe('requests to Stripe', () => {
-  test('every write carries a key, and every request the pinned version', async () => {
+  test('carry an idempotency key on every write, and the pinned version on every request', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     const writes = billing.fake.seen.filter(({ method }) => method === 'POST')
     expect(writes.length).toBeGreaterThan(3)
-    // The fake refuses writes without a key and other versions, so a success is the proof; keys also differ by purpose.
+    // The fake refuses writes without a key and other versions, so success proves both. Keys also have a prefix by
+    // purpose.
     expect(writes.every(({ key }) => key !== undefined && /^[a-z]+:/.test(key))).toBe(true)
   })
 
-  test('no card number and no key of ours is in any of them', () => {
+  test('contain no card number and no secret of ours', () => {
     const sent = JSON.stringify(billing.fake.seen)
     expect(sent).not.toContain(cards.works)
     expect(sent).not.toContain(WEBHOOK_SECRET)
   })
 
-  test('the fake refuses what Stripe would refuse', async () => {
+  test('are refused by the fake if Stripe would refuse them', async () => {
     const ask = (body: string, headers: Record<string, string> = {}) =>
       fetch(`${billing.fake.base}/v1/setup_intents`, {
         method: 'POST',
@@ -86,8 +87,8 @@ describe('requests to Stripe', () => {
   })
 })
 
-describe('Stripe in trouble', () => {
-  test('a failure of Stripe is repeated by the SDK with the same key, and the person notices nothing', async () => {
+describe('when Stripe fails', () => {
+  test('a failure of Stripe is retried by the SDK with the same key and is invisible to the user', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, what: { status: 500 } })
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, what: { status: 503 } })
@@ -100,14 +101,14 @@ describe('Stripe in trouble', () => {
     expect(new Set(attempts.map(({ key }) => key)).size).toBe(1)
   })
 
-  test('an answer that is lost after the effect ends in one subscription', async () => {
+  test('a response that is lost after the effect ends in one subscription', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, when: 'after', what: 'drop' })
     expect((await subscribe(owner)).status).toBe(201)
     expect(subscriptionsOf(owner.ref)).toHaveLength(1)
   })
 
-  test('Stripe down in the middle: 503 with Retry-After, nothing half-done, and the same key then ends in one', async () => {
+  test('an outage of Stripe gives 503 with Retry-After, and a retry with the same key ends in one subscription', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
     const failed = await subscribe(owner, team, 'k')
@@ -121,7 +122,7 @@ describe('Stripe in trouble', () => {
     expect((await owner.call('GET', '/api/payments/invoices')).body.items).toHaveLength(1)
   })
 
-  test('without a key the repetition finds what the lost one made, and makes no second', async () => {
+  test('a retry without a key finds the subscription of the lost attempt and creates no second one', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
     expect((await subscribe(owner)).status).toBe(503)
@@ -130,9 +131,9 @@ describe('Stripe in trouble', () => {
     expect((await owner.call('GET', ME)).body.plan_id).toBe(team.plan_id)
   })
 
-  test('a process killed between the call and our commit: the same key goes on and ends in one', async () => {
+  test('after a process died between the call and our commit, a retry with the same key ends in one subscription', async () => {
     const owner = await newOwner()
-    // What a dead process leaves: the attempt and its lease, and at Stripe a subscription that we have never seen.
+    // The state after a process died: the attempt and its lease, and a subscription at Stripe that our copy lacks.
     billing.fake.fail({ match: /GET \/v1\/subscriptions/, times: 3, what: { status: 500 } })
     expect((await subscribe(owner, team, 'killed')).status).toBe(503)
     expect(subscriptionsOf(owner.ref)).toHaveLength(1)
@@ -149,7 +150,7 @@ describe('Stripe in trouble', () => {
     expect(row!.n).toBe(1)
   })
 
-  test('a request that hangs is given up and repeated; one that hangs for good is 503 to the caller', async () => {
+  test('a request that hangs is retried after a timeout; if every attempt hangs, the caller gets 503', async () => {
     const provider = makeStripe(
       connectStripe({ secretKey: SECRET_KEY, apiBase: billing.fake.base, timeoutMs: 150, retries: 1 }),
     )
@@ -161,7 +162,7 @@ describe('Stripe in trouble', () => {
     await expect(make('two')).rejects.toMatchObject({ code: 'provider_unavailable', retryAfterS: 5 })
   })
 
-  test('a failure that Stripe remembers does not lock the workspace out', async () => {
+  test('a failure that Stripe remembers does not block the workspace permanently', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, remembered: true, what: { status: 500 } })
     expect((await subscribe(owner)).status).toBe(503)
@@ -174,14 +175,14 @@ describe('Stripe in trouble', () => {
     expect(subscriptionsOf(owner.ref)).toHaveLength(1)
   })
 
-  test('after a failure the next look is a look at Stripe', async () => {
+  test('after a failure, the next read refreshes from Stripe', async () => {
     const owner = await newOwner()
     billing.fake.fail({ match: /POST \/v1\/subscriptions/, times: 3, when: 'after', what: { status: 500 } })
     expect((await subscribe(owner)).status).toBe(503)
     expect((await owner.call('GET', ME)).body.plan_id).toBe(team.plan_id)
   })
 
-  test('too many requests are said as such', async () => {
+  test('a rate limit of Stripe gives 503 with Retry-After', async () => {
     const owner = await newOwner()
     billing.fake.fail({
       match: /POST \/v1\/setup_intents/,
@@ -192,7 +193,7 @@ describe('Stripe in trouble', () => {
     expect(refused.headers.get('retry-after')).toBe('5')
   })
 
-  test('what Stripe refuses for good is not said to be worth a repetition', async () => {
+  test('a permanent refusal by Stripe gives no Retry-After', async () => {
     const owner = await newOwner()
     billing.fake.fail({
       match: /POST \/v1\/setup_intents/,
@@ -202,7 +203,7 @@ describe('Stripe in trouble', () => {
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([409, 'conflict', null])
   })
 
-  test('a key that Stripe refuses is the operator’s to mend', async () => {
+  test('an API key that Stripe refuses is reported as missing configuration', async () => {
     const owner = await newOwner()
     billing.fake.fail({
       match: /POST \/v1\/setup_intents/,
@@ -213,7 +214,7 @@ describe('Stripe in trouble', () => {
     expect(refused.text).not.toContain('sk_')
   })
 
-  test('what is known is still shown while Stripe is away', async () => {
+  test('known data is still shown while Stripe is unavailable', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     await makeOld()
@@ -222,14 +223,15 @@ describe('Stripe in trouble', () => {
     expect((await owner.call('GET', METHODS)).body.items).toHaveLength(1)
   })
 
-  test('a first payment that the bank challenges is confirmed with a client secret, and then the subscription begins', async () => {
+  test('a first payment that the bank challenges is confirmed with a client secret, and then the subscription starts', async () => {
     const owner = await newOwner({ card: '4000002760003184' })
     const challenged = await subscribe(owner)
     expect([challenged.status, challenged.body]).toEqual([
       202,
       { status: 'requires_action', publishable_key: null, client_secret: expect.stringMatching(/^pi_\w+_secret_/) },
     ])
-    // Until the holder has agreed there is nothing to use, and asking again gives the same thing to confirm.
+    // Without the holder's confirmation there is no subscription, and a repeated request returns the same client
+    // secret.
     expect((await owner.call('GET', ME)).body.code).toBe('no_subscription')
     expect((await subscribe(owner)).body).toEqual(challenged.body)
     await billing.service.sql(`update billing_customers set attempt_at = now() - interval '1 hour'`)
@@ -241,7 +243,7 @@ describe('Stripe in trouble', () => {
     expect((await subscribe(owner)).body.code).toBe('subscription_exists')
   })
 
-  test('a challenge of a later payment is refused with what to do', async () => {
+  test('a challenge of a later payment is refused with an explanation of what to do', async () => {
     const owner = await newOwner({ card: '4000002760003184' })
     billing.fake.confirmPayment((await subscribe(owner)).body.client_secret)
     await makeOld()
@@ -251,7 +253,7 @@ describe('Stripe in trouble', () => {
     expect(refused.body.detail).toContain('setup intent')
   })
 
-  test('two servers that make the same price end with one', async () => {
+  test('servers that create the same price at the same time end with one price', async () => {
     const fresh = await billing.addPlan({ name: 'Fresh', amount: 1234 })
     const owners = await Promise.all([newOwner(), newOwner(), newOwner()])
     const answers = await Promise.all(owners.map((owner) => subscribe(owner, fresh)))
@@ -264,7 +266,7 @@ describe('webhooks', () => {
   const send = (payload: string, options?: { timestamp?: number; secret?: string }) =>
     billing.service.call('POST', WEBHOOK, billing.fake.sign(payload, options))
 
-  test('forged, unsigned, old and altered ones are 401 and start nothing', async () => {
+  test('that are forged, unsigned, old or altered get 401 and have no effect', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     billing.fake.events.splice(0)
@@ -288,7 +290,7 @@ describe('webhooks', () => {
     expect((await send(payload)).body).toEqual({ received: true })
   })
 
-  test('without a secret in the settings none is good', async () => {
+  test('are refused if no secret is configured', async () => {
     const closed = await startBilling('stripe', { STRIPE_WEBHOOK_SECRET: '' })
     const payload = '{"id":"evt_1","object":"event","type":"x.y","data":{"object":{}}}'
     for (const secret of ['x', WEBHOOK_SECRET]) {
@@ -298,7 +300,7 @@ describe('webhooks', () => {
     await closed.stop()
   })
 
-  test('in any order and any number they end in what Stripe says now, told once', async () => {
+  test('in any order and any number end in the current state of Stripe, with one notification per change', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     billing.fake.events.splice(0)
@@ -315,7 +317,7 @@ describe('webhooks', () => {
     expect(told).toEqual(['invoice.paid', 'invoice.paid'])
   })
 
-  test('a renewal that fails is past due, and the owner is told', async () => {
+  test('about a failed renewal make the subscription past due and notify the owner', async () => {
     const owner = await newOwner()
     const bad = (await billing.addCard(owner, cards.chargesFail))!
     await subscribe(owner)
@@ -335,7 +337,7 @@ describe('webhooks', () => {
     expect((await owner.call('GET', ME)).body.status).toBe('active')
   })
 
-  test("another account's event, one of an unknown kind and one about nobody are taken and ignored", async () => {
+  test('of another account, of an unknown type or without a customer are accepted and ignored', async () => {
     const from = billing.fake.seen.length
     for (const object of [{ object: 'invoice', customer: 'cus_of_somebody_else' }, { object: 'balance' }, {}]) {
       const payload = JSON.stringify({ id: `evt_${Math.random()}`, object: 'event', type: 'x.y', data: { object } })
@@ -344,7 +346,7 @@ describe('webhooks', () => {
     expect(billing.fake.seen.length).toBe(from)
   })
 
-  test('one whose work failed is not remembered, so that it works when Stripe sends it again', async () => {
+  test('whose processing failed are not recorded, so that they work when Stripe sends them again', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     billing.fake.events.splice(0)
@@ -357,8 +359,8 @@ describe('webhooks', () => {
   })
 })
 
-describe('the copy', () => {
-  test('what webhooks missed is found when somebody looks, and by the clock', async () => {
+describe('our copy of the data at Stripe', () => {
+  test('receives what webhooks missed, at the next read or at the next tick of the clock', async () => {
     const [looked, ticked] = [await newOwner(), await newOwner()]
     for (const owner of [looked, ticked]) {
       await subscribe(owner)
@@ -371,7 +373,7 @@ describe('the copy', () => {
       `update billing_customers set synced_at = now() - interval '1 day' where workspace_id = $1`,
       [ticked.workspace.uuid],
     )
-    // The clock of the service itself may hold the copy at this moment.
+    // The clock of the service itself may hold the lock at this moment.
     const invoicesAfterTick = async (): Promise<number> => {
       await clock().runBillingClock(new Date())
       const [row] = await billing.service.sql<{ n: number }>(
@@ -383,7 +385,7 @@ describe('the copy', () => {
     await expect.poll(invoicesAfterTick).toBe(2)
   })
 
-  test('a card added in the browser is there without any webhook', async () => {
+  test('receives a card added in the browser without a webhook', async () => {
     const owner = await newOwner()
     const { body } = await owner.call('POST', '/api/payments/setup-intent')
     billing.fake.confirmSetup(body.client_secret, cards.other)
@@ -396,7 +398,7 @@ describe('the copy', () => {
     ])
   })
 
-  test('a customer deleted at Stripe leaves no card and no subscription, and can begin anew', async () => {
+  test('of a customer deleted at Stripe has no card and no subscription, and the owner can subscribe again', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     billing.fake.state.customers.get(owner.ref)!.deleted = true
@@ -407,7 +409,7 @@ describe('the copy', () => {
     expect((await subscribe(owner)).status).toBe(201)
   })
 
-  test('the subscription of a deleted workspace is ended at Stripe', async () => {
+  test('of a deleted workspace is gone, and the clock ends its subscription at Stripe', async () => {
     const owner = await newOwner()
     await subscribe(owner)
     await billing.service.sql('delete from workspaces where workspace_id = $1', [owner.workspace.uuid])
@@ -418,7 +420,7 @@ describe('the copy', () => {
     expect(left).toEqual([])
   })
 
-  test('a card is not confirmed here but with Stripe', async () => {
+  test('gets cards only from Stripe: confirming a card here is refused', async () => {
     const owner = await newOwner()
     const { setup_intent_id, client_secret } = (await owner.call('POST', '/api/payments/setup-intent')).body
     const refused = await owner.call('POST', `/api/payments/setup-intents/${setup_intent_id}/confirm`, {

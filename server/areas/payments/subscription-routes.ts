@@ -17,7 +17,7 @@ import {
   WebhookReceipt,
 } from './schema.ts'
 
-/** What a workspace is subscribed to and uses, and what Stripe tells. */
+/** Routes of subscriptions and usage, and the webhook of Stripe. */
 export const subscriptionRoutes = ({
   allowances,
   methods,
@@ -45,7 +45,7 @@ export const subscriptionRoutes = ({
           'Create or reuse the billing customer of the workspace, then return the client_secret of a setup intent',
         answer: SetupIntent,
         status: 201,
-        // A setup intent is shown nowhere again; what comes of it stands among the methods.
+        // A setup intent cannot be read again; the resulting card appears among the methods.
         location: () => '/api/payments/methods',
         transaction: false,
         run: methods.createSetupIntent,

@@ -42,7 +42,7 @@ async function planOnOffer(ctx: Context, planId: string): Promise<Plan> {
 
 const costs = ({ amount, usage_prices }: Plan): boolean => amount > 0 || usage_prices.length > 0
 
-/** The copy may be behind: a card added a moment ago counts. */
+/** Requires a payment method. Refreshes the copy if it has none, since a card may have been added a moment ago. */
 async function requireMethod({ provider, cache }: Deps, ctx: Context): Promise<void> {
   const { workspace_id } = ctx.workspace
   const has = () =>
@@ -55,8 +55,8 @@ async function requireMethod({ provider, cache }: Deps, ctx: Context): Promise<v
 }
 
 /**
- * Subscribes once. With a provider outside, the attempt is noted first, so that whatever is sent under its number is the same
- * every time; a known refusal closes it, so that the next one is not answered with the old refusal.
+ * Subscribes once. With an external provider, the attempt is stored first, so that everything sent under its number is
+ * the same every time. A known refusal closes the attempt, so that the next attempt does not get the old refusal.
  */
 async function subscribe(
   { provider }: Deps,
@@ -81,7 +81,7 @@ async function subscribe(
   }
 }
 
-/** The subscription as it is, after asking the provider where an earlier attempt may have arrived unseen. */
+/** Returns the current subscription. Refreshes from the provider if an earlier attempt may have succeeded unnoticed. */
 async function findCertain(
   deps: Deps,
   ctx: Context,
@@ -119,13 +119,13 @@ export async function createSubscription(
   const discount = coupon === undefined ? null : await couponOf(ctx, plan, coupon)
   const subscribeOnce = async (change: Change): Promise<BillingSubscription | PaymentToConfirm> => {
     const present = await findCertain(deps, ctx, change.row)
-    // The same request, repeated after its answer was lost.
+    // The same request, repeated after its response was lost.
     if (present && present.request_key === change.requestKey) return shown(present)
     if (present) throw problem('subscription_exists', 'Change it with PATCH /api/payments/subscriptions/me.')
     if (costs(plan)) await requireMethod(deps, ctx)
     await deps.quotas.checkFit(ctx, plan)
     const challenge = await subscribe(deps, ctx, change, plan, discount)
-    // What the holder confirms in the browser, the provider tells us of; until then there is no subscription.
+    // There is no subscription until the provider reports that the holder has confirmed the payment in the browser.
     if (challenge) {
       ctx.status(202)
       return { status: 'requires_action', ...challenge, publishable_key: deps.publishableKey }
@@ -152,7 +152,7 @@ export async function updateMySubscription(
     const wanted = patch.cancel_at_period_end ?? present.cancel_at_period_end
     const newPlan = plan && plan.plan_id !== present.plan_id ? plan : undefined
     if (!newPlan && wanted === present.cancel_at_period_end) return shown(present)
-    // The change that can be declined comes first: what follows it hardly ever fails.
+    // The change that can be declined comes first, because the following changes rarely fail.
     if (newPlan) {
       if (costs(newPlan)) await requireMethod(deps, ctx)
       await deps.quotas.checkFit(ctx, newPlan)
@@ -183,7 +183,7 @@ export async function cancelMySubscription(
   })
 }
 
-/** A fetched subscription may be sent back although its plan is no longer on offer. */
+/** Returns the new plan, or undefined if the plan is the current one, which may no longer be on offer. */
 async function planNamed(deps: Deps, ctx: Context, planId: string): Promise<Plan | undefined> {
   const present = await findLive(deps, ctx)
   return present?.plan_id === planId ? undefined : planOnOffer(ctx, planId)
@@ -200,7 +200,7 @@ export function makeSubscriptions(dependencies: Deps) {
   return bindVerbs<Deps, typeof verbsOfSubscriptions>(dependencies, verbsOfSubscriptions)
 }
 
-/** What people see: neither the provider's reference nor the name of the request. */
+/** Removes the provider's reference and the request key, which users do not see. */
 const shown = ({
   provider_ref: _ref,
   request_key: _key,

@@ -40,7 +40,7 @@ async function newOwner(): Promise<TestPerson> {
 const invoicesOf = async (owner: TestPerson) => (await owner.call('GET', '/api/payments/invoices')).body.items
 
 describe('a plan', () => {
-  test('shows its tax to everybody and its coupons to operators only', async () => {
+  test('shows its tax to everyone and its coupons to operators only', async () => {
     const owner = await newOwner()
     const seen = (await owner.call('GET', `${PLANS}/${plan_id}`)).body
     expect(seen.tax).toEqual({ name: 'VAT', percent: 19 })
@@ -64,14 +64,14 @@ describe('a plan', () => {
         ],
       },
     ],
-  ])('refuses %s and stays as it is', async (_what, body) => {
+  ])('refuses %s and is not changed', async (_what, body) => {
     expect((await operator.call('PATCH', `${PLANS}/${plan_id}`, { body })).status).toBe(422)
     expect((await operator.call('GET', `${PLANS}/${plan_id}`)).body.tax.percent).toBe(19)
   })
 })
 
 describe('subscribing', () => {
-  test('with a coupon in small letters takes it off and adds the tax', async () => {
+  test('with a coupon in lower case subtracts the discount and adds the tax', async () => {
     const owner = await newOwner()
     expect((await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id, coupon: 'half' } })).status).toBe(201)
     const [invoice] = await invoicesOf(owner)
@@ -85,7 +85,7 @@ describe('subscribing', () => {
     ])
   })
 
-  test.each(['OLD', 'UNKNOWN'])('with the coupon %s is refused, and nothing is charged', async (coupon) => {
+  test.each(['OLD', 'UNKNOWN'])('with the coupon %s is refused without a charge', async (coupon) => {
     const owner = await newOwner()
     const answer = await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id, coupon } })
     expect([answer.status, answer.body.errors[0].path]).toEqual([422, '/coupon'])
@@ -93,7 +93,7 @@ describe('subscribing', () => {
   })
 })
 
-test('an invoice is a PDF that says what is paid for; its address works for nothing else', async () => {
+test('an invoice is available as a PDF with its details, and the address of the PDF opens nothing else', async () => {
   const owner = await newOwner()
   await owner.call('POST', SUBSCRIPTIONS, { body: { plan_id } })
   const [invoice] = await invoicesOf(owner)

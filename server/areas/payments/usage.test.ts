@@ -24,7 +24,7 @@ const usage = async (quota: string) =>
     (one: { quota: string }) => one.quota === quota,
   )
 
-test('records count against the plan, whatever writes them, and are given back', async () => {
+test('records count against the plan however they are written, and deleting them frees the quota', async () => {
   const first = await create(3)
   expect(first.status, first.text).toBe(201)
   expect(await usage('records')).toMatchObject({ used: 3, limit: 5 })
@@ -41,14 +41,14 @@ test('records count against the plan, whatever writes them, and are given back',
   expect((await create(5)).status).toBe(201)
 })
 
-test('of many creates at once only as many succeed as the plan allows', async () => {
+test('simultaneous creations do not exceed the plan', async () => {
   await service().sql('delete from datasets')
   const answers = await Promise.all(Array.from({ length: 10 }, () => create(1)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
   expect(await usage('records')).toMatchObject({ used: 5 })
 })
 
-test('people who come in count against the plan; guests do not', async () => {
+test('new members count against the plan; guests do not', async () => {
   const invite = async (n: number) =>
     (
       await world.owner.call('POST', `/api/workspaces/${world.workspace.id}/members/invite`, {
@@ -68,7 +68,7 @@ test('people who come in count against the plan; guests do not', async () => {
   expect(await usage('members')).toMatchObject({ used: 5 })
 })
 
-test('what the workspace uses of the means of the operator stands beside its limits', async () => {
+test('the usage of the operator’s resources is shown with its limits', async () => {
   await service().sql(
     `update plans set quotas = quotas || '{"outgoing_requests_per_minute": 7, "model_tokens_per_month": null}' where name = 'Tiny'`,
   )

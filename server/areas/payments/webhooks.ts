@@ -8,8 +8,8 @@ import type { Quotas } from './quotas.ts'
 const nobody = { workspaceId: null, userId: null }
 
 /**
- * A webhook only says that something about a customer changed; what is true is then read from Stripe. So it does not matter in
- * which order webhooks come, how often, or what else is in them.
+ * A webhook only signals that a customer has changed; the current state is then read from Stripe. So the order, number
+ * and content of webhooks do not matter.
  */
 export function makeWebhooks({
   db,
@@ -41,7 +41,7 @@ export function makeWebhooks({
       const header = request.headers['stripe-signature']
       const event = await read(body, typeof header === 'string' ? header : undefined)
       if ((await seen(event.id)) > 0) return { received: true }
-      // Of a customer that is not ours (another installation on the same account): nothing to do here.
+      // An event of a customer that is not ours (another installation on the same account) is ignored.
       const workspaceId = event.customerRef === null ? null : await workspaceOf(event.customerRef)
       if (workspaceId !== null) {
         await cache.refresh(workspaceId)

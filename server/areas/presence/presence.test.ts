@@ -13,7 +13,7 @@ const same = { 'x-request-id': 'same' }
 const RANDOM = 'prs_01kf3v6h2he3wtpk1fw5c0wz9d'
 
 describe('presence', () => {
-  test('the first sign of life is 201, later ones 200 on the same row; each replaces what was said before', async () => {
+  test('the first heartbeat returns 201, later ones return 200 for the same row; each replaces all fields', async () => {
     const first = await world.member.call('POST', '/api/presence', {
       body: { status: 'busy', context: { page: 'inbox' } },
     })
@@ -28,7 +28,7 @@ describe('presence', () => {
     expect(text.body.context).toBe('in a call')
   })
 
-  test('fifty signs of life at once make one row and one 201', async () => {
+  test('fifty simultaneous heartbeats create one row and return one 201', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
     const answers = await fiftyTimes(() => person.call('POST', '/api/presence'))
@@ -49,7 +49,7 @@ describe('presence', () => {
     expect((await world.viewer.call('POST', '/api/presence')).body.status).toBe('online')
   })
 
-  test('nobody sets the presence of another: a colleague’s, a stranger’s, a random and an ill-formed id look alike', async () => {
+  test('setting the presence of another user fails with the same response for a colleague, a stranger, a random and a malformed id', async () => {
     const ids = [world.owner.id, world.stranger.id, 'usr_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense']
     const answers = await Promise.all(
       ids.map((user_id) => world.member.call('POST', '/api/presence', { body: { user_id }, headers: same })),
@@ -59,7 +59,7 @@ describe('presence', () => {
     expect((await world.member.call('POST', '/api/presence', { body: { user_id: world.member.id } })).status).toBe(200)
   })
 
-  test('what cannot be is refused', async () => {
+  test('invalid input is refused', async () => {
     for (const body of [{ status: 'asleep' }, { context: 5 }, { context: 'x'.repeat(5000) }, { mood: 'fine' }])
       expect((await world.member.call('POST', '/api/presence', { body })).status).toBe(422)
     const nowhere = await makePerson(service())
@@ -67,7 +67,7 @@ describe('presence', () => {
     expect((await service().call('POST', '/api/presence')).status).toBe(401)
   })
 
-  test('one’s own is listed, read and deleted; that of others is not found, like a random one', async () => {
+  test('a caller lists, reads and deletes their own presence; the presence of others is not found, like a random id', async () => {
     const { body } = await world.guest.call('POST', '/api/presence')
     const path = `/api/presence/${body.presence_id}`
     expect((await world.guest.call('GET', path)).status).toBe(200)
@@ -84,7 +84,7 @@ describe('presence', () => {
     expect((await world.guest.call('POST', '/api/presence')).status).toBe(201)
   })
 
-  test('one row for each workspace, gone with the membership', async () => {
+  test('a person has one row per workspace, which is deleted with the membership', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     await join(service(), world.workspace, both, 'member')
@@ -98,7 +98,7 @@ describe('presence', () => {
     expect((await both.call('GET', '/api/presence')).body.items).toMatchObject([{ workspace_id: mine.id }])
   })
 
-  test('colleagues see who is there, also from another selected workspace; guests and strangers do not', async () => {
+  test('colleagues see who is online, also from another selected workspace; guests and strangers do not', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     await join(service(), world.workspace, both, 'viewer')
@@ -118,7 +118,7 @@ describe('presence', () => {
     expect(refused.text).toBe(random.text)
   })
 
-  test('an operator lists everybody’s, audited, and reads none by id', async () => {
+  test('an operator can list all presences, which is audited, but can read none by id', async () => {
     const operator = await makeOperator(service())
     const { body } = await world.member.call('POST', '/api/presence')
     const listed = (await operator.call('GET', '/api/presence?limit=200')).body.items

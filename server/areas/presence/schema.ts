@@ -35,7 +35,7 @@ export type Colleague = z.input<typeof Colleague>
 export const RecordPresence = z.strictObject({
   status: status.default('online'),
   context: context.nullable().optional(),
-  /** Nobody but oneself: another's is refused. */
+  /** The caller's own id. Any other id is refused. */
   user_id: reference('usr').optional(),
 })
 

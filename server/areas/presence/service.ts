@@ -10,7 +10,7 @@ import * as store from './store.ts'
 
 type ById = { presence_id: string }
 
-/** One's own, or nothing: also a colleague's is not found by its id. */
+/** Finds only the caller's own presence. Even a colleague's presence is not found by its id. */
 export const standingInPresence: StandingIn = async (ctx, presenceId) =>
   (await store.findPresence(ctx.tx, ctx.person.user_id, presenceId)) && 'owner'
 
@@ -21,7 +21,7 @@ export function makePresence() {
         ? listAsOperator(ctx, 'presence', (tx) => store.listAllPresence(tx, asked))
         : store.listPresence(ctx.tx, ctx.person.user_id, asked),
 
-    /** Each sign of life replaces the one before: absent fields take their defaults. */
+    /** Replaces the previous heartbeat: absent fields get their defaults. */
     async recordPresence(ctx: Context, input: z.output<typeof RecordPresence>): Promise<Presence> {
       const { user_id } = ctx.person
       if (input.user_id !== undefined && input.user_id !== user_id) throw readOnly(['user_id'])

@@ -2,13 +2,13 @@ import type { Tx } from '#platform/db/pool'
 import { type ListInput, readList } from '#platform/http/list'
 import { type Colleague, colleagueList, type ListedPresence, type Presence, presenceList } from './schema.ts'
 
-/** A sign of life counts for this long. The database's clock decides, so that all servers agree. */
+/** How long a heartbeat is valid. The database's clock decides, so that all servers agree. */
 const EXPIRES_AFTER = '60 seconds'
 
 const columns = `presence_id, workspace_id, user_id, case when expires_at <= now() then 'offline' else status end as status,
   context, last_seen_at, expires_at`
 
-/** The one row of a person in a workspace; says whether it is new. */
+/** Writes the only row of a person in a workspace, and returns whether the row is new. */
 export const upsertPresence = (
   tx: Tx,
   workspaceId: string,

@@ -4,10 +4,12 @@ import { isObject } from '#model/json'
 import type { MailWords } from '#platform/mail-language'
 import { shownOf } from './mail-text.ts'
 
-// The message about a gate, a question or a notice in a channel. Everything in it but the addresses was written by tenants; vendors
-// are sent plain text.
+// The message about a gate, a question or a notice in a channel. Tenants wrote everything in it except the addresses,
+// so vendors are sent plain text.
 
-/** With title and address it stays under what the smallest vendor takes. */
+/**
+ * The maximum length of the payload. With title and address, the message stays under the smallest limit of the vendors.
+ */
 const MAX_SHOWN = 1200
 const MAX_TITLE = 300
 const MAX_BODY = 300
@@ -16,7 +18,7 @@ const MAX_OPTION = 60
 
 export type ChannelText = { text: string; choices: { label: string; response: Json }[] }
 
-/** What the buttons of a question answer with: one of a few texts, or yes and no. */
+/** Returns the buttons of a question: one per option if there are few short texts, or yes and no for a boolean. */
 function optionsOf(schema: Json, { say }: MailWords): { label: string; response: Json }[] {
   if (!isObject(schema)) return []
   const { enum: options, type } = schema
@@ -33,7 +35,10 @@ function optionsOf(schema: Json, { say }: MailWords): { label: string; response:
   ]
 }
 
-/** A vote is never asked for on half of something: without the whole content there are no buttons. */
+/**
+ * Returns the buttons. A gate has none unless the message shows the whole payload, since no person should vote on only
+ * a part of it.
+ */
 function choicesOf(matter: Matter, isWhole: boolean, words: MailWords): ChannelText['choices'] {
   if (matter.kind === 'clarification') return optionsOf(matter.schema, words)
   if (!isWhole) return []
@@ -48,7 +53,7 @@ export function channelTextOf(parts: {
   body: string | null
   workspace: string
   matter: Matter | undefined
-  /** False where the workspace asks for a second factor: a button proves one thing alone. */
+  /** False if the workspace requires a second factor: a button proves only one factor. */
   mayPress: boolean
   consoleUrl: string
   /** The language of the person. */
@@ -70,6 +75,6 @@ export function channelTextOf(parts: {
   return { text: lines.filter((line) => line !== '').join('\n\n'), choices }
 }
 
-/** What stands in the place of the buttons once the matter is settled, or answered by this person. */
+/** Returns the text that replaces the buttons after the gate or question is closed or this person has answered. */
 export const settledText = (title: string, outcome: string, { notice }: MailWords): string =>
   `${notice(title).slice(0, MAX_TITLE)}\n\n${notice(outcome).slice(0, MAX_BODY)}`

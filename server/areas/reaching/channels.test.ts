@@ -8,7 +8,7 @@ import { until } from '#test/harness/until'
 import { makeTemplate } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Gates and questions in Slack, Telegram and Discord: the buttons of a message, and who pressed them.
+// Gates and questions in Slack, Telegram and Discord: the buttons of a message, and who may press them.
 
 type Request = { raw: string; headers: Record<string, string> }
 type Way = {
@@ -71,7 +71,7 @@ afterAll(async () => {
   await Promise.all(Object.values(fakes).map((fake) => fake.close()))
 })
 
-/** Nothing is on its way: what one part of a test set going does not speak into the next. */
+/** Waits until nothing is left to send, so that one test does not affect the next. */
 const settled = (): Promise<unknown> =>
   until(async () => {
     const [row] = await service.sql<{ n: number }>(
@@ -89,7 +89,7 @@ type Here = {
   link(request?: (text: string) => Request): Promise<string>
 }
 
-/** A workspace with a channel of the vendor, and a colleague in it. */
+/** Creates a workspace with a channel of the vendor and with a colleague. */
 async function begin(name: keyof typeof ways): Promise<Here> {
   world = await makeWorld(service)
   const person = await makePerson(service, { name: 'Ada' })
@@ -145,7 +145,7 @@ const votesOf = async (execution: string) => {
 }
 
 describe.each(names)('in %s', (name) => {
-  test('a gate is decided with a button by the person it was sent to, and by nobody else', async () => {
+  test('a gate is decided with a button only by the person to whom the message was sent', async () => {
     const here = await begin(name)
     expect(await here.link()).toContain('You are Ada here')
     const count = fakes[name].sent.length
@@ -172,7 +172,7 @@ describe.each(names)('in %s', (name) => {
     expect(fakes[name].refused).toEqual([])
   })
 
-  test('a message says who answered through another door', async () => {
+  test('a message shows who voted through another channel', async () => {
     const here = await begin(name)
     await here.link()
     const count = fakes[name].sent.length
@@ -189,7 +189,7 @@ describe.each(names)('in %s', (name) => {
     expect((await votesOf(execution)).status).toBe('approved')
   })
 
-  test('an account is proven directly, once, and unlinked again', async () => {
+  test('an account is linked once, in a direct message, and can be unlinked', async () => {
     const here = await begin(name)
     expect(await here.link(ways[name].shared)).toContain('directly')
     expect((await here.person.call('GET', '/api/notifications/identities')).body.items).toEqual([])
@@ -207,7 +207,7 @@ describe.each(names)('in %s', (name) => {
   })
 })
 
-test('Slack shows the person alone why a button did nothing, and calls no other host', async () => {
+test('Slack shows only to the person why a button had no effect, and the service calls no other host', async () => {
   const here = await begin('slack')
   await here.link()
   const { sent, base } = fakes.slack
@@ -230,13 +230,13 @@ test('Slack shows the person alone why a button did nothing, and calls no other 
   expect((await press(buttons!.Reject!, 'U0PERSON', `${elsewhere.base}/actions/U0PERSON`)).status).toBe(200)
   expect(elsewhere.sent).toEqual([])
   await elsewhere.close()
-  // The change of the message is not what is hung up on.
+  // Waits for the change of the message, so that another request is the one that fails.
   await settled()
   fakes.slack.next('hang up')
   expect((await press(buttons!.Reject!, 'U0PERSON')).status).toBe(200)
 })
 
-test('a question with few answers has buttons; more than can be shown has none', async () => {
+test('a question with few answers has buttons; a gate whose payload is too long has none', async () => {
   const here = await begin('telegram')
   await here.link()
   const { sent } = fakes.telegram
@@ -257,7 +257,7 @@ test('a question with few answers has buttons; more than can be shown has none',
   expect(large.text).toContain('Answer in the console')
 })
 
-test('messages in a chat are in the language that the person chose', async () => {
+test('messages in a chat are in the language of the person', async () => {
   const here = await begin('telegram')
   await here.link()
   await here.person.call('PUT', '/api/notifications/preferences', { body: { preferences: [], language: 'de' } })
@@ -277,7 +277,7 @@ test('messages in a chat are in the language that the person chose', async () =>
   expect((await votesOf(execution)).status).toBe('approved')
 })
 
-test('linking an account, and what became of a gate, are said in the language of the person', async () => {
+test('the replies about linking and the outcome of a gate are in the language of the person', async () => {
   const here = await begin('telegram')
   const inGerman = (chat: number) => (text: string) => {
     const update = telegram.telegramMessage(text, 77, chat)
@@ -286,7 +286,7 @@ test('linking an account, and what became of a gate, are said in the language of
       message: { ...update.message, from: { ...update.message.from, language_code: 'de-CH' } },
     })
   }
-  // Before the code has said who writes, the vendor tells their language.
+  // Before the code identifies the person, the vendor's locale determines the language.
   expect(await here.link(inGerman(-500))).toContain('Schreiben Sie mir das direkt')
   const { sent } = fakes.telegram
   let count = sent.length
@@ -303,7 +303,7 @@ test('linking an account, and what became of a gate, are said in the language of
   expect(changed.text).toContain('Zurückgezogen: Der Lauf wartet nicht mehr darauf')
 })
 
-test('what a person chose decides whether it goes to their chat', async () => {
+test('the preferences of a person decide whether a notice is sent to their chat', async () => {
   const here = await begin('telegram')
   await here.link()
   const preferences = [{ kind: 'approval.requested', app: true, mail: false, channel: false }]
@@ -318,7 +318,7 @@ test('what a person chose decides whether it goes to their chat', async () => {
   expect(rows).toEqual([])
 })
 
-test('only channels of the own workspace that have buttons can be linked', async () => {
+test('only channels of the caller’s workspace that support buttons can be linked', async () => {
   const here = await begin('telegram')
   const { channels } = (await here.person.call('GET', '/api/notifications/channels')).body
   expect(channels).toMatchObject([{ channel: 'telegram' }])

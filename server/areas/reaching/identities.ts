@@ -8,11 +8,11 @@ import { hashSecret } from '#platform/ids'
 import { type ChannelIdentity, type NewLink, reachableChannels } from './identity-schema.ts'
 import * as store from './identity-store.ts'
 
-// Channels in which a person is known. They prove that an account of the vendor is theirs by writing a code from it, directly to the
-// channel; from then on the vendor says who presses a button.
+// Links between a person and their account in a channel. The person proves that the account is theirs by sending a code
+// from it, in a direct message to the channel. After that, the vendor identifies who presses a button.
 
 const CODE_FOR_S = (15 * MINUTE) / SECOND
-/** Without letters that are easily mistaken. */
+/** Excludes characters that are easily confused. */
 const ALPHABET = 'abcdefghjkmnpqrstvwxyz23456789'
 const CODE_LENGTH = 12
 

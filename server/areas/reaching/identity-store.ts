@@ -61,7 +61,7 @@ export const putCode = (
     [workspaceId, code.userId, code.configId, code.codeHash, code.lifetimeS],
   )
 
-/** The person who asked for it; once. */
+/** Deletes the code, and returns the person who requested it. */
 export const takeCode = (
   tx: Tx,
   workspaceId: string,
@@ -74,7 +74,10 @@ export const takeCode = (
     [workspaceId, configId, codeHash],
   )
 
-/** An account belongs to one person, and a person has one account in a channel: the last proof counts. */
+/**
+ * Links an account to a person. Each account has one person, and each person has one account per channel: the last link
+ * replaces others.
+ */
 export async function bind(
   tx: Tx,
   workspaceId: string,
@@ -99,7 +102,7 @@ export async function bind(
   ])
 }
 
-/** Where a message goes, with what is needed to send it there. */
+/** The channel address of a person, with the settings for sending to it. */
 export type Door = {
   identity_id: string
   config_id: string

@@ -1,16 +1,19 @@
 import type { Matter } from '#areas/approvals/for-person'
 import type { MailWords } from '#platform/mail-language'
 
-// The mail about a gate, a question or a notice. Everything in it but the addresses was written by tenants.
+// The mail about a gate, a question or a notice. Tenants wrote everything in it except the addresses.
 
-/** More is read on the page: a vote is never asked for on half of something. */
+/**
+ * The maximum length of a payload in a mail. A longer payload is shown on the page, since no person should vote on only
+ * a part of it.
+ */
 export const MAX_SHOWN = 4000
 
 export type MailParts = {
   title: string
   body: string | null
   workspace: string
-  /** Absent for a notice that asks nothing. */
+  /** Absent for a notice that requires no answer. */
   asked?: { matter: Matter; answerUrl: string; expiresAt: Date }
   consoleUrl: string
   preferencesUrl: string
@@ -21,7 +24,7 @@ const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** What is decided on as text, and whether that is all of it. */
+/** Returns the payload as text, and whether the text is complete. */
 export function shownOf({ payload, kind }: Matter, most = MAX_SHOWN): { text: string; isWhole: boolean } {
   if (kind === 'clarification' || payload === null) return { text: '', isWhole: true }
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload, null, 2)

@@ -23,7 +23,7 @@ afterAll(async () => {
   await mailbox?.stop()
 })
 
-/** A colleague of one's own for each test: nobody else's mails are counted. */
+/** Creates a separate colleague for each test, so that their mails can be counted. */
 async function colleague(name: string, role: 'member' | 'viewer' = 'member'): Promise<TestPerson> {
   const person = await makePerson(service, { name })
   await join(service, world.workspace, person, role)
@@ -62,7 +62,7 @@ const linkIn = ({ text }: ReceivedMail): string => {
 }
 const mailTo = async (person: TestPerson, count = 1): Promise<ReceivedMail> => mailbox.wait(person.email, count)
 
-/** The same link in a browser of its own. */
+/** Opens the link in a new browser. */
 function opened(path: string) {
   const browser = makeBrowser(service.base)
   return {
@@ -94,7 +94,7 @@ const noticesOf = async (person: TestPerson) =>
   }[]
 
 describe('a gate by mail', () => {
-  test('is read by the link, decided with a code that goes to the same mailbox, and settled for everybody', async () => {
+  test('is read by the link, decided with a code sent to the same mailbox, and closed for all approvers', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     const execution = await start(gate([ada, bob]))
     const mail = await mailTo(ada)
@@ -109,7 +109,7 @@ describe('a gate by mail', () => {
       refusal: null,
       person: { name: 'Ada', reached_at: `p…@example.com` },
     })
-    // The mail shows exactly what is voted on.
+    // The mail shows exactly the payload that is voted on.
     expect(mail.text).toContain(seen.payload_sha256)
     expect(mail.text).toContain('"amount": 5')
     const vote = { decision: 'approve', payload_sha256: seen.payload_sha256 }
@@ -119,7 +119,7 @@ describe('a gate by mail', () => {
     const done = await link.answer({ ...vote, code })
     expect([done.status, done.body.status, done.body.outcome]).toEqual([200, 'approved', 'Approved by Ada'])
     expect((await ended(execution)).status).toBe('succeeded')
-    // The others learn who it was: by their own link, and in the console.
+    // The other approvers see who voted, through their own link and in the console.
     const late = opened(linkIn(await mailTo(bob)))
     expect(await late.read()).toMatchObject({ status: 'approved', outcome: 'Approved by Ada' })
     const refused = await late.answer({ ...vote, decision: 'reject' })
@@ -133,7 +133,7 @@ describe('a gate by mail', () => {
     ])
   })
 
-  test('reading decides nothing, however often, and a used link votes no second time', async () => {
+  test('is not decided by reading the link, and a link cannot vote twice', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     await start(gate([ada, bob], { quorum: 'all' }))
     const link = opened(linkIn(await mailTo(ada)))
@@ -149,13 +149,13 @@ describe('a gate by mail', () => {
     expect((await noticesOf(bob))[0]!.data.resolution).toBeUndefined()
   })
 
-  test('a forwarded link shows what the mail showed and decides nothing: the code goes to the person', async () => {
+  test('cannot be decided with a forwarded link, because the code is sent to the original person', async () => {
     const ada = await colleague('Ada')
     await start(gate([ada]))
     const path = linkIn(await mailTo(ada))
     const { payload_sha256 } = (await service.call('GET', path)).body
     const body = { decision: 'approve', payload_sha256 }
-    // Neither an API key of another member nor one of the person is a browser in which somebody has signed in.
+    // An API key, of another member or of the person, is not a signed-in browser session.
     for (const token of [world.member.key, ada.key]) {
       const answer = await service.call('POST', path, { token, body })
       expect([answer.status, answer.body.code]).toEqual([403, 'proof_required'])
@@ -165,14 +165,14 @@ describe('a gate by mail', () => {
     const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0')
     for (let tries = 0; tries < 5; tries++)
       expect((await thief.answer({ ...body, code: wrong })).body.code).toBe('bad_second_factor')
-    // The tries are used up, for the right code too.
+    // No attempts are left, even for the right code.
     expect((await thief.answer({ ...body, code })).body.code).toBe('bad_second_factor')
     expect((await thief.read()).status).toBe('open')
     for (let codes = 1; codes < 5; codes++) expect((await thief.askForCode()).status).toBe(202)
     expect((await thief.askForCode()).status).toBe(429)
   })
 
-  test('a browser that has proven itself needs no second code, for this person alone', async () => {
+  test('needs no second code in a browser that has entered one, but only for the same person', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     await start(gate([ada]))
     const first = opened(linkIn(await mailTo(ada)))
@@ -188,7 +188,7 @@ describe('a gate by mail', () => {
     expect((await first.browser.call('POST', again, { body })).body.outcome).toBe('Approved by Ada')
   })
 
-  test('a changed link, another payload, and people who have lost the right are refused', async () => {
+  test('refuses a changed link, a changed payload, and people who have lost access', async () => {
     const [ada, bob, eve] = [await colleague('Ada'), await colleague('Bob'), await colleague('Eve')]
     await start({
       type: 'approval',
@@ -214,27 +214,27 @@ describe('a gate by mail', () => {
     const { payload_sha256 } = await link.read()
     const vote = { decision: 'approve', payload_sha256, code: await codeFor(ada, link.askForCode) }
     expect((await link.answer({ ...vote, payload_sha256: 'f'.repeat(64) })).body.code).toBe('payload_changed')
-    // What the mail showed is not what the gate holds now.
+    // The payload in the mail differs from the current payload of the gate.
     await service.sql(`update reach_messages set payload_sha256 = 'other' where user_id = $1`, [ada.uuid])
     expect((await link.answer(vote)).body.code).toBe('payload_changed')
     expect((await link.read()).refusal).toContain('changed')
-    // Removed from the workspace: the link is gone with the membership.
+    // Bob leaves the workspace: the link is deleted with the membership.
     const bobs = linkIn(await mailTo(bob))
     await service.sql('delete from memberships where user_id = $1', [bob.uuid])
     expect((await service.call('GET', bobs)).status).toBe(404)
     expect((await service.call('POST', bobs, { body: vote })).status).toBe(404)
-    // Expired.
+    // Eve's link expires.
     const eves = linkIn(await mailTo(eve))
     await service.sql('update reach_messages set expires_at = now() where user_id = $1', [eve.uuid])
     expect((await service.call('GET', eves)).status).toBe(404)
   })
 
-  test('nobody approves through a link what they started themselves', async () => {
+  test('cannot be approved through a link by the person who started the execution', async () => {
     const ada = await colleague('Ada')
     await start(gate([ada, world.owner]))
     const path = linkIn(await mailTo(ada))
     expect(mailbox.to(world.owner.email)).toEqual([])
-    // As if the mail had gone to the person who started the run.
+    // Simulates a mail to the person who started the execution.
     await service.sql('update reach_messages set user_id = $2 where user_id = $1', [ada.uuid, world.owner.uuid])
     const link = opened(path)
     const seen = await link.read()
@@ -244,7 +244,7 @@ describe('a gate by mail', () => {
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden'])
   })
 
-  test('where the workspace asks for a second factor, the link leads to the console', async () => {
+  test('must be answered in the console if the workspace requires a second factor', async () => {
     const ada = await colleague('Ada')
     await start(gate([ada]))
     const link = opened(linkIn(await mailTo(ada)))
@@ -265,7 +265,7 @@ describe('a gate by mail', () => {
   })
 })
 
-test('a question is answered once, whichever way; the others are told by whom', async () => {
+test('a question is answered once through any channel, and the other recipients see who answered', async () => {
   const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
   const execution = await start(question([ada, bob]))
   const link = opened(linkIn(await mailTo(ada)))
@@ -274,7 +274,7 @@ test('a question is answered once, whichever way; the others are told by whom', 
   const code = await codeFor(ada, link.askForCode)
   const wrong = await link.answer({ response: 'blue', payload_sha256, code })
   expect([wrong.status, wrong.body.code]).toEqual([422, 'invalid'])
-  // Bob answers in the console first.
+  // Bob answers first, in the console.
   const other = await bob.call('POST', `/api/workflows/executions/${execution}/respond`, { body: { response: 'red' } })
   expect(other.status, other.text).toBe(202)
   const late = await link.answer({ response: 'green', payload_sha256, code })
@@ -282,7 +282,7 @@ test('a question is answered once, whichever way; the others are told by whom', 
   expect(await noticesOf(ada)).toMatchObject([{ read: true, data: { resolution: 'Answered by Bob' } }])
 })
 
-test('what ends without an answer says so too', async () => {
+test('a question that is withdrawn without an answer shows that it was withdrawn', async () => {
   const ada = await colleague('Ada')
   const execution = await start(question([ada]))
   const link = opened(linkIn(await mailTo(ada)))
@@ -297,7 +297,7 @@ describe('preferences', () => {
     person.call('PUT', '/api/notifications/preferences', { body: { preferences } })
   const asked = { kind: 'clarification.asked', app: true, mail: true }
 
-  test('name what the database takes for a question to somebody', async () => {
+  test('mark a kind as a question exactly if the database does', async () => {
     const rows = await service.sql<{ kind: string; asks: boolean }>(
       'select kind, asks_for_an_answer(kind) as asks from unnest($1::text[]) as kind',
       [notificationKinds.map(({ kind }) => kind)],
@@ -305,7 +305,7 @@ describe('preferences', () => {
     expect(rows).toEqual(notificationKinds.map(({ kind, asks }) => ({ kind, asks })))
   })
 
-  test('decide for each person and kind by which ways a notice comes', async () => {
+  test('decide for each person and kind where a notice is delivered', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     const before = await ada.call('GET', '/api/notifications/preferences')
     expect(before.body).toMatchObject({ mail: 'sent' })
@@ -317,13 +317,13 @@ describe('preferences', () => {
     expect(mailbox.to(ada.email)).toEqual([])
     expect(await noticesOf(ada)).toMatchObject([{ kind: 'clarification.asked' }])
     expect(await noticesOf(bob)).toEqual([])
-    // What asks for nothing comes by mail to those who want it, with a link to the console alone.
+    // A notice that requires no answer is mailed to people who chose it, with only a link to the console.
     await set(ada, [{ kind: 'execution.failed', app: true, mail: true }])
     const reset = (await ada.call('GET', '/api/notifications/preferences')).body.preferences
     expect(reset).toContainEqual(expect.objectContaining({ ...asked, is_default: true }))
   })
 
-  test('say in which language mails are written; what tenants wrote stays as it is', async () => {
+  test('set the language of mails, while text by tenants is not translated', async () => {
     const [ada, bob] = [await colleague('Ada'), await colleague('Bob')]
     const path = '/api/notifications/preferences'
     expect((await ada.call('GET', path)).body.language).toBe('en')
@@ -343,7 +343,7 @@ describe('preferences', () => {
     expect((await mailTo(ada, before + 1)).subject).toMatch(/^\d{6} ist Ihr Code$/)
   })
 
-  test('refuse unknown kinds and the same kind twice, and change nothing then', async () => {
+  test('refuse unknown kinds and repeated kinds without changing anything', async () => {
     const ada = await colleague('Ada')
     expect((await set(ada, [{ ...asked, kind: 'no.such' }])).status).toBe(422)
     expect((await set(ada, [asked, asked])).status).toBe(422)
@@ -362,7 +362,7 @@ describe('mails', () => {
       )
     )[0]
 
-  test('do not go to an address that nobody has proven', async () => {
+  test('are not sent to an unverified address', async () => {
     const ada = await colleague('Ada')
     await service.sql('update users set email_verified_at = null where user_id = $1', [ada.uuid])
     await start(question([ada]))
@@ -371,7 +371,7 @@ describe('mails', () => {
     expect((await ada.call('GET', '/api/notifications/preferences')).body.mail).toBe('unverified')
   })
 
-  test('of a storm wait, and are not sent once the matter is settled', async () => {
+  test('wait after too many in an hour, and are not sent if the question is answered in the meantime', async () => {
     const ada = await colleague('Ada')
     await service.sql(
       `insert into reach_messages (workspace_id, message_id, user_id, kind, title, state, sent_at)
@@ -393,7 +393,7 @@ describe('mails', () => {
     expect(mailbox.to(ada.email)).toEqual([])
   })
 
-  test('remind those who have not answered a question, once', async () => {
+  test('remind people once who have not answered a question', async () => {
     const ada = await colleague('Ada')
     const questions = makeQuestions({ db: service.db, engine: () => ({ send: () => {} }), turns: makeTurns() })
     const wait = { workspaceId: world.workspace.uuid, executionId: newId(), nodePath: 'ask' }
@@ -409,7 +409,7 @@ describe('mails', () => {
       input: {},
     })
     await mailTo(ada)
-    // The timer that the engine keeps for half of the time.
+    // The engine's timer at half of the time.
     await questions.questionDue(wait)
     await questions.questionDue(wait)
     expect((await mailTo(ada, 2)).subject).toBe('Still waiting for your answer: Which colour?')

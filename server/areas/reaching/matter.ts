@@ -9,7 +9,7 @@ import * as store from './store.ts'
 
 export type MatterParts = { approvals: () => Pick<Approvals, 'castVoteOf'>; questions: () => Pick<Questions, 'answer'> }
 
-/** Undefined where the message is about nothing that can be answered, or where that is gone. */
+/** Reads the gate or question of a message. Returns undefined if the message has none, or if it was deleted. */
 export async function readMatter(
   tx: Tx,
   { workspace_id, user_id, matter }: Pick<store.Message, 'workspace_id' | 'user_id' | 'matter'>,
@@ -28,8 +28,9 @@ export type Given = {
 }
 
 /**
- * The answer of the person the message went to, who was proven to the caller of this. Rights, four eyes and the payload are checked as
- * for anybody who is signed in, now and not when the message was sent.
+ * Records the answer of the person to whom the message was sent. The caller has verified who the person is. Rights,
+ * four eyes and the payload are checked as for a signed-in user, at the time of the answer and not when the message was
+ * sent.
  */
 export async function answerMatter(
   parts: MatterParts,
@@ -73,7 +74,7 @@ export async function answerMatter(
   await store.markUsed(tx, message)
 }
 
-/** Enough to recognise one's own address, too little to learn another's. */
+/** Shortens an address so that its owner recognizes it but other people do not learn it. */
 export function reachedAt({ email }: Pick<store.Addressed, 'email'>): string {
   const [local = '', host = ''] = email.split('@')
   return `${local.slice(0, 1)}…@${host}`

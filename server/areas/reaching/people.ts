@@ -13,18 +13,18 @@ import { answerMatter, type MatterParts, readMatter } from './matter.ts'
 import * as store from './store.ts'
 import type { InteractionTokens } from './tokens.ts'
 
-// What people of the workspace do in a channel besides talking with its assistant: they prove an account to be theirs, and press
-// buttons. The vendor has proven who they are before anything here is asked.
+// What members of the workspace do in a channel besides talking with its assistant: they link their account and press
+// buttons. The vendor has authenticated them before this code runs.
 
 const NOT_KNOWN = 'This button does not work any more.'
 const NOT_YOURS = 'This was sent to somebody else.'
 const SIGN_IN = 'This workspace asks for a second factor. Answer in the console.'
 
-/** What the person is told, and whether their answer counts. */
+/** The response to the person, and whether their answer was accepted. */
 export type Pressed = { text: string; isTaken: boolean }
 const refused = (text: string): Pressed => ({ text, isTaken: false })
 
-/** A refusal in words for the person; thrown, so that nothing of the answer is kept. */
+/** A refusal with a text for the person. It is thrown, so that the transaction is rolled back. */
 class NotTaken extends Error {}
 
 type At = { workspaceId: string; config: Queued['config'] }
@@ -71,7 +71,7 @@ export function makePeople(parts: PeopleParts) {
   }
 
   return {
-    /** What the person is told. A refusal is words for them, never a failure of the vendor's request. */
+    /** Returns the response to the person. A refusal is a text, never a failure of the vendor's request. */
     async press(at: At, pressed: Press): Promise<Pressed> {
       try {
         return await press(at, pressed)
@@ -83,7 +83,7 @@ export function makePeople(parts: PeopleParts) {
 
     isLink: ({ text }: Pick<InboundMessage, 'text'>): boolean => LINK_TEXT.test(text),
 
-    /** Answered in the channel, and never part of a conversation with the assistant. */
+    /** Links an account. The reply is sent to the channel, and is never part of a conversation with the assistant. */
     async link({ workspaceId, config }: At, { text, sender, address, direct }: InboundMessage): Promise<void> {
       const code = LINK_TEXT.exec(text)![1]!.toLowerCase()
       await db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -96,7 +96,7 @@ export function makePeople(parts: PeopleParts) {
             address,
             text: said,
           })
-        // Until the code has said who it is, only the vendor knows their language.
+        // Before the code identifies the person, only the vendor knows their language.
         const { say } = mailWords(languageOf(sender.locale))
         if (direct !== true)
           return tell(say('Write this to me directly, not where others read it. Ask for a new code first.'))

@@ -5,7 +5,7 @@ import { invalid } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { mailLanguages } from '#platform/mail-language'
 
-// How a person hears of what happens in the workspace, by kind of notice. Each person sets their own.
+// How a person is notified of events in the workspace, by kind of notice. Each person sets their own preferences.
 
 const kinds = notificationKinds.map(({ kind }) => kind) as [string, ...string[]]
 

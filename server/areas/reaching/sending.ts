@@ -14,18 +14,22 @@ import { readMatter } from './matter.ts'
 import * as store from './store.ts'
 import type { InteractionTokens } from './tokens.ts'
 
-// Messages leave after the transaction that made them, at least once. Whether they are still needed is asked when they leave.
+// Messages are sent after the transaction that created them, at least once. Whether a message is still needed is
+// checked when it is sent.
 
 const MAX_ATTEMPTS = 10
 const AT_ONCE_OF_ONE_WORKSPACE = 4
-/** Of one person within an hour; more wait, and are not sent at all where the matter is settled meanwhile. */
+/**
+ * The maximum number of messages to one person within an hour. More messages wait, and are dropped if their question is
+ * closed in the meantime.
+ */
 export const MAX_PER_HOUR = 30
 const FULL_WAIT_S = 300
 const MAX_WAIT_S = 900
 
 export type Taken = { workspace_id: string; message_id: string }
 
-/** A message with what it is about, read when it leaves. `door`: the channel that it goes to. */
+/** A message with its gate or question, read when the message is sent. `door` is the channel to which it is sent. */
 export type Ready = { message: store.Addressed; matter: Matter | undefined; baseUrl: string; door: Door | undefined }
 
 export type SendingParts = {
@@ -47,17 +51,17 @@ export const takeMessages = (db: Database, most: number): Promise<Taken[]> =>
     })
     .then(({ rows }) => rows)
 
-/** Whether it still asks this person something: a matter that ended, or that they answered, is not sent. */
+/** Checks whether the message is still needed: its gate or question is open, and this person has not answered. */
 const isNeeded = ({ matter }: store.Message, read: Matter | undefined): boolean =>
   matter === null || (read?.status === 'open' && read.own === null && read.refusal === null)
 
-/** Undefined where there is nothing to send now. */
+/** Returns undefined if there is nothing to send now. */
 async function prepare(parts: SendingParts, tx: Tx, taken: Taken): Promise<Ready | undefined> {
   const message = await store.findMessage(tx, taken.workspace_id, taken.message_id, { lock: true })
   if (message?.state !== 'due') return undefined
   const matter = await readMatter(tx, message)
   const door = message.identity_id === null ? undefined : await findDoor(tx, message.workspace_id, message.identity_id)
-  // An address that nobody has proven could be anybody's.
+  // An unverified address could belong to anyone.
   const isReachable =
     message.identity_id === null ? parts.mail.provider === 'outbox' || message.is_verified : door?.enabled === true
   const isChange = message.outcome !== null && message.sent_ref !== null
@@ -101,7 +105,9 @@ export async function sendReachMessage(parts: SendingParts, taken: Taken): Promi
 const consoleUrlOf = ({ message: { link }, baseUrl }: Ready): string =>
   link !== null && /^https?:/.test(link) ? link : `${baseUrl}${link ?? '/notifications'}`
 
-/** Once with its buttons, and once more when the matter is settled: then it says by whom. */
+/**
+ * Sends the message with its buttons, or updates it when the gate or question is closed, with the name of who decided.
+ */
 async function sendToChannel(parts: SendingParts, ready: Ready, door: Door): Promise<void> {
   const { message, matter } = ready
   const { db, tokens, channels, box } = parts
@@ -160,7 +166,7 @@ async function sendMail({ mail, tokens }: SendingParts, ready: Ready): Promise<v
   })
 }
 
-/** The code that proves that the person who holds a link also reads this mailbox. */
+/** Sends the code that proves that the person with the link also reads this mailbox. */
 export const makeSendCode =
   ({ mail }: Pick<SendingParts, 'mail'>) =>
   async (message: store.Addressed, code: string): Promise<void> => {

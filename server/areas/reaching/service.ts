@@ -12,9 +12,9 @@ import type { Interaction, InteractionAnswer } from './schema.ts'
 import * as store from './store.ts'
 import { BROWSER_COOKIE, BROWSER_LIFETIME_S, type InteractionTokens } from './tokens.ts'
 
-// What a message's link opens. Reading changes nothing: mail scanners read links too. An answer needs proof that the person who was
-// written to gives it: their session, a browser that has proven itself before, or a code that goes to where the message went. So a link
-// that was forwarded shows what the message showed, and decides nothing.
+// The page that a message's link opens. Reading it changes nothing, since mail scanners read links too. An answer
+// requires proof that it comes from the original recipient: their session, a browser that has entered a code before, or
+// a code sent to the address of the message. So a forwarded link shows the content of the message, but cannot decide.
 
 const CODE_LIFETIME_S = (10 * MINUTE) / SECOND
 const MAX_CODES = 5
@@ -24,7 +24,7 @@ type ByLink = { interaction: string }
 
 export type Reaching = MatterParts & {
   tokens: InteractionTokens
-  /** Sends the code to where the message went. */
+  /** Sends the code to the address of the message. */
   sendCode(message: store.Addressed, code: string): Promise<void>
 }
 
@@ -45,7 +45,7 @@ async function find(
 
 const linkGone = () => problem('not_found', 'The link has expired, or it is not for you any more.')
 
-/** In the scope of the workspace and the person that the signed link names. */
+/** Runs `work` in the workspace that the signed link names. */
 async function inScope<T>(
   deps: Reaching,
   ctx: Context,
@@ -115,7 +115,7 @@ export async function answerInteraction(
   exchange: Exchange,
 ): Promise<Interaction> {
   refuseForeignOrigin(exchange.request, ctx.baseUrl)
-  // The message is not locked: settling a matter locks the matter first, and the messages about it afterwards.
+  // The message is not locked: closing a gate or question locks it first, and then its messages.
   const isCodeRight =
     code !== undefined && (await inScope(deps, ctx, { interaction }, (tx) => tryCode(deps, tx, interaction, code)))
   const { userId, proof } = await inScope(deps, ctx, { interaction }, async (tx) => {

@@ -17,15 +17,15 @@ export type Message = {
   payload_sha256: string | null
   used_at: Date | null
   codes_sent: number
-  /** The channel it goes to; null: by mail. */
+  /** The linked account in a channel. Null for mail. */
   identity_id: string | null
-  /** The message in the channel, as the vendor knows it. */
+  /** The vendor's reference of the message in the channel. */
   sent_ref: string | null
-  /** How the matter ended, where the message in the channel is to say so. */
+  /** How the gate or question ended, if the message in the channel must show it. */
   outcome: string | null
 }
 
-/** A message with the person it is for, and where they are reached. */
+/** A message with its recipient and their address. */
 export type Addressed = Message & {
   org_id: string
   workspace_name: string
@@ -33,7 +33,7 @@ export type Addressed = Message & {
   name: string
   email: string
   is_verified: boolean
-  /** Of mails; null where the person has chosen none. */
+  /** The language of mails. Null if the person has chosen none. */
   language: string | null
 }
 
@@ -41,8 +41,8 @@ const columns = `m.workspace_id, m.message_id, m.user_id, m.kind, m.matter, m.ti
   m.expires_at, m.payload_sha256, m.used_at, m.codes_sent, m.identity_id, m.sent_ref, m.outcome`
 
 /**
- * Undefined where the link has expired or the person has left the workspace: the row goes with their membership. From here on the
- * transaction sees what that person sees.
+ * Returns undefined if the link has expired or the person has left the workspace, since the row is deleted with the
+ * membership. After this call, the transaction runs in the scope of that person.
  */
 export async function findMessage(
   tx: Tx,
@@ -84,7 +84,7 @@ export const keepCode = (
     [workspace_id, message_id, hash, lifetimeS],
   )
 
-/** Counts one more try, whatever comes of it: undefined where there is no code, or no try left. */
+/** Counts an attempt, even if it fails. Returns undefined if there is no code or no attempt left. */
 export const takeTry = (
   tx: Tx,
   { workspaceId, messageId }: { workspaceId: string; messageId: string },
@@ -96,7 +96,10 @@ export const takeTry = (
     [workspaceId, messageId, most],
   )
 
-/** What was shown is kept before it leaves: a vote through the message counts for that alone. */
+/**
+ * Stores the hash of the shown payload before the message is sent: a vote through the message is valid only for that
+ * payload.
+ */
 export const bindPayload = (tx: Tx, { workspace_id, message_id }: Message, sha256: string): Promise<number> =>
   tx.count('update reach_messages set payload_sha256 = $3 where workspace_id = $1 and message_id = $2', [
     workspace_id,
@@ -104,7 +107,10 @@ export const bindPayload = (tx: Tx, { workspace_id, message_id }: Message, sha25
     sha256,
   ])
 
-/** Settled while it was under way stays settled; a message in a channel then says so. */
+/**
+ * Marks a message as sent. If its question was closed while it was being sent, it stays done, or becomes due again in a
+ * channel so that the message is updated.
+ */
 export const markSent = (tx: Tx, { workspace_id, message_id }: Message, ref: string | null = null): Promise<number> =>
   tx.count(
     `update reach_messages set sent_at = now(), sent_ref = coalesce($3, sent_ref),
@@ -113,7 +119,7 @@ export const markSent = (tx: Tx, { workspace_id, message_id }: Message, ref: str
     [workspace_id, message_id, ref],
   )
 
-/** It says how the matter stands. Where others still decide, it will say how that ended. */
+/** Marks a message as updated. If others still have to decide, the message is updated again when the gate is closed. */
 export const markChanged = (tx: Tx, { workspace_id, message_id, outcome }: Message, isOver: boolean): Promise<number> =>
   tx.count(
     `update reach_messages set state = $4 where workspace_id = $1 and message_id = $2 and outcome is not distinct from $3`,
@@ -132,7 +138,7 @@ export const delay = (tx: Tx, { workspace_id, message_id }: Message, seconds: nu
     [workspace_id, message_id, seconds],
   )
 
-/** How many mails this person got within the last hour. */
+/** Counts the messages that this person received within the last hour. */
 export const countSent = async (tx: Tx, { workspace_id, user_id }: Message): Promise<number> => {
   const { sent } = await tx.row<{ sent: number }>(
     `select count(*)::int as sent from reach_messages

@@ -3,13 +3,13 @@ import { DAY, SECOND } from '#platform/clock'
 import type { Vault } from '#platform/secrets'
 import { BUTTON_PREFIX } from '#providers/channels/index'
 
-// Links of mails. Each names one mail to one person and is signed; what it may still do stands in the row of that
-// mail, so nothing secret is stored.
+// Links of mails. Each link names one mail to one person and is signed. The row of the mail states what the link may
+// still do, so no secret is stored.
 
 const MAC_BYTES = 16
 const LINK_BYTES = 16 + 16 + MAC_BYTES
 const TIME_BYTES = 6
-/** A vendor takes 64 characters. */
+/** Short enough for vendors that limit button values to 64 characters. */
 const BUTTON_MAC_BYTES = 16
 const BUTTON_BYTES = 16 + 1 + BUTTON_MAC_BYTES
 const BROWSER_BYTES = 16 + TIME_BYTES + MAC_BYTES
@@ -49,7 +49,7 @@ export function makeInteractionTokens({ vault }: { vault: Vault }) {
       return bytes && { workspaceId: uuidOf(bytes.subarray(0, 16)), messageId: uuidOf(bytes.subarray(16)) }
     },
 
-    /** One button of one message. It holds in the workspace of its channel alone. */
+    /** Returns the value of one button of one message. It is valid only in the workspace of its channel. */
     buttonOf({ workspaceId, messageId }: Named, choice: number): string {
       const content = Buffer.concat([bytesOf(messageId), Buffer.from([choice])])
       const mac = macOf('button', bytesOf(workspaceId), content).subarray(0, BUTTON_MAC_BYTES)
@@ -67,7 +67,7 @@ export function makeInteractionTokens({ vault }: { vault: Vault }) {
       return { messageId: uuidOf(content.subarray(0, 16)), choice: content[16]! }
     },
 
-    /** Proof that this browser has entered a code that was sent to the person. */
+    /** Returns the proof that a code sent to the person was entered in this browser. */
     browserOf(userId: string, now: number): string {
       const time = Buffer.alloc(TIME_BYTES)
       time.writeUIntBE(Math.floor(now / SECOND) + BROWSER_LIFETIME_S, 0, TIME_BYTES)

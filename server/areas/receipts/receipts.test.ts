@@ -59,7 +59,7 @@ beforeAll(async () => {
 })
 
 describe('a receipt', () => {
-  test('says what ran, for whom, what came of it, and who approved what', async () => {
+  test('contains what was executed, for whom, with which results, and who approved what', async () => {
     const { status, body } = await receiptOf(executionId)
     expect(status).toBe(200)
     const execution = (await world.owner.call('GET', `/api/workflows/executions/${executionId}`)).body
@@ -92,19 +92,19 @@ describe('a receipt', () => {
     )
   })
 
-  test('is verified without the service, and by the key that the installation tells everybody', async () => {
+  test('can be verified without the service, with the public key of the installation', async () => {
     const { body } = await receiptOf(executionId)
     expect(verifyReceipt(body)).toEqual([])
     expect(verifyReceipt(body, key)).toEqual([])
     expect(verifyReceipt(body, `${key.slice(0, -1)}A`)).toEqual([
       { path: '/public_key', message: 'is not the key that you trust' },
     ])
-    // Asked for again it differs in nothing but the time and what follows from that.
+    // A second receipt differs only in the time and in the statement and signature that depend on the time.
     const again = (await receiptOf(executionId, world.owner)).body
     expect({ ...again, statement: null, signature: null }).toEqual({ ...body, statement: null, signature: null })
   })
 
-  test('has a journal of more events than are read at once', async () => {
+  test('includes a journal that is longer than one page', async () => {
     const items = Array.from({ length: 60 }, (_, n) => ({ id: `n${n}`, type: 'set', args: { values: { n } } }))
     const long = await start({ nodes: items, edges: [] }, {})
     await ended(long)
@@ -115,7 +115,7 @@ describe('a receipt', () => {
   })
 })
 
-describe('of a receipt that was changed', () => {
+describe('the verification of a changed receipt', () => {
   type Change = (receipt: Answer['body']) => void
   test.each<[string, Change, path: string]>([
     ['the status', (receipt) => (receipt.execution.status = 'failed'), '/execution'],
@@ -139,7 +139,7 @@ describe('of a receipt that was changed', () => {
     ['the signature', (receipt) => (receipt.signature = `AAAA${receipt.signature.slice(4)}`), '/statement'],
     ['the key', (receipt) => (receipt.public_key = `AAAA${receipt.public_key.slice(4)}`), '/statement'],
     ['its form', (receipt) => delete receipt.gates, ''],
-  ])('%s is named', async (_what, change, path) => {
+  ])('names %s', async (_what, change, path) => {
     const { body } = await receiptOf(executionId)
     change(body)
     expect(verifyReceipt(body).map((problem) => problem.path)).toEqual([path])
@@ -149,7 +149,7 @@ describe('of a receipt that was changed', () => {
     ['nothing', null],
     ['a list', []],
     ['another document', { heddle: 'workflow/1' }],
-  ])('%s is no receipt', (_what, value) => {
+  ])('does not accept %s as a receipt', (_what, value) => {
     expect(verifyReceipt(value)).toEqual([{ path: '', message: 'is not a receipt of the format receipt/1' }])
   })
 })

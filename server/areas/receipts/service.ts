@@ -11,10 +11,11 @@ import type { Receipt, ReceiptEvent, ReceiptStatement } from './schema.ts'
 import type { Signer } from './sign.ts'
 import { findDefinitionSha256 } from './store.ts'
 
-// A receipt says what an execution did, who approved what, and that nothing of it was changed since. It is made from what is
-// stored when somebody asks for it; the signature is over hashes of its parts, so that a check can name the part that was changed.
+// A receipt states what an execution did, who approved what, and that nothing was changed since. It is created from the
+// stored data on request. The signature covers hashes of its parts, so that a verification can name the part that was
+// changed.
 
-/** A page is hashed in one go, so it is small. */
+/** The number of events per page. A page is hashed without yielding to the event loop, so it is small. */
 const EVENTS_AT_ONCE = 50
 const MAX_EVENTS = 20_000
 
@@ -110,7 +111,7 @@ const executionOf = (view: ExecutionView): JsonObject => ({
   finished_at: time(view.finished_at),
 })
 
-/** Large results are stored apart, under the hash of their text as it is stored. */
+/** Large results are stored separately, under the hash of their stored text. */
 const contentOf = (view: ExecutionView, definition: string | null): JsonObject => ({
   definition_sha256: definition,
   input_sha256: hashJson(view.input),

@@ -4,7 +4,8 @@ import type { Vault } from '#platform/secrets'
 import { keyIdOf } from './chain.ts'
 import type { ReceiptStatement } from './schema.ts'
 
-// The key that signs receipts. It is derived from the signing root of the installation, which a rotation of the key keeps.
+// The key that signs receipts. It is derived from the installation's signing root, which stays the same when the key is
+// rotated.
 
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const RAW_BYTES = 32

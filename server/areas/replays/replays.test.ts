@@ -30,7 +30,7 @@ afterAll(async () => {
   await vendor?.stop()
 })
 
-/** Asks for a discount, decides by the amount, and tells the warehouse. */
+/** Requests a discount, decides by the amount, and sends a note to the warehouse. */
 const order = ({ limit = 100, note = 'order' } = {}) => ({
   inputs: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
   nodes: [
@@ -98,7 +98,7 @@ async function replay(workflow: string, version: string, body: object = {}): Pro
 }
 
 describe('a replay', () => {
-  test('holds a version against past runs, and makes no request at all', async () => {
+  test('compares a version with past executions without sending any request', async () => {
     const workflow = await create(order())
     for (const amount of [50, 150, 500]) expect((await run(workflow, { amount })).status).toBe('succeeded')
     const same = await addVersion(workflow, { ...order(), layout: { positions: {} } })
@@ -113,7 +113,7 @@ describe('a replay', () => {
     expect(second).toMatchObject({ total: 3, same: 1, different: 2, unreplayable: 0, mocked: 1 })
     const [large, middle, small] = second.items
     expect(small).toMatchObject({ outcome: 'same', difference: null })
-    // 500: it sends another note. 150: it is no longer a large order.
+    // 500: the note differs. 150: the order is no longer large.
     expect(large.difference).toMatchObject({
       status: null,
       results: [],
@@ -138,12 +138,12 @@ describe('a replay', () => {
     expect(vendor.seen).toEqual([])
   })
 
-  test('is refused while five others are not finished, also where two are asked for in the same moment', async () => {
+  test('is refused while five others are not finished, even if two are requested at the same moment', async () => {
     const workflow = await create(order())
     await run(workflow, { amount: 50 })
     const version = await addVersion(workflow, order({ limit: 200 }))
     const place = [world.workspace.uuid, fromWire('wf', workflow)]
-    // Nobody takes them up.
+    // The infinite lease keeps runners from claiming them.
     await service.sql(
       `insert into replays (workspace_id, workflow_id, replay_id, version_id, wanted, execution_ids, lease_until)
        select $1, $2, gen_random_uuid(), $3, 1, '{}', 'infinity' from generate_series(1, 4)`,
@@ -168,7 +168,7 @@ describe('a replay', () => {
     )
   })
 
-  test('does what docs/replay.md shows', async () => {
+  test('matches the example in docs/replay.md', async () => {
     const text = await readFile(join(import.meta.dirname, '../../../docs/replay.md'), 'utf8')
     const example = (name: string) => JSON.parse(new RegExp(`\\n\`\`\`json ${name}\\n(.*?)\`\`\``, 's').exec(text)![1]!)
     const workflow = await create(example('replay-before'))
@@ -178,7 +178,7 @@ describe('a replay', () => {
     expect(found.items[1].difference).toEqual(example('replay-difference'))
   })
 
-  test('code that changed is computed anew; errors, retries and continued failures come from the record', async () => {
+  test('recomputes changed code, and takes errors, retries and continued failures from the journal', async () => {
     let calls = 0
     vendor.answer = (_request, response) => response.writeHead(++calls % 2 === 1 ? 503 : 200).end('"ok"')
     const definition = (source: string) => ({
@@ -204,7 +204,7 @@ describe('a replay', () => {
     expect(vendor.seen).toEqual([])
   })
 
-  test('answers of people are used where the question is the same; another question would wait', async () => {
+  test('uses recorded answers to the same question; another question would wait', async () => {
     const gated = (title: string, output: string) => ({
       nodes: [
         {
@@ -257,7 +257,7 @@ describe('a replay', () => {
     expect((await world.member.call('GET', '/api/approvals/inbox')).body.items).toEqual([])
   })
 
-  test('a map is answered as a whole, and run anew with mocked effects where it changed', async () => {
+  test('uses the recorded output of an unchanged map, and runs a changed map with mocked effects', async () => {
     const mapped = (factor: number, type = 'set') => ({
       nodes: [
         {
@@ -298,7 +298,7 @@ describe('a replay', () => {
     expect(vendor.seen).toEqual([])
   })
 
-  test('says why a run cannot be replayed, and what a stricter input refuses', async () => {
+  test('states why an execution cannot be replayed, and what a stricter input refuses', async () => {
     const waiting = { nodes: [{ id: 'w', type: 'wait', args: { for_s: 3600 } }], edges: [] }
     const workflow = await create(waiting)
     const { execution_id } = (await world.owner.call('POST', `/api/workflows/${workflow}/run`, { body: {} })).body
@@ -323,7 +323,7 @@ describe('a replay', () => {
     })
   })
 
-  test('chooses by filter or by id, and refuses runs of other workflows and other workspaces', async () => {
+  test('selects by filter or by id, and refuses executions of other workflows and other workspaces', async () => {
     const workflow = await create({ nodes: [], edges: [] })
     const first = await run(workflow, {})
     await run(workflow, {})
@@ -341,7 +341,7 @@ describe('a replay', () => {
     expect((await world.member.call('GET', `/api/replays/${replayed.replay_id}`)).status).toBe(404)
   })
 
-  test('secrets among the arguments are not in the report', async () => {
+  test('does not show secrets from the arguments in the report', async () => {
     const sending = (note: string) => ({
       nodes: [
         {
@@ -365,11 +365,11 @@ describe('a replay', () => {
     expect(JSON.stringify(items)).not.toContain('abc123')
   })
 
-  test('a slice whose process died is done again by another, once', async () => {
+  test('is repeated once by another process for a slice whose process died', async () => {
     const workflow = await create({ nodes: [], edges: [], output: 1 })
     for (let n = 0; n < 3; n += 1) await run(workflow, {})
     const version = await addVersion(workflow, { nodes: [], edges: [], output: 2 })
-    // Somebody took it and never came back.
+    // Simulates a runner that claimed the replay and died.
     const { replay_id } = (await start(workflow, version)).body
     const uuid = fromWire('rpl', replay_id)
     await until(async () => (await report(replay_id)).finished_at !== null, 'the first time')
@@ -385,7 +385,7 @@ describe('a replay', () => {
     expect(await report(replay_id)).toMatchObject({ total: 3, done: 3, different: 3 })
   })
 
-  test('can be cancelled, and is forgotten after a month', async () => {
+  test('can be cancelled, and is deleted after a month', async () => {
     const workflow = await create({ nodes: [], edges: [] })
     await run(workflow, {})
     const version = await addVersion(workflow, { nodes: [], edges: [], output: 1 })

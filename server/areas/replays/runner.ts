@@ -8,11 +8,12 @@ import type { Logger } from '#platform/log'
 import { type Looking, makeLooking } from '#platform/looks'
 import * as store from './store.ts'
 
-// Drives replays, a slice at a time: each slice is of the workspace that has waited longest, and is written as a whole. A
-// process that dies in the middle of one has written nothing of it; another takes it up once the lease is over.
+// Runs replays in slices. The next slice belongs to the workspace that has waited longest, and is written in one
+// transaction. A process that dies during a slice has written nothing of it; another process repeats the slice after
+// the lease expires.
 
 const SLICE_RUNS = 50
-/** A slice of runs that take long to compute ends early. */
+/** A slice ends early after this time. */
 const SLICE_MS = 500
 const LEASE_S = 120
 const LOOK_EVERY = SECOND

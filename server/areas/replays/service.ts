@@ -10,14 +10,17 @@ import { newId } from '#platform/ids'
 import type { NewReplay, Replay, ReplayReport } from './schema.ts'
 import * as store from './store.ts'
 
-// A version is held against past runs of its workflow. A person who sees the workflow sees its runs, and so what a replay says of them.
+// Compares a version with past executions of its workflow. A user who may read the workflow may read its executions,
+// and therefore its replays.
 
 const MAX_LIVE = 5
 
 type InWorkflow = { workflow_id: string }
 type ById = { replay_id: string }
 
-/** A replay is its workflow's; for colleagues outside there is none. */
+/**
+ * The role in a replay is the role in its workflow. Colleagues without a role in the workflow do not find the replay.
+ */
 export const makeStandingInReplay =
   (standingInWorkflow: StandingIn): StandingIn =>
   async (ctx, replayId) => {
@@ -27,7 +30,7 @@ export const makeStandingInReplay =
     return standing === 'visible' ? undefined : standing
   }
 
-/** For activation. A replay of chosen runs or by a filter proves nothing of the others. */
+/** For activation. A replay of selected executions or with a filter proves nothing about the others. */
 export const findReplayProof = store.findProof
 
 export const hasPastRuns = async (
@@ -36,10 +39,10 @@ export const hasPastRuns = async (
 ): Promise<boolean> =>
   (await store.chooseRuns(tx, workspaceId, workflowId, { ids: null, filter: {}, limit: 1 })).length > 0
 
-/** Something is there to be done: the runner of this process looks at once, those of others within a second. */
+/** `wake` starts the runner of this process immediately. Runners of other processes poll every second. */
 export type ReplayDependencies = { wake(): void }
 
-/** A version that is not there is not there, whatever is sent to it. */
+/** Refuses an unknown version before the body of the request is checked. */
 export async function requireVersion(
   ctx: Context,
   { workflow_id, version_id }: InWorkflow & { version_id: string },
@@ -80,7 +83,7 @@ export async function createReplay(
   return made
 }
 
-/** A run of another workflow, one that goes on, a trial: there is nothing to replay. */
+/** Refuses executions that cannot be replayed: of another workflow, still running, or a trial. */
 function refuseUnknown(asked: string[], found: ReadonlySet<string>): void {
   const unknown = asked.flatMap((id, at) => (found.has(id) ? [] : [`/execution_ids/${at}`]))
   if (unknown.length > 0) throw unknownReference(...unknown.slice(0, 50))

@@ -18,7 +18,7 @@ export const listReplays = (tx: Tx, workspaceId: string, workflowId: string, ask
     values: [workspaceId, workflowId],
   })
 
-/** Two that count those of a workspace take turns. */
+/** Counts the unfinished replays of a workspace. A lock serializes the counts of one workspace. */
 export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('replays ' || $1, 0))`, [workspaceId])
   return (
@@ -29,7 +29,7 @@ export async function countLive(tx: Tx, workspaceId: string): Promise<number> {
   ).count
 }
 
-/** `$3`: the ids that are asked for, or null. Ended, no trial, no run of a suite. */
+/** `$3`: the requested ids, or null. Only executions that have ended, and no trials or executions of a suite. */
 const CHOSEN = `select e.execution_id from executions e where e.workspace_id = $1 and e.workflow_id = $2
     and e.finished_at is not null and e.trigger_kind <> 'trial' and coalesce(e.trigger_id, '') not like 'suite\\_%'
     and ($3::uuid[] is null or e.execution_id = any ($3)) and ($4::text[] is null or e.status = any ($4))
@@ -85,7 +85,7 @@ export const insertReplay = (
     ],
   )
 
-/** Undefined where it is over. A slice that is under way writes nothing more. */
+/** Returns undefined if the replay has finished. A slice in progress writes nothing more. */
 export const cancelReplay = (tx: Tx, workspaceId: string, replayId: string): Promise<Replay | undefined> =>
   tx.maybe<Replay>(
     `update replays set status = 'cancelled', finished_at = now(), epoch = epoch + 1
@@ -112,7 +112,7 @@ export type Claimed = { workspace_id: string; replay_id: string; epoch: number }
 export const claimReplay = async (db: Database, leaseS: number): Promise<Claimed | undefined> =>
   (await db.maintain<Claimed>('select * from claim_replay($1)', [leaseS]))[0]
 
-/** What is left to do of a claimed replay. */
+/** Returns the next executions of a claimed replay. */
 export const findSlice = (
   tx: Tx,
   { workspace_id, replay_id }: Claimed,
@@ -141,7 +141,7 @@ const sumUsage = (all: JsonObject[]): JsonObject => {
   return sum
 }
 
-/** Writes a slice and gives the replay back. False where somebody else has it now, or it was cancelled. */
+/** Writes a slice and releases the replay. Returns false if another process has claimed it, or if it was cancelled. */
 export const writeSlice = async (
   tx: Tx,
   { workspace_id, replay_id, epoch }: Claimed,
@@ -196,7 +196,9 @@ export const failReplay = (tx: Tx, { workspace_id, replay_id, epoch }: Claimed, 
     [workspace_id, replay_id, epoch, JSON.stringify(error)],
   )
 
-/** The last replay of a version that is over and asked for at least this number of runs, of all kinds. */
+/**
+ * Returns the last successful replay of a version without a filter that requested at least this number of executions.
+ */
 export const findProof = (
   tx: Tx,
   { workspaceId, versionId, limit }: { workspaceId: string; versionId: string; limit: number },

@@ -10,19 +10,19 @@ import { extractByRules } from '#providers/extraction/rules'
 import type { LanguageModel } from '#providers/llm/index'
 import { ModelProblem } from '#providers/llm/problem'
 
-// Values out of what somebody wrote: by the configured model, and by rules where there is none or it does not answer.
+// Extracts values from a message: with the configured model, or with rules if there is no model or it does not answer.
 
-/** How long a person waits for a model before the rules answer instead. */
+/** The timeout of a model, after which the rules answer instead. */
 const MODEL_TIME = 20_000
 
-/** Whose model: of the workspace, or one that is named, for a person. */
+/** Which model to use: the workspace's model, or a named one, for a user. */
 export type ModelWish = {
   workspaceId: string
   userId: string | null
   credentialId?: string | undefined
   fallbackCredentialId?: string | undefined
   model?: string | undefined
-  /** The conversation in which it is asked. */
+  /** The conversation in which the model is used. */
   threadId?: string | undefined
 }
 
@@ -32,7 +32,7 @@ export type ExtractValues = (
 
 export type ExtractDependencies = { chooseModel: ChooseModel; log: Logger }
 
-/** The model that was wished for; undefined where there is none, or it may not be used: then rules answer. */
+/** Returns the requested model, or undefined if there is none or it may not be used. Then rules answer. */
 export async function wishedModel(
   { chooseModel, log }: ExtractDependencies,
   { workspaceId, userId, credentialId, fallbackCredentialId, model, threadId }: ModelWish,
@@ -71,7 +71,7 @@ export const makeExtract =
     }
   }
 
-/** The same provider with another of its models, and little patience. */
+/** Returns the model with another model name of the same provider, and with a short timeout. */
 const withModel = (llm: LanguageModel, model: string | undefined): LanguageModel => {
   const more = { timeoutMs: MODEL_TIME, ...(model !== undefined && { model }) }
   return {
@@ -82,7 +82,7 @@ const withModel = (llm: LanguageModel, model: string | undefined): LanguageModel
   }
 }
 
-/** The inputs of a workflow, one requirement each, in the order in which their author wrote them. */
+/** Returns the inputs of a workflow as requirements, in the order in which their author wrote them. */
 export function requirementsOf(inputs: Json): Requirement[] {
   if (!isObject(inputs)) return []
   const properties = own(inputs, 'properties')
@@ -110,7 +110,7 @@ function dereferenced(root: JsonObject, property: Json): JsonObject {
   return isObject(target) && !Object.hasOwn(target, '$ref') ? { ...target, ...rest } : rest
 }
 
-/** What the author's schema says stands in for a value nobody gave. */
+/** Returns the defaults that the schemas define for missing values. */
 export function defaultsOf(requirements: Requirement[]): JsonObject {
   return Object.fromEntries(
     requirements.flatMap(({ name, schema }) => {

@@ -19,8 +19,8 @@ const requirements = [
   { name: 'notes', required: false },
 ]
 
-describe('values out of a message', () => {
-  test('are found by rules where no model is configured; what is not said is missing', async () => {
+describe('extracting values from a message', () => {
+  test('uses rules if no model is configured, and lists missing values', async () => {
     const { status: code, body } = await world.viewer.call('POST', PATH, {
       body: { message: 'Name: Ada Lovelace\nWe need 2 rooms.', requirements },
     })
@@ -33,7 +33,7 @@ describe('values out of a message', () => {
     })
   })
 
-  test('nothing is invented, and expressions are text', async () => {
+  test('invents nothing, and treats expressions as text', async () => {
     for (const message of ['', 'hello', '{{name}}', '<script>alert()</script>'])
       expect((await world.owner.call('POST', PATH, { body: { message, requirements } })).body).toMatchObject({
         values: {},
@@ -41,7 +41,7 @@ describe('values out of a message', () => {
       })
   })
 
-  test('known ones are kept; days are those of the caller’s time zone', async () => {
+  test('keeps known values, and determines days in the caller’s time zone', async () => {
     const date = { name: 'day', schema: { type: 'string', format: 'date' } }
     const on = async (time_zone: string) =>
       (
@@ -55,7 +55,7 @@ describe('values out of a message', () => {
     expect(east.missing).toEqual([])
   })
 
-  test('are those of a workflow’s inputs where it is named', async () => {
+  test('uses the inputs of a workflow if the request names one', async () => {
     const inputs = {
       type: 'object',
       properties: { amount: { type: 'number' }, note: { type: 'string' } },
@@ -81,7 +81,7 @@ describe('values out of a message', () => {
     for (const answer of unknown) expect([answer.status, answer.text]).toEqual([422, unknown[0]!.text])
   })
 
-  test('wrong requests are refused with their paths', async () => {
+  test('refuses invalid requests with the paths of the errors', async () => {
     const cases: [object, string][] = [
       [{ message: 'x' }, '/requirements'],
       [{ message: 'x', requirements: ['a'], workflow_id: 'wf_x' }, '/requirements'],
@@ -116,7 +116,7 @@ describe('with a language model', () => {
   const ask = (message: string) =>
     modelled.call('POST', PATH, { token: world.owner.key, body: { message, requirements } })
 
-  test('the model reads, and what it made up is dropped', async () => {
+  test('values come from the model, and values that are not in the message are dropped', async () => {
     fake.script(
       json({
         found: [
@@ -130,7 +130,7 @@ describe('with a language model', () => {
     expect(body.extracted_by).toContain('model:')
   })
 
-  test('the rules answer where it does not', async () => {
+  test('the rules are used if the model fails', async () => {
     fake.otherwise(status(401))
     const { body } = await ask('ada@example.com')
     expect(body).toMatchObject({ values: { email: 'ada@example.com' }, extracted_by: 'rules' })

@@ -16,7 +16,7 @@ export const isTimeZone = (text: string): boolean => {
     return false
   }
 }
-/** Of the person, or of an assistant. What is said without a language model is in it. */
+/** The language of a person or of an assistant. Texts that no language model writes are in this language. */
 export const languageTag = z
   .string()
   .regex(/^[A-Za-z0-9-]{2,35}$/, 'is no language tag')

@@ -28,7 +28,7 @@ const call = (account: Account, method: string, path: string, options = {}) =>
 const nothing = { nodes: [{ id: 'a', type: 'set', args: { values: {} } }], edges: [] }
 
 describe('a service account', () => {
-  test('works in its workspace with its role, and is a member that is no person', async () => {
+  test('works in its workspace with its role, and is listed as a member that is not a person', async () => {
     const account = await makeAccount({ name: 'Deployments', description: 'Pushes from git' })
     const me = (await call(account, 'GET', '/auth/me')).body
     expect(me).toMatchObject({ user: { user_id: account.user_id, name: 'Deployments' }, operator: false })
@@ -48,7 +48,7 @@ describe('a service account', () => {
     expect((await call(viewer, 'POST', '/api/teams', { body: { name: 'No' } })).body.code).toBe('forbidden')
   })
 
-  test('is never an owner, signs in nowhere and leaves its workspace by no door', async () => {
+  test('cannot be an owner, sign in, or join another workspace', async () => {
     const account = await makeAccount()
     const email = (await call(account, 'GET', '/auth/me')).body.user.email
     for (const role of ['owner', 'guest']) {
@@ -78,7 +78,7 @@ describe('a service account', () => {
     expect((await call(account, 'GET', '/api/teams', { headers: { 'x-workspace-id': other.id } })).status).toBe(404)
   })
 
-  test('stays when the person who made it leaves', async () => {
+  test('remains when the person who created it leaves', async () => {
     const founder = await makePerson(service())
     await join(service(), world.workspace, founder, 'owner')
     const account = await makeAccount({}, {}, founder)
@@ -87,7 +87,7 @@ describe('a service account', () => {
     expect((await world.owner.call('GET', `/api/service-accounts/${account.user_id}`)).body.created_by).toBe(founder.id)
   })
 
-  test('that is disabled is refused at once, and works again when it is enabled', async () => {
+  test('that is disabled is refused immediately, and works again when it is enabled', async () => {
     const account = await makeAccount()
     const path = `/api/service-accounts/${account.user_id}`
     expect((await call(account, 'GET', '/api/teams')).status).toBe(200)
@@ -104,7 +104,7 @@ describe('a service account', () => {
     ])
   })
 
-  test('that is deleted leaves its workflows to an owner; its keys are gone', async () => {
+  test('that is deleted leaves its workflows to an owner, and its keys are deleted', async () => {
     const account = await makeAccount()
     const made = await call(account, 'POST', '/api/workflows', { body: { name: 'Orphan', definition: nothing } })
     expect((await world.owner.call('DELETE', `/api/service-accounts/${account.user_id}`)).status).toBe(204)
@@ -116,7 +116,7 @@ describe('a service account', () => {
     expect(log[0].subject).toBe(account.user_id)
   })
 
-  test('needs no second factor where people do', async () => {
+  test('needs no second factor when people do', async () => {
     const owner = await makePerson(service())
     const workspace = await makeWorkspace(service(), owner)
     const account = await makeAccount({}, {}, owner)
@@ -126,7 +126,7 @@ describe('a service account', () => {
     expect((await call(account, 'GET', '/api/teams')).status).toBe(200)
   })
 
-  test('is no member that the plan counts, and a workspace has a limited number of them', async () => {
+  test('does not count as a member in the plan, and their number per workspace is limited', async () => {
     const owner = await makePerson(service())
     await makeWorkspace(service(), owner)
     const membersOf = async () =>
@@ -158,13 +158,13 @@ describe('a service account', () => {
       ['DELETE', `${path}/keys/${account.key_id}`],
     ] as const)
       expect((await stranger.call(method, address, method === 'POST' ? { body: { name: 'x' } } : {})).status).toBe(404)
-    // A person of the workspace is none either.
+    // A person of the workspace is not found as a service account either.
     expect((await world.owner.call('DELETE', `/api/service-accounts/${world.member.id}`)).status).toBe(404)
   })
 })
 
 describe('keys of a service account', () => {
-  test('have scopes, are listed and deleted by owners, and reach nothing but the workspace', async () => {
+  test('have scopes, are listed and deleted by owners, and give access only to the workspace', async () => {
     const account = await makeAccount({}, { scopes: ['executions:run'] })
     expect((await call(account, 'GET', '/api/teams')).body.code).toBe('insufficient_scope')
     const path = `/api/service-accounts/${account.user_id}/keys`
@@ -177,7 +177,7 @@ describe('keys of a service account', () => {
     expect((await call(account, 'GET', '/auth/me')).status).toBe(401)
   })
 
-  test('are no wider than the key they are made with, and none is made with a key that may not', async () => {
+  test('have no more rights than the key that creates them, which must be allowed to create keys', async () => {
     const scoped = async (scopes: string[]): Promise<string> =>
       (await world.owner.call('POST', '/auth/api-keys', { body: { name: 'scoped', scopes } })).body.key
     const { user_id } = await makeAccount()
@@ -187,14 +187,14 @@ describe('keys of a service account', () => {
     expect((await mint({})).body.scopes).toEqual(['service-accounts:admin', 'workflows:read'])
     expect((await mint({ scopes: ['workflows:write'] })).body.errors[0].path).toBe('/scopes')
     expect((await mint({}, await scoped(['*:write']))).body.code).toBe('insufficient_scope')
-    // An account hands on no more than its own key either.
+    // An account cannot create a key with more rights than its own key either.
     const narrow = await makeAccount({}, { scopes: ['identity:admin'] })
     const wider = await call(narrow, 'POST', '/auth/api-keys', { body: { name: 'wide', scopes: ['*:admin'] } })
     expect(wider.body.errors[0].path).toBe('/scopes')
   })
 })
 
-describe('in executions and approvals', () => {
+describe('a service account in executions and approvals', () => {
   const gateFor = (approvers: unknown[], more: object = {}) => ({
     nodes: [{ id: 'gate', type: 'approval', args: { title: 'Pay?', payload: 5, policy: { approvers, ...more } } }],
     edges: [],
@@ -214,7 +214,7 @@ describe('in executions and approvals', () => {
       body: { decision: 'approve', payload_sha256: gate.payload_sha256 },
     })
 
-  test('it activates versions and is then the principal, and the initiator of what it starts', async () => {
+  test('activates versions and becomes their principal, and is the initiator of executions it starts', async () => {
     const account = await makeAccount()
     const made = await call(account, 'POST', '/api/workflows', { body: { name: 'Pushed', definition: nothing } })
     const version = await call(account, 'POST', `/api/workflows/${made.body.workflow_id}/versions`, {
@@ -232,7 +232,7 @@ describe('in executions and approvals', () => {
     })
   })
 
-  test('a role or a team that it is in gives it no vote; a policy that names it does', async () => {
+  test('has no vote through a role or a team, but has a vote if a policy names it', async () => {
     const account = await makeAccount()
     const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: 'Payers' } })
     const added = await world.owner.call('POST', `/api/teams/${team.team_id}/add_users`, {
@@ -262,7 +262,7 @@ describe('in executions and approvals', () => {
     expect((await voted(account, named)).status).toBe(201)
   })
 
-  test('nobody approves what an account started of which they made a key, also after they deleted it', async () => {
+  test('excludes everyone who created a key of it from approving its executions, even after the key is deleted', async () => {
     const second = await makePerson(service())
     await join(service(), world.workspace, second, 'owner')
     const account = await makeAccount()

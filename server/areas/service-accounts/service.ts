@@ -10,9 +10,10 @@ import { newId, toWire } from '#platform/ids'
 import type { NewServiceAccount, ServiceAccount, ServiceAccountPatch } from './schema.ts'
 import * as store from './store.ts'
 
-// Accounts of programs: members of one workspace that belong to it and to no person. Nobody signs in as one; it has keys.
+// Accounts of programs: members of one workspace that belong to the workspace and not to a person. They have keys and
+// cannot sign in.
 
-/** A limit against mistakes: more would be one account per run of something. */
+/** A limit against mistakes, such as a new account for every run of a program. */
 export const MAX_SERVICE_ACCOUNTS = 50
 
 type ById = { user_id: string }
@@ -38,7 +39,7 @@ export async function createServiceAccount(
   await store.insertAccount(ctx.tx, workspace_id, {
     user_id,
     org_id: ctx.org.org_id,
-    // No mail can be sent to it, and no domain of that name can be registered.
+    // A reserved domain that cannot be registered and receives no mail.
     email: `${toWire('usr', user_id)}@service-account.invalid`,
     name,
     description: description ?? null,
@@ -69,7 +70,9 @@ export async function updateServiceAccount(
   return getServiceAccount(ctx, { user_id })
 }
 
-/** As when a person leaves: what it owned goes to an owner of the workspace, its keys are gone. */
+/**
+ * Deletes an account as when a person leaves: its resources go to an owner of the workspace, and its keys are deleted.
+ */
 export async function deleteServiceAccount(members: Members, ctx: Context, { user_id }: ById): Promise<void> {
   await getServiceAccount(ctx, { user_id })
   await members.removeMember(ctx, { workspace_id: ctx.workspace.workspace_id, user_id })

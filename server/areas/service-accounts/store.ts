@@ -19,7 +19,7 @@ export const listAccounts = (tx: Tx, workspaceId: string, asked: ListInput) =>
     values: [workspaceId],
   })
 
-/** Makers of accounts take turns, so that the limit holds. */
+/** Counts the accounts. Locks the workspace, so that concurrent creations cannot exceed the limit. */
 export const countAccounts = async (tx: Tx, workspaceId: string): Promise<number> => {
   await tx.rows('select from workspaces where workspace_id = $1 for no key update', [workspaceId])
   return (
@@ -75,7 +75,10 @@ export async function updateAccount(
 export const updateRole = (tx: Tx, workspaceId: string, userId: string, role: string): Promise<number> =>
   tx.count('update memberships set role = $3 where workspace_id = $1 and user_id = $2', [workspaceId, userId, role])
 
-/** Anyone who makes a key of it may use it: whatever it starts, they led to. */
+/**
+ * Records who created a key of the account. This person may use the account, so they count as an initiator of its
+ * executions.
+ */
 export const noteHolder = (tx: Tx, userId: string, holderId: string): Promise<number> =>
   tx.count(
     'update users set held_by = array_append(held_by, $2::uuid) where user_id = $1 and not $2::uuid = any (coalesce(held_by, $3))',

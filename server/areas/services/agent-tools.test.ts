@@ -14,7 +14,7 @@ import { makeToken, visit } from '#test/harness/widget'
 import { makeWorld, type World } from '#test/harness/world'
 import { packPiece } from '#test/pieces/pack'
 
-// Actions of services that a workspace imported, as tools of an agent in a workflow and of an assistant on a site.
+// Actions of imported services, as tools of an agent in a workflow and of an assistant on a site.
 
 let vendor: Server
 let site: string
@@ -114,7 +114,7 @@ const ways: Record<string, () => Promise<Imported>> = {
   },
 }
 
-/** Calls the tool of the service, and then says what came back. */
+/** Scripts the model to call the tool of the service and then to report the result. */
 const scripted = ({ tool, args, said }: Imported): void =>
   model.script(
     (seen: Asked) => {
@@ -130,7 +130,7 @@ const scripted = ({ tool, args, said }: Imported): void =>
   )
 
 describe.each(Object.keys(ways))('an action of %s', (way) => {
-  test('is a tool of an agent in a workflow', async () => {
+  test('can be called by an agent in a workflow', async () => {
     const imported = await ways[way]!()
     scripted(imported)
     const node = { id: 'call', type: 'agent.run', args: { goal: 'Look it up', tools: [imported.tool] } }
@@ -148,7 +148,7 @@ describe.each(Object.keys(ways))('an action of %s', (way) => {
     expect(asked.length + mcp.calls.length).toBe(1)
   })
 
-  test('is a tool of an assistant on a site', async () => {
+  test('can be called by an assistant on a site', async () => {
     const imported = await ways[way]!()
     scripted(imported)
     const { template_id } = await post('/api/templates', { name: 'Shop', mode: 'agent', tools: [imported.tool] })
@@ -162,7 +162,7 @@ describe.each(Object.keys(ways))('an action of %s', (way) => {
   })
 })
 
-test('an assistant has a credential only as long as its owner may use it', async () => {
+test('an assistant has a credential only while its owner may use the credential', async () => {
   const { tool } = await ways['an OpenAPI document']!()
   const { owner, member } = world
   const share = (shared: object[]) =>
@@ -186,7 +186,7 @@ test('an assistant has a credential only as long as its owner may use it', async
   expect(asked).toHaveLength(1)
 })
 
-test('an assistant is given no action that its service lacks, and none of another workspace', async () => {
+test('an assistant cannot get an action that its service does not have, or an action of another workspace', async () => {
   const { tool } = await ways['an MCP server']!()
   const give = (one: object) =>
     world.owner.call('POST', '/api/templates', { body: { name: 'Shop', mode: 'agent', tools: [one] } })

@@ -7,7 +7,7 @@ import type { Catalogue } from '#providers/services/catalogue'
 import { listErrors } from './error-store.ts'
 import * as store from './import-store.ts'
 
-// What the page of a service shows besides its actions: the accounts that are connected, and what failed lately.
+// What the page of a service shows besides its actions: the connected accounts and the recent failures.
 
 type One = { service: string }
 
@@ -34,7 +34,7 @@ function credentialsOf({ service, kind, base_url, auth }: store.ImportedRow): Cr
     const addresses = auth.map(({ config }) => config.token_url)
     return { piece: service, tokenUrls: addresses.filter((url): url is string => typeof url === 'string') }
   }
-  // Nobody knows where the program of a package sends its requests.
+  // It is unknown where the program of a package sends its requests.
   return kind === 'mcp_program' || !URL.canParse(base_url) ? {} : { url: new URL(base_url) }
 }
 

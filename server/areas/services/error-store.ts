@@ -3,8 +3,9 @@ import { type ListInput, readList } from '#platform/http/list'
 import { type ServiceError, serviceErrorList } from './schema.ts'
 
 /**
- * Those of runs that a person sees: of workflows that they own or are members of, and runs that they started. At most some dozen rows of
- * each workflow are kept, so that few are read however many runs there are.
+ * Lists failures of executions that a person may see: of workflows that they own or are members of, and of executions
+ * that they started. At most some dozen rows are kept per workflow, so the query reads few rows regardless of the
+ * number of executions.
  */
 export const listErrors = (tx: Tx, workspaceId: string, userId: string, service: string, asked: ListInput) =>
   readList<ServiceError>(tx, serviceErrorList, asked, {

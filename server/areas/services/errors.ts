@@ -7,13 +7,14 @@ import { firstIdAt, newId } from '#platform/ids'
 import type { Logger } from '#platform/log'
 import { writeRegularly } from '#platform/writing'
 
-// Failures of actions, for the page of a service. They are noted in memory as attempts fail and written once a second, many workspaces in
-// one statement. A process that is killed takes those of its last second along; the runs themselves hold all of them.
+// Failures of actions, for the page of a service. They are collected in memory and written once a second, many
+// workspaces in one statement. A killed process loses the failures of its last second; the executions themselves record
+// all failures.
 
 const FLUSH_EVERY = 1 * SECOND
-/** Of a workflow and a service. */
+/** The number of failures kept per workflow and service. */
 const KEPT = 50
-/** Unwritten ones; beyond it failures are left out rather than memory. */
+/** The maximum number of unwritten failures. Further failures are dropped to limit memory. */
 const MAX_UNWRITTEN = 5_000
 const MAX_CODE = 100
 const MAX_MESSAGE = 1_000
@@ -35,7 +36,7 @@ type ErrorRow = {
   failed_at: number
 }
 
-/** A text of a vendor may hold what PostgreSQL does not take. */
+/** Replaces characters in a vendor's text that PostgreSQL does not accept. */
 const stored = (text: string, length: number): string => text.slice(0, length).replaceAll('\0', '\uFFFD').toWellFormed()
 
 export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
@@ -43,7 +44,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
 
   function note(call: NodeCall, { code, message }: NodeFailure, now = Date.now()): void {
     const { service, action } = call.args
-    // What names no action says nothing of a service.
+    // A failure without a known action says nothing about a service.
     if (typeof service !== 'string' || typeof action !== 'string' || code === 'unknown_action') return
     const node_id = stored(call.nodePath, MAX_PATH)
     const step = node_id.replaceAll(/\[\d+\]/g, '[]')
@@ -79,7 +80,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
   const { stop } = writeRegularly(FLUSH_EVERY, write)
 
   return {
-    /** The same nodes; failures of `service.call` are noted. */
+    /** Returns the nodes with `service.call` wrapped, so that its failures are recorded. */
     watch: (nodes: NodeTable): NodeTable =>
       new Map(
         [...nodes].map(([type, kind]) => {
@@ -99,7 +100,7 @@ export function makeServiceErrors({ db, log }: { db: Database; log: Logger }) {
   }
 }
 
-/** Failures of runs that are older than any that is kept. */
+/** Deletes failures of executions that are older than the retention period. */
 export async function forgetServiceErrors(
   db: Database,
   keptDays: number,

@@ -5,7 +5,7 @@ import type { Tx } from '#platform/db/pool'
 import { fromWire } from '#platform/ids'
 import type { Catalogue } from '#providers/services/catalogue'
 
-/** What the vault says of a credential without opening it. */
+/** Describes a credential without decrypting it. */
 export type DescribeCredential = (
   tx: Tx,
   workspaceId: string,
@@ -13,8 +13,8 @@ export type DescribeCredential = (
 ) => Promise<{ name: string; service: string | null; kind: string } | undefined>
 
 /**
- * Whether the credentials of a definition's `service.call` nodes are for these services. One that was stored without naming a
- * service is taken where its kind is: its hosts then decide.
+ * Checks whether the credentials of a definition's `service.call` nodes fit the services. A credential that names no
+ * service fits if the service accepts its kind; its hosts then decide.
  */
 export async function checkServiceCredentials(
   {
@@ -37,7 +37,7 @@ export async function checkServiceCredentials(
     const service = catalogue.get(named)
     const credentialId = fromWire('cred', credential_id)
     const found = credentialId && (await describe(tx, workspaceId, credentialId))
-    // One that is not there is reported by the check of references.
+    // A missing credential is reported by the check of references.
     if (!service || !found) continue
     const fits =
       found.service === null

@@ -10,7 +10,7 @@ import { PieceFailure, type PiecePackage, type PieceTrigger } from '#providers/s
 import type { PieceRunner } from '#providers/services/pieces/runner'
 import type { PieceSource } from '#providers/services/pieces/source'
 
-// A piece becomes a service of the workspace: fetched, loaded behind the wall, and asked what it has.
+// Imports a piece as a service of the workspace: downloads it, loads it behind the wall, and reads its description.
 
 const LOAD_WITHIN = 60 * SECOND
 

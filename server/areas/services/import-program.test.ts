@@ -11,7 +11,8 @@ import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { packProgram } from '#test/pieces/pack'
 
-// An MCP server that is a program: its package comes from a mirror, it runs behind the wall, and its tools call a vendor on this machine.
+// An MCP server that is a program. Its package comes from a mirror, it runs behind the wall, and its tools call a
+// vendor on this machine.
 
 const TOKEN = 'parcels-token-58a1'
 
@@ -101,7 +102,7 @@ async function runNode(node: object): Promise<Answer['body']> {
   }, 'the end of the run')
 }
 
-test('a program is installed, asked for its tools behind the wall, and called with a placeholder for the secret', async () => {
+test('a program is installed, lists its tools behind the wall, and gets a placeholder instead of the secret', async () => {
   const id = await credential()
   const made = await take(parcels(id))
   expect(made.status, made.text).toBe(201)
@@ -133,7 +134,7 @@ test('a program is installed, asked for its tools behind the wall, and called wi
   expect(seen.started_with).toEqual(['--quiet', `key=${seen.token}`])
   expect(seen.passwords).toBe('ERR_ACCESS_DENIED')
 
-  // A changed secret is used by the process that is warm, which never had it.
+  // The running process uses the changed secret, although it never had the secret itself.
   const changed = await world.owner.call('PUT', `/api/credentials/${id}/secret`, {
     body: { secrets: { token: 'another' } },
   })
@@ -143,7 +144,7 @@ test('a program is installed, asked for its tools behind the wall, and called wi
   expect(asked.at(-1)).toMatchObject({ method: 'POST', authorization: 'Bearer another' })
 })
 
-test('an agent has its tools', async () => {
+test('an agent can use the tools of a program', async () => {
   const id = await credential()
   expect((await take(parcels(id))).status).toBe(201)
   model.reset()
@@ -158,7 +159,7 @@ test('an agent has its tools', async () => {
   expect(asked).toEqual([{ method: 'GET', url: '/parcels/7', authorization: `Bearer ${TOKEN}` }])
 })
 
-test('what is not allowed, not there or not whole is refused with the reason', async () => {
+test('packages that are not allowed, missing or incomplete are refused with the reason', async () => {
   const errorsOf = async (more: object) => (await take({ name: 'p', ...more })).body.errors
   expect(await errorsOf({ mcp_package: '@parts/other' })).toMatchObject([
     { path: '/mcp_package', message: expect.stringContaining('HEDDLE_MCP_PACKAGES') },

@@ -13,7 +13,8 @@ import type { ImportRequest } from './import-schema.ts'
 import { documentOf } from './import-tools.ts'
 import { type OpenFor, openedFor } from './opened.ts'
 
-// A package whose program is an MCP server: installed, started behind the wall, and asked for its tools.
+// A package whose program is an MCP server: installs the package, starts the program behind the wall, and lists its
+// tools.
 
 const ANSWER_WITHIN = 60 * SECOND
 

@@ -37,7 +37,7 @@ const columns = `s.service_id, s.service, s.kind, s.title, s.description, s.vers
 
 export type TriggerHead = Pick<PieceTrigger, 'name' | 'title' | 'description' | 'kind'>
 
-/** With the heads of their triggers. */
+/** Returns the services with the heads of their triggers. */
 export const listImported = (tx: Tx, workspaceId: string): Promise<(ImportedRow & { triggers: TriggerHead[] })[]> =>
   tx.rows<ImportedRow & { triggers: TriggerHead[] }>(
     `select ${columns}, (select coalesce(jsonb_agg(jsonb_build_object('name', t -> 'name', 'title', t -> 'title',
@@ -69,7 +69,7 @@ export const findLock = async (tx: Tx, workspaceId: string, integrity: string): 
     )
   )?.lock ?? null
 
-/** Of one service, or of all. */
+/** Returns the actions of one service, or of all services if `serviceId` is null. */
 export const listActionHeads = (
   tx: Tx,
   workspaceId: string,
@@ -81,7 +81,7 @@ export const listActionHeads = (
     [workspaceId, serviceId],
   )
 
-/** With what they hold besides; `name` null: all of the service. */
+/** Returns complete actions. If `name` is null, all actions of the service. */
 export const listActions = (
   tx: Tx,
   workspaceId: string,
@@ -94,7 +94,7 @@ export const listActions = (
     [workspaceId, serviceId, name],
   )
 
-/** How much the workspace holds besides the service of this name. */
+/** Counts the workspace's other services and their actions. */
 export const countOthers = (
   tx: Tx,
   workspaceId: string,
@@ -106,7 +106,7 @@ export const countOthers = (
     [workspaceId, service],
   )
 
-/** Held to the end of the transaction: two who import at the limit do not both find room. */
+/** Holds a lock until the end of the transaction, so that concurrent imports cannot exceed the limits. */
 export const lockImports = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows(`select pg_advisory_xact_lock(hashtextextended('imported_services ' || $1::text, 0))`, [workspaceId])
 
@@ -117,7 +117,10 @@ export type SavedService = Omit<ImportedRow, 'created_at' | 'updated_at' | 'crea
   lock: ProgramLock
 }
 
-/** A service of the same name keeps its id and who made it; its actions are those of the new document alone. */
+/**
+ * Saves a service. An existing service with the name keeps its id and creator; its actions are replaced by those of the
+ * document.
+ */
 export async function saveImported(tx: Tx, workspaceId: string, userId: string, row: SavedService): Promise<string> {
   const { service_id } = await tx.row<{ service_id: string }>(
     `insert into imported_services (workspace_id, service_id, service, kind, title, description, version, base_url, reference, source_url,

@@ -68,7 +68,7 @@ test('tools are listed as actions, with their forms', async () => {
   expect(mcp.openSessions()).toBe(0)
 })
 
-test('an action calls its tool with the credential; nothing holds the secret', async () => {
+test('an action calls its tool with the credential, and the secret is not visible anywhere', async () => {
   mcp.mode.token = TOKEN
   const credential_id = await credential()
   expect((await take({ name: 'tools', mcp_url: mcp.url })).body.code).toBe('probe_failed')
@@ -90,7 +90,7 @@ test('an action calls its tool with the credential; nothing holds the secret', a
   expect((await run({ ...call, action: 'call_fail', args: {} })).error.code).toBe('mcp_tool_error')
 })
 
-test('a tool server is asked with a credential that the caller may use, and with nothing else beside it', async () => {
+test('a tool server is called only with a credential that the caller may use, and not combined with other sources', async () => {
   const credential_id = await credential()
   expect((await take({ name: 'a', mcp_url: mcp.url, credential_id }, world.member)).body.code).toBe('unknown_reference')
   const errorsOf = async (body: object) => (await take(body)).body.errors

@@ -38,7 +38,10 @@ async function listTools(
   }
 }
 
-/** Begins with `get` where the server says that the tool changes nothing: a call is then repeated after a crash. */
+/**
+ * Returns a unique name. It starts with `get` if the server declares the tool read-only; such a call is repeated after
+ * a crash.
+ */
 function nameOf(taken: Set<string>, { name, readOnly }: McpTool): string {
   const base = `${readOnly ? 'get' : 'call'}_${asWords(name) || 'tool'}`.slice(0, 100)
   let found = base
@@ -75,7 +78,7 @@ export async function documentOf(
   const actions: CompiledDocument['actions'] = []
   const notes: CompiledDocument['summary']['notes'] = []
   for (const tool of tools) {
-    // A large schema takes milliseconds; others get their turn in between.
+    // A large schema takes milliseconds, so other work runs between the tools.
     await setImmediate()
     const args_schema = { ...formSchema(tool.schema, tool.schema), type: 'object' }
     const title = shortText(tool.title, 120) || tool.name

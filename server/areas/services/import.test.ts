@@ -7,7 +7,8 @@ import { type Answer, type SharedService, useSharedService } from '#test/harness
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// An OpenAPI document through the HTTP surface: imported, found, saved in a workflow, and called on a vendor on this machine.
+// An OpenAPI document through the HTTP API: imported, found, used in a workflow, and called on a vendor on this
+// machine.
 
 let vendor: Server
 let site: string
@@ -106,7 +107,7 @@ async function credential(): Promise<string> {
 }
 
 describe('an imported document', () => {
-  test('is looked at before it is kept', async () => {
+  test('can be previewed before it is stored', async () => {
     const shown = await preview({ name: 'shop', document: document() })
     expect(shown.status, shown.text).toBe(200)
     expect(shown.body).toMatchObject({
@@ -126,7 +127,7 @@ describe('an imported document', () => {
     expect((await world.owner.call('GET', '/api/services/custom.shop')).status).toBe(404)
   })
 
-  test('is found like any other service, by everybody of the workspace and by nobody else', async () => {
+  test('is found like any other service, but only in its own workspace', async () => {
     const made = await take({ name: 'shop', title: 'Our shop', document: JSON.stringify(document()) })
     expect(made.status, made.text).toBe(201)
     expect(made.headers.get('location')).toBe('/api/services/custom.shop')
@@ -149,7 +150,7 @@ describe('an imported document', () => {
     expect((await elsewhere.owner.call('GET', '/api/services?q=our%20shop')).body.items).toEqual([])
   })
 
-  test('is called with the credential, through the same executor', async () => {
+  test('is called with the credential, through the same executor as built-in services', async () => {
     await take({ name: 'shop', document: document() })
     const credential_id = await credential()
     answers = [{ status: 201, body: { id: 7, echo: 'a-key-of-the-shop' } }]
@@ -181,7 +182,7 @@ describe('an imported document', () => {
     expect(refused.error).toMatchObject({ code: 'service_refused', message: 'Shop answered 422: no such sku' })
   })
 
-  test('a write is not repeated, a read is, by the name of the action alone', async () => {
+  test('has writes that are not retried and reads that are, determined only by the name of the action', async () => {
     await take({ name: 'shop', document: document() })
     const credential_id = await credential()
     const node = (action: string, args: object) => ({ service: 'custom.shop', action, credential_id, args })
@@ -204,7 +205,7 @@ describe('an imported document', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test('saving names what is wrong with a call', async () => {
+  test('is used to report errors in a call when a workflow is saved', async () => {
     await take({ name: 'shop', document: document() })
     const credential_id = await credential()
     const errorsOf = async (args: object) => {
@@ -230,7 +231,7 @@ describe('an imported document', () => {
     expect((await save({ ...call, args: { body: { $ref: 'input.order' } } })).status).toBe(201)
   })
 
-  test('is replaced only where that is asked for, and says what changes', async () => {
+  test('is replaced only on request, and the response lists the changes', async () => {
     await take({ name: 'shop', document: document() })
     expect((await take({ name: 'shop', document: document() })).status).toBe(409)
     const next = document({
@@ -248,7 +249,7 @@ describe('an imported document', () => {
     expect(read.body.actions.map(({ name }: { name: string }) => name)).toEqual(['get_list_orders', 'get_read_stock'])
   })
 
-  test('is deleted by who made it or by an owner, and calls of it then fail', async () => {
+  test('can be deleted by its creator or an owner, and calls to it then fail', async () => {
     await take({ name: 'shop', document: document({ security: [] }) })
     const made = await save({ service: 'custom.shop', action: 'get_list_orders' })
     const remove = (who: World['owner']) => who.call('DELETE', '/api/services/custom.shop')
@@ -265,7 +266,7 @@ describe('an imported document', () => {
     expect(asked).toEqual([])
   })
 
-  test('comes from an address too, and its server can be set by hand', async () => {
+  test('can also come from a URL, and its server can be set in the request', async () => {
     const everything = readFileSync(join(import.meta.dirname, '../../../test/services/openapi/everything.yaml'), 'utf8')
     served = { type: 'application/yaml', body: everything }
     const made = await take({ name: 'everything', url: `${site}/openapi`, base_url: `${site}/here/` })
@@ -284,8 +285,8 @@ describe('an imported document', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('a document that is wrong, with the reason and without a trace', async () => {
+describe('refused imports', () => {
+  test('include an invalid document, with the reason and without storing anything', async () => {
     const errorsOf = async (body: object) => {
       const refused = await take(body)
       expect([400, 413, 422], refused.text).toContain(refused.status)
@@ -308,7 +309,7 @@ describe('what is refused', () => {
     expect((await world.owner.call('GET', '/api/services?q=custom.')).body.items).toEqual([])
   })
 
-  test('an address that is not public, and one inside of a document is never asked for', async () => {
+  test('include a private address, and an address inside a document is never requested', async () => {
     for (const url of ['http://127.0.0.1:1/openapi.json', 'http://169.254.169.254/', 'http://[::1]/'])
       expect((await take({ name: 'a', url })).body.code).toBe('probe_failed')
     served = { type: 'application/json', body: 'no' }
@@ -328,7 +329,7 @@ describe('what is refused', () => {
     expect(asked).toEqual([])
   })
 
-  test('a viewer, and more than there is room for', async () => {
+  test('include imports by a viewer and imports beyond the limits', async () => {
     expect((await take({ name: 'a', document: document() }, world.viewer)).status).toBe(403)
     await service.sql(
       `insert into imported_services (workspace_id, service_id, service, kind, title, description, version, base_url, sha256,

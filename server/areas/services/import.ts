@@ -24,7 +24,8 @@ import * as store from './import-store.ts'
 import { readTools, type ToolParts } from './import-tools.ts'
 import { packageOf } from './service.ts'
 
-// An OpenAPI document, an MCP server or a piece becomes a service of the workspace. Nothing is held while the document is fetched and read.
+// Imports an OpenAPI document, an MCP server or a piece as a service of the workspace. No lock or transaction is held
+// while the document is downloaded and parsed.
 
 const FETCH_WITHIN = 30 * SECOND
 const MAX_SERVICES = 50
@@ -97,7 +98,7 @@ type Changes = NonNullable<ServiceImport['changes']>
 const isSame = (before: store.ActionRow, after: ActionHead): boolean =>
   before.method === after.method && before.path === after.path && before.title === after.title
 
-/** What a document changes of the service that has its name. */
+/** Compares a document with the stored service of the same name. */
 async function changesOf(
   tx: Tx,
   workspaceId: string,
@@ -145,7 +146,7 @@ const shown = (service: string, read: Read, input: ImportRequest): Omit<ServiceI
   }
 }
 
-/** What importing would give, without keeping anything. */
+/** Returns what an import would create, without storing anything. */
 export async function previewServiceImport(
   parts: ImportParts,
   ctx: Context,
@@ -164,7 +165,7 @@ export async function previewServiceImport(
 export async function importService(parts: ImportParts, ctx: Context, input: ImportRequest): Promise<ServiceImport> {
   const { workspace_id } = ctx.workspace
   const service = serviceOf(input)
-  // Refused before a document is fetched and read in vain.
+  // Refuses before the document is downloaded and parsed unnecessarily.
   await ctx.db.tenant(scopeOf(ctx), (tx) => requireRoom(tx, ctx, service, input, 0))
   const read = await readSource(parts, ctx, input)
   const { document, sha256, baseUrl } = read
@@ -199,7 +200,7 @@ export async function importService(parts: ImportParts, ctx: Context, input: Imp
   })
 }
 
-/** The service that is there already, where it may be replaced. */
+/** Returns the existing service, if any. Refuses if it may not be replaced or if a limit would be exceeded. */
 async function requireRoom(
   tx: Tx,
   ctx: Context,
@@ -219,7 +220,7 @@ async function requireRoom(
   return present
 }
 
-/** Workflows of other people may call it: it is changed by those who made it and by owners of the workspace. */
+/** Workflows of other people may call the service, so only its creator and owners of the workspace may change it. */
 function requireMay(ctx: Context, { created_by }: store.ImportedRow): void {
   if (created_by !== ctx.person.user_id && ctx.workspace.role !== 'owner')
     throw problem('forbidden', 'A service is changed by the person who imported it and by owners of the workspace.')

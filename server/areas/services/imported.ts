@@ -9,7 +9,7 @@ import type { PieceTrigger } from '#providers/services/pieces/index'
 import type { McpProgram, ProgramLock } from '#providers/services/programs/index'
 import * as store from './import-store.ts'
 
-// Services of a workspace as the executor and the checks know them.
+// Converts imported services of a workspace to the form that the executor and the checks use.
 
 type WithSchema = Pick<
   ServiceAction,
@@ -28,7 +28,7 @@ export const serviceOfRow = (row: store.ImportedRow, actions: readonly ServiceAc
   reference: row.reference ?? '',
   credentials: [],
   base_url: row.base_url,
-  // Names that vendors use in their refusals.
+  // Fields in which vendors report errors.
   errors: {
     message: ['message', 'error.message', 'error_description', 'detail', 'errors.0.message', 'title', 'error'],
     code: ['code', 'error.code', 'error.type', 'errors.0.code'],
@@ -41,7 +41,7 @@ export const serviceOfRow = (row: store.ImportedRow, actions: readonly ServiceAc
   ...(row.kind === 'mcp_program' && row.package && { program: row.package as McpProgram }),
 })
 
-/** A service with the one action that is wanted, or without it where it has no such action. */
+/** Finds a service with the given action. The action is undefined if the service does not have it. */
 async function findCall(
   tx: Tx,
   workspaceId: string,
@@ -55,7 +55,7 @@ async function findCall(
   return { service: serviceOfRow(row, actions), action: actions[0] }
 }
 
-/** A trigger of a piece that the workspace imported, with its service. */
+/** Finds a trigger of an imported piece, with its service. */
 export async function findPieceTrigger(
   tx: Tx,
   workspaceId: string,
@@ -75,13 +75,16 @@ export const makeFindImported =
     return found?.action && { service: found.service, action: found.action }
   }
 
-/** What installs the program of a service again. */
+/** Finds the lock file with which the program of a service is reinstalled. */
 export const makeFindLock =
   (db: Database) =>
   (workspaceId: string, integrity: string): Promise<ProgramLock> =>
     db.tenant({ workspaceId, userId: null }, (tx) => store.findLock(tx, workspaceId, integrity))
 
-/** What only the workspace can say of the calls in a definition: whether it has the service, the action and its arguments. */
+/**
+ * Checks calls of imported services in a definition: whether the workspace has the service and the action, and the
+ * arguments.
+ */
 export async function checkImportedCalls(tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> {
   const issues: Issue[] = []
   for (const { node, path } of allNodesWithPaths(definition)) {

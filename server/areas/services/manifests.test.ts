@@ -16,8 +16,8 @@ import { makeNodeCall } from '#test/harness/node-call'
 import { type ActionCase, readCases, type ServiceCases, seenIn, toldOf, wantedIn } from '#test/services/exchange'
 import { FILE, makeTestFiles, startVendor } from '#test/services/vendor'
 
-// Every action of every service against a server of our own: method, address, headers and body as the vendor's reference has
-// them, the vendor's answer, its refusal and its request to wait.
+// Calls every action of every service on a local server. Checks that method, address, headers and body match the
+// vendor's reference, and checks the response, an error and a rate limit.
 
 const catalogue = serviceCatalogue()
 const cases = readCases()
@@ -32,7 +32,7 @@ afterAll(async () => {
   await conversion.close()
 })
 
-test('there are as many as README.md says', () => {
+test('README.md states the number of services and actions', () => {
   const readme = readFileSync(join(import.meta.dirname, '..', '..', '..', 'README.md'), 'utf8')
   const [, services, actions] = /more than (\d+) services with (\d+) actions/.exec(readme)!
   const all = [...catalogue.values()]
@@ -59,7 +59,7 @@ function credentialOf({ credential }: ServiceCases): OutgoingCredential | undefi
   })
 }
 
-/** `"$file"` in a case is the file of the tests. */
+/** Replaces `"$file"` in a case by the file of the tests. */
 const withFiles = (value: Json): Json => {
   if (value === '$file') return FILE as unknown as Json
   if (Array.isArray(value)) return value.map(withFiles)
@@ -83,12 +83,12 @@ const call = (name: string, action: string, given: ServiceCases, args: Json) => 
 }
 
 describe('the manifests', () => {
-  test('are as the schema says', () => {
+  test('match the schema', () => {
     for (const manifest of readManifests())
       expect(Manifest.safeParse(manifest).error?.message, manifest.service).toBe(undefined)
   })
 
-  test('each has a file of cases, with every action in it', () => {
+  test('each have a file of cases that covers every action', () => {
     for (const { service, actions } of catalogue.values())
       expect([service, Object.keys(cases.get(service)?.actions ?? {}).sort()]).toEqual([
         service,
@@ -96,7 +96,7 @@ describe('the manifests', () => {
       ])
   })
 
-  test('name credentials that are known, choices that are there, and arguments that exist', () => {
+  test('name known credentials, existing options and existing arguments', () => {
     for (const service of catalogue.values()) {
       for (const name of service.credentials) expect(findPreset(name), `${service.service}: ${name}`).toBeDefined()
       for (const [name, { action }] of Object.entries(service.options ?? {}))
@@ -142,7 +142,7 @@ for (const [name, given] of cases)
       expect(output).toEqual(one.gives ?? toldOf(answers[0]).body)
     })
 
-    test('a refusal is told with its code, its text and the status', async () => {
+    test('an error is reported with its code, its text and the status', async () => {
       const [first] = Object.keys(given.actions)
       const action = given.error.action ?? first!
       const [status, body, headers = {}] = given.error.answer
@@ -155,7 +155,7 @@ for (const [name, given] of cases)
       expect({ code, message, details, retryable }).toMatchObject(given.error.failure)
     })
 
-    test('a request to wait is tried again after that time', async () => {
+    test('a rate limit is retryable after the given time', async () => {
       const [first] = Object.keys(given.actions)
       const action = given.error.action ?? first!
       const [status, body, headers = {}] = given.rate.answer

@@ -9,7 +9,7 @@ export type OpenFor = (wanted: {
   userId: string | null
 }) => Promise<OutgoingCredential>
 
-/** A credential for the person who asks. */
+/** Opens a credential for the caller. */
 export async function openedFor(openFor: OpenFor, ctx: Context, credentialId: string): Promise<OutgoingCredential> {
   const { workspace, person } = ctx
   try {

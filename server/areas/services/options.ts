@@ -16,7 +16,8 @@ import { listPieceOptions } from './piece-options.ts'
 import type { OptionsAnswer, OptionsRequest } from './schema.ts'
 import { findService } from './service.ts'
 
-// The choices of a field, read from the service itself with the caller's credential: channels, sheets, labels.
+// Reads the options of a field, such as channels, sheets or labels, from the service itself with the caller's
+// credential.
 
 const ANSWER_WITHIN = 20 * SECOND
 const MAX_OPTIONS = 500

@@ -13,7 +13,7 @@ import * as store from './import-store.ts'
 import { type OpenFor, openedFor } from './opened.ts'
 import type { OptionsAnswer, OptionsRequest, ServiceTest } from './schema.ts'
 
-// What a piece is asked while a form is filled in: the choices of a field, and whether a credential works.
+// Requests to a piece while a form is filled in: the options of a field, and whether a credential works.
 
 const ANSWER_WITHIN = 30 * SECOND
 const MAX_OPTIONS = 500
@@ -21,7 +21,7 @@ const MAX_OPTIONS = 500
 type Parts = { pieces: PieceRunner; openFor: OpenFor }
 type Asked = { service: string; credentialId: string | undefined; request: PieceRequest }
 
-/** The package of an imported piece. */
+/** Returns the package of an imported piece. */
 export async function requirePiece(ctx: Context, { service }: { service: string }): Promise<PiecePackage> {
   const { workspace_id } = ctx.workspace
   const row = await ctx.db.tenant(scopeOf(ctx), (tx) => store.findImported(tx, workspace_id, service))
@@ -68,7 +68,7 @@ export async function listPieceOptions(
   return choicesOf(result.output, part)
 }
 
-/** Choices, or the fields of an object that depends on what was chosen before. */
+/** Returns options, or the fields of an object that depends on earlier choices. */
 function choicesOf(output: Json, part: string): OptionsAnswer {
   if (!isObject(output)) return { options: [], more: false }
   if (!Array.isArray(output.options)) return { options: [], more: false, args_schema: objectSchema(output, part) }
@@ -80,7 +80,7 @@ function choicesOf(output: Json, part: string): OptionsAnswer {
   return { options: options.slice(0, MAX_OPTIONS), more: options.length > MAX_OPTIONS }
 }
 
-/** The piece's own look at a credential. What it says is kept as the last test. */
+/** Tests a credential with the piece's own validation, and stores the result as the last test. */
 export async function testServiceCredential(
   parts: Parts,
   ctx: Context,

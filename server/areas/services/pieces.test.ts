@@ -11,8 +11,8 @@ import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 import { packPiece } from '#test/pieces/pack'
 
-// A piece through the HTTP surface: imported from a mirror, filled in, saved in a workflow, and run behind the wall against a vendor on
-// this machine.
+// A piece through the HTTP API: imported from a mirror, filled in, used in a workflow, and run behind the wall against
+// a vendor on this machine.
 
 const TOKEN = 'depot-token-"81f2+c'
 
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const wall = makeWall({ outgoing: makeOutgoing({ allowTargets: [] }), level: 'namespaces', processes: 1 })
   service = await startService({
     env: {
-      // What the wall keeps inside is tested beside it; here any will do.
+      // The wall itself is tested elsewhere, so any level is sufficient here.
       HEDDLE_WALL: (await wall.problem()) === undefined ? 'namespaces' : 'node',
       HEDDLE_ALLOW_TARGETS: `127.0.0.1:${port}`,
       HEDDLE_PIECES_MIRROR: mirror.path,
@@ -118,7 +118,7 @@ describe('importing a piece', () => {
     world = await makeWorld(service)
   })
 
-  test('describes it as forms, with its ways to sign in', async () => {
+  test('describes its actions as forms, with its authentication methods', async () => {
     const shown = await preview({ piece: 'depot' })
     expect(shown.status, shown.text).toBe(200)
     expect(shown.body).toMatchObject({
@@ -194,7 +194,7 @@ describe('importing a piece', () => {
     expect(palette.body.items[0].triggers.map(({ name }: { name: string }) => name)).toEqual(['new_item', 'item_sold'])
   })
 
-  test('shows what an update changes, and takes it only when it is asked to', async () => {
+  test('shows what an update changes, and updates only on request', async () => {
     await imported('1.0.0')
     const again = await take({ piece: 'depot' })
     expect(again.status).toBe(409)
@@ -225,7 +225,7 @@ describe('importing a piece', () => {
     packPiece('depot', '1.0.0', mirror.path)
   })
 
-  test('runs no other code under a release that was imported', async () => {
+  test('runs no other code than the imported release', async () => {
     await imported('1.0.0')
     await service.sql(
       `update imported_services set package = package || '{"integrity": "sha512-other"}' where service = 'piece.depot'`,
@@ -241,7 +241,7 @@ describe('importing a piece', () => {
   })
 })
 
-/** One workspace with the piece for all tests: its process stays warm. */
+/** Uses one workspace with the piece for all tests, so that its process stays warm. */
 const useDepot = (): void => {
   beforeAll(async () => {
     world = await makeWorld(service)
@@ -253,7 +253,7 @@ const useDepot = (): void => {
 describe('an action of a piece', () => {
   useDepot()
 
-  test('runs with a secret that its code never holds', async () => {
+  test('runs with a secret that its code never receives', async () => {
     answer = { status: 200, body: { id: 7, echoed: TOKEN } }
     const ended = await run({
       service: 'piece.depot',
@@ -284,7 +284,7 @@ describe('an action of a piece', () => {
     expect(await issues({ ...call, service: 'piece.absent' })).toContain('there is no service')
   })
 
-  test('fails in the words of other services', async () => {
+  test('fails with the same error codes as other services', async () => {
     const credential_id = stored
     const failing = async (status: number, body: object, action = 'call_create_item'): Promise<unknown> => {
       answer = { status, body }
@@ -302,7 +302,7 @@ describe('an action of a piece', () => {
     expect(ended.error).toMatchObject({ code: 'credential_rejected' })
   })
 
-  test('reaches the hosts of its credential and no others', async () => {
+  test('can call only the hosts of its credential', async () => {
     const ended = await run({
       service: 'piece.depot',
       action: 'call_elsewhere',
@@ -318,7 +318,7 @@ describe('an action of a piece', () => {
     expect(asked).toEqual([])
   })
 
-  test('takes files and makes files', async () => {
+  test('accepts and creates files', async () => {
     const credential_id = stored
     const made = await run({ service: 'piece.depot', action: 'get_download', credential_id, args: {} })
     expect(made.status, JSON.stringify(made.error)).toBe('succeeded')
@@ -371,7 +371,7 @@ describe('a form of a piece', () => {
     expect((await options({ options: 'nothing' })).status).toBe(422)
   })
 
-  test('tries a credential as the piece itself does', async () => {
+  test('tests a credential with the piece’s own validation', async () => {
     const attempt = (credential_id: string): Promise<Answer> =>
       world.owner.call('POST', '/api/services/piece.depot/test', { body: { credential_id } })
     const good = await attempt(stored)
@@ -394,7 +394,7 @@ describe('a form of a piece', () => {
 describe('a trigger of a piece', () => {
   useDepot()
 
-  test('starts a run for each item that the piece says is new, once', async () => {
+  test('starts one execution for each item that the piece reports as new', async () => {
     answer = { status: 200, body: [{ id: 'old' }] }
     const definition = {
       nodes: [{ id: 'a', type: 'set', args: { values: { item: { $ref: 'input.item' } } } }],
@@ -411,7 +411,7 @@ describe('a trigger of a piece', () => {
     const one = async (): Promise<Answer['body']> =>
       (await world.owner.call('GET', `${path}/${added.body.trigger_id}`)).body
     await until(async () => (await one()).last_polled_at !== null, 'the first look')
-    /** Lets the trigger be due, and waits for the end of that look. */
+    /** Makes the trigger due, and waits for the end of the poll. */
     const look = async (): Promise<Answer['body']> => {
       const before = await one()
       await service.sql(`update service_triggers set next_poll_at = '2000-01-01', last_error = 'waiting'`)

@@ -1,6 +1,6 @@
 import type { Service, ServiceAction } from '#providers/services/manifest'
 
-// Services and actions by a few words: every word must be found in the service or in the action.
+// Searches services and actions by words: every word must occur in the service or in the action.
 
 export const shownActions = ({ actions }: Service): ServiceAction[] =>
   [...actions.values()].filter(({ hidden }) => !hidden)
@@ -11,7 +11,7 @@ const ofName = ({ service, title }: Service, word: string): boolean => has(servi
 const ofKeywords = ({ keywords = [] }: Service, word: string): boolean => keywords.some((keyword) => has(keyword, word))
 const ofAction = ({ name, title }: ServiceAction, word: string): boolean => has(name, word) || has(title, word)
 
-/** The keywords of a service count only where its names and those of its actions do not hold the words. */
+/** Keywords of a service are used only if the names of the service and its actions do not contain all words. */
 function matching(service: Service, words: readonly string[]): ServiceAction[] {
   const actions = shownActions(service)
   const rest = words.filter((word) => !ofName(service, word))

@@ -15,7 +15,7 @@ import { actionOfRow, serviceOfRow } from './imported.ts'
 import type { ServiceDetail, ServiceInList, servicesQuery } from './schema.ts'
 import { searchServices, shownActions } from './search.ts'
 
-// The catalogue of services, for palettes and forms.
+// The catalog of services, for palettes and forms.
 
 const summary = (service: Service, source: ServiceInList['source']) => ({
   service: service.service,
@@ -30,7 +30,7 @@ const summary = (service: Service, source: ServiceInList['source']) => ({
 
 const actionSummary = ({ name, title, description, effect }: ServiceAction) => ({ name, title, description, effect })
 
-/** By the field, then by name, so that no two are equal. */
+/** Compares by the sort field, then by name, so that no two services are equal. */
 const compare = (a: readonly string[], b: readonly string[]): number => {
   const at = a.findIndex((part, index) => part !== b[index])
   return at === -1 ? 0 : a[at]! < b[at]! ? -1 : 1
@@ -60,7 +60,7 @@ export async function listServices(catalogue: Catalogue, ctx: Context, asked: z.
 
 type Listed = { kind: ServiceInList['source']; triggers: store.TriggerHead[] }
 
-/** Those of the selected workspace, without what their actions take. Guests see none. */
+/** Returns the imported services of the selected workspace, without the arguments of their actions. Guests see none. */
 async function importedServices(ctx: Context): Promise<Map<Service, Listed>> {
   const { maybeWorkspace } = ctx
   if (maybeWorkspace === null || maybeWorkspace.role === 'guest') return new Map()
@@ -123,7 +123,7 @@ export function packageOf(code: PiecePackage | McpProgram | null): ServiceDetail
   return { name, version, integrity, holds_secret: false, args: code.args, environment: code.environment }
 }
 
-/** The choices of a piece, with the fields that must be chosen before. */
+/** Returns the options of a piece, with the fields on which they depend. */
 function pieceOptions(schemas: readonly JsonObject[]): ServiceDetail['options'] {
   const options: ServiceDetail['options'] = {}
   for (const { properties } of schemas)

@@ -6,7 +6,7 @@ import { type Answer, type SharedService, useSharedService } from '#test/harness
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Services through the HTTP surface: what is saved, what runs, and what comes back from a vendor on this machine.
+// Services through the HTTP API: saving, running, and responses from a vendor on this machine.
 
 let vendor: Server
 let site: string
@@ -77,7 +77,7 @@ async function run(...nodes: object[]): Promise<Answer['body']> {
   }, 'the end of the run')
 }
 
-test('an action is called with the secret, and what comes back is masked', async () => {
+test('an action is called with the secret, and the secret is masked in the response', async () => {
   answers = [{ status: 201, body: { iid: 4, echo: TOKEN } }]
   const ended = await run(node('create_issue', { title: 'Broken', labels: ['bug'] }))
   expect(ended.status, JSON.stringify(ended.error)).toBe('succeeded')
@@ -94,7 +94,7 @@ test('an action is called with the secret, and what comes back is masked', async
   expect(shown.text).toContain('•••')
 })
 
-test('a read is tried again after the time that the vendor names, a refusal is not', async () => {
+test('a read is retried after the time that the vendor requests; an error is not retried', async () => {
   answers = [
     { status: 429, headers: { 'retry-after': '0' }, body: { message: 'Retry later' } },
     { status: 200, body: { iid: 3 } },
@@ -112,7 +112,7 @@ test('a read is tried again after the time that the vendor names, a refusal is n
   expect(asked).toHaveLength(3)
 })
 
-test('a write whose outcome is not known is not repeated, one that was put off is', async () => {
+test('a write with an unknown outcome is not retried; a rate-limited write is', async () => {
   const retry = { retry: { max_attempts: 3, backoff_s: 0 } }
   answers = [{ status: 502, body: {} }]
   const failed = await run(node('create_issue', { title: 'A' }, retry))
@@ -126,7 +126,7 @@ test('a write whose outcome is not known is not repeated, one that was put off i
   expect(asked).toHaveLength(3)
 })
 
-test('saving names what is wrong with a call, and with its credential', async () => {
+test('saving reports errors in a call and in its credential', async () => {
   const errorsOf = async (...nodes: object[]) => {
     const refused = await save(...nodes)
     expect(refused.status, refused.text).toBe(422)
@@ -157,7 +157,7 @@ test('saving names what is wrong with a call, and with its credential', async ()
   expect((await save(node('create_issue', { title: { $ref: 'input.title' } }))).status).toBe(201)
 })
 
-test('the catalogue is searched by service and action, and gives the forms', async () => {
+test('the catalog is searched by service and action, and returns the forms', async () => {
   const found = await world.owner.call('GET', '/api/services?q=gitlab%20issue')
   expect(found.body.items.map((item: { service: string }) => item.service)).toEqual(['gitlab'])
   expect(found.body.items[0].actions.map((action: { name: string }) => action.name)).toContain('create_issue')
@@ -182,7 +182,7 @@ test('the catalogue is searched by service and action, and gives the forms', asy
   expect((await world.owner.call('GET', '/api/services/nothing')).status).toBe(404)
 })
 
-test('choices are read with the credential of the person who asks', async () => {
+test('options are read with the credential of the caller', async () => {
   const ask = (person: World['owner'], body: object) => person.call('POST', '/api/services/gitlab/options', { body })
   answers = [{ status: 200, body: [{ id: 1, path_with_namespace: 'group/web' }] }]
   const listed = await ask(world.owner, { options: 'projects', args: { site }, credential_id: credentialId })
@@ -207,7 +207,7 @@ const failuresOf = async (person: World['owner'], query = ''): Promise<Failed[]>
   return listed.body.items
 }
 
-test('what fails is listed for its service, once for each step of a run, to those who see the run', async () => {
+test('failures are listed for their service, once per step of an execution, to users who may see the execution', async () => {
   const refused = { status: 404, body: { message: '404 Not Found' } }
   answers = [refused]
   const first = await run(node('get_issue', { number: 3 }))
@@ -233,7 +233,7 @@ test('what fails is listed for its service, once for each step of a run, to thos
   ])
   expect(await failuresOf(world.owner, '?q=no+such+text')).toEqual([])
   expect(await failuresOf(world.owner, `?workflow_id=${first.workflow_id}`)).toHaveLength(1)
-  // Nobody else was given these workflows, and another workspace has nothing of this one.
+  // No other user has access to these workflows, and another workspace does not see these failures.
   for (const person of [world.member, world.viewer, world.stranger]) expect(await failuresOf(person)).toEqual([])
   expect((await world.owner.call('GET', '/api/services/github/errors')).body.items).toEqual([])
   expect((await world.owner.call('GET', '/api/services/custom.nothing/errors')).status).toBe(404)
@@ -244,7 +244,7 @@ test('what fails is listed for its service, once for each step of a run, to thos
   )
 })
 
-test('the last 50 failures of a workflow are kept, and one workflow does not crowd out another', async () => {
+test('the last 50 failures of a workflow are kept, and one workflow does not displace the failures of another', async () => {
   const rowOf = (workflow_id: string | null, n: number) => ({
     workspace_id: world.workspace.uuid,
     execution_id: newId(),
@@ -274,7 +274,7 @@ test('the last 50 failures of a workflow are kept, and one workflow does not cro
   ])
 })
 
-test('the accounts of a service are the credentials that it takes, of those that a person sees', async () => {
+test('the accounts of a service are the fitting credentials that the person may see', async () => {
   const namesOf = async (person: World['owner'], name: string) => {
     const listed = await person.call('GET', `/api/services/${name}/credentials`)
     expect(listed.status, listed.text).toBe(200)

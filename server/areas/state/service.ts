@@ -8,11 +8,11 @@ import type { Context } from '#platform/http/context'
 import type { ListInput } from '#platform/http/list'
 import * as store from './store.ts'
 
-// What a workflow remembers from one run to the next: small values by key, written by its runs and by nothing else.
+// Values that a workflow keeps between executions: small, by key, and written only by its executions.
 
 export const MAX_KEYS = 1_000
 export const MAX_VALUE_BYTES = 64 * 1024
-/** Of all keys of a workflow together, and of all workflows of a workspace. */
+/** The maximum size of all values of a workflow, and of all workflows of a workspace. */
 export const MAX_WORKFLOW_BYTES = 4 * 1024 * 1024
 export const MAX_WORKSPACE_BYTES = 64 * 1024 * 1024
 
@@ -37,7 +37,7 @@ export async function clearState(ctx: Context, { workflow_id }: OfWorkflow): Pro
   return { deleted: await removeState(ctx.tx, ctx.workspace.workspace_id, workflow_id, null) }
 }
 
-/** One key, or all of them. */
+/** Deletes one key, or all keys if `key` is null. */
 export async function removeState(
   tx: Tx,
   workspaceId: string,
@@ -50,7 +50,7 @@ export async function removeState(
   return deleted
 }
 
-/** Of a workflow that is deleted. */
+/** Deletes the state of a workflow that is deleted. */
 export const forgetState = async (tx: Tx, workspaceId: string, workflowId: string): Promise<void> => {
   await removeState(tx, workspaceId, workflowId, null)
 }
@@ -67,8 +67,8 @@ const refused = (code: string, message: string, details?: Json): NodeFailure =>
   new NodeFailure(code, message, { retryable: false, ...(details !== undefined && { details }) })
 
 /**
- * Sets a key, or deletes it where the value is null. `ifVersion`: only where the key has this version; 0 stands for a key that
- * is absent. The same `effectKey` twice is one write.
+ * Sets a key, or deletes it if the value is null. With `ifVersion`, only if the key has this version; 0 means an absent
+ * key. Repeating the same `effectKey` writes once.
  */
 export const writeState = (
   db: Database,
@@ -85,7 +85,7 @@ export const writeState = (
     const before = await store.findEffect(tx, workspaceId, workflowId, key, effect)
     if (before) return before
     const present = await store.findState(tx, workspaceId, workflowId, key)
-    // Whatever deleted it: that is what was wanted.
+    // The key is already absent, so there is nothing to delete.
     if (value === null && !present) return { version: 0 }
     const version = present?.version ?? 0
     if (ifVersion !== undefined && ifVersion !== version) {

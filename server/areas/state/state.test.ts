@@ -22,7 +22,7 @@ async function run(workflowId: string, input: object = {}): Promise<Answer['body
 const stateOf = async (workflowId: string, query = ''): Promise<Answer['body'][]> =>
   (await world.owner.call('GET', `/api/workflows/${workflowId}/state${query}`)).body.items
 
-/** Adds one to a number that it keeps. */
+/** Increments a stored number. */
 const counting = {
   nodes: [
     { id: 'get', type: 'state.get', args: { key: 'count', default: 0 } },
@@ -56,7 +56,7 @@ const plain = {
 }
 
 describe('the state of a workflow', () => {
-  test('is what its runs stored, and that of no other workflow', async () => {
+  test('contains the values that its executions stored, separate from other workflows', async () => {
     const [one, other] = [await workflow(counting), await workflow(counting)]
     expect([(await run(one)).results, (await run(one)).results, (await run(one)).results]).toEqual([0, 1, 2])
     expect((await run(other)).results).toBe(0)
@@ -64,7 +64,7 @@ describe('the state of a workflow', () => {
     expect(entry).toMatchObject({ key: 'count', value: 3, bytes: 1, execution_id: expect.stringMatching(/^exe_/) })
   })
 
-  test('is set only where nobody has changed it meanwhile', async () => {
+  test('is set only if its version has not changed', async () => {
     const id = await workflow(setting)
     const first = await run(id, { key: 'k', value: 'a', if_version: 0 })
     expect(first).toMatchObject({ status: 'succeeded' })
@@ -77,7 +77,7 @@ describe('the state of a workflow', () => {
       status: 'failed',
       error: { code: 'state_conflict' },
     })
-    // Deleted and set again, it never has an old version.
+    // A key that was deleted and set again never has an old version.
     const plainId = await workflow(plain)
     await run(plainId, { key: 'x', value: 1 })
     const [{ version: before }] = await stateOf(plainId)
@@ -87,7 +87,7 @@ describe('the state of a workflow', () => {
     expect((await stateOf(plainId))[0].version).toBeGreaterThan(before)
   })
 
-  test('is set by one of many runs at once', async () => {
+  test('is set by one of several simultaneous executions', async () => {
     const id = await workflow(setting)
     const runs = await Promise.all(
       Array.from({ length: 8 }, (_, n) => run(id, { key: 'lock', value: n, if_version: 0 })),
@@ -107,7 +107,7 @@ describe('the state of a workflow', () => {
     expect(await stateOf(id)).toEqual([])
   })
 
-  test('has a limit for the values of one workflow together', async () => {
+  test('has a limit for the total size of its values', async () => {
     const id = await workflow({
       nodes: [
         {
@@ -135,11 +135,11 @@ describe('the state of a workflow', () => {
       output: { $cel: 'nodes.all.output.filter(one, one == "stored").size()' },
     })
     const items = Array.from({ length: 70 }, (_, n) => n)
-    // 4 MiB hold 65 values of 64 KiB less two quotes and a bit.
+    // 4 MiB have room for 65 values of 63 KiB plus two quotes.
     expect((await run(id, { items, pad: 'x'.repeat(63 * 1024) })).results).toBe(65)
   })
 
-  test('is read page by page, and deleted one by one or all at once', async () => {
+  test('is paged, and can be deleted by key or all at once', async () => {
     const id = await workflow(plain)
     for (const key of ['b', 'a:2', 'a:1']) await run(id, { key, value: key })
     const { body } = await world.owner.call('GET', `/api/workflows/${id}/state?limit=2`)
@@ -153,7 +153,7 @@ describe('the state of a workflow', () => {
     expect(await stateOf(id)).toEqual([])
   })
 
-  test('is not exported, and goes with the workflow', async () => {
+  test('is not exported, and is deleted with the workflow', async () => {
     const id = await workflow(plain)
     await run(id, { key: 'secretly', value: 1 })
     const exported = await world.owner.call('GET', `/api/workflows/${id}/export`)

@@ -25,7 +25,7 @@ export const findState = (
     [workspaceId, workflowId, key],
   )
 
-/** A writer holds it to the end of the transaction. */
+/** Locks the total of the workspace until the end of the transaction, and returns it. */
 export const lockTotal = async (tx: Tx, workspaceId: string): Promise<number> => {
   const { bytes } = await tx.row<{ bytes: number }>(
     `insert into workflow_state_totals (workspace_id) values ($1)
@@ -35,7 +35,7 @@ export const lockTotal = async (tx: Tx, workspaceId: string): Promise<number> =>
   return bytes
 }
 
-/** Whether this very write has happened before, and the version that it made. */
+/** Returns the version that this write created, if the same write was done before. */
 export const findEffect = (
   tx: Tx,
   workspaceId: string,
@@ -63,7 +63,7 @@ export const measureOthers = (
 
 const KEPT_EFFECTS = 20
 
-/** `grown`: by how much its value is larger than the one before. */
+/** `grown` is the difference in bytes to the previous value. */
 export const putState = (
   tx: Tx,
   row: {
@@ -94,7 +94,7 @@ export const deleteState = (tx: Tx, workspaceId: string, workflowId: string, key
     [workspaceId, workflowId, key],
   )
 
-/** After keys went away. */
+/** Recalculates the total after keys were deleted. */
 export const sumTotal = (tx: Tx, workspaceId: string): Promise<number> =>
   tx.count(
     `update workflow_state_totals set bytes = (select coalesce(sum(s.bytes), 0) from workflow_state s where s.workspace_id = $1)

@@ -8,11 +8,11 @@ import { listAsOperator } from '#platform/operator'
 import type { NewSubscription, Subscription, SubscriptionPatch } from './schema.ts'
 import * as store from './store.ts'
 
-// Generic records of what a workspace has subscribed to; billing has its own, in the payments area.
+// Generic records of what a workspace has subscribed to. Billing has its own subscriptions, in the payments area.
 
 type ById = { subscription_id: string }
 
-/** The role held in the subscription's own workspace. */
+/** Returns the role in the subscription's own workspace. */
 export const standingInSubscription: StandingIn = async (ctx, subscriptionId) => {
   const role = await store.findRoleFor(ctx.tx, ctx.person.user_id, subscriptionId)
   return role === 'guest' ? undefined : role
@@ -49,7 +49,7 @@ export function makeSubscriptions() {
   }
 }
 
-/** Looks at the row as it would be: either end may come from the request, from what stands there or from the clock. */
+/** Checks the resulting row: each time may come from the request, the stored row or the clock. */
 function checkTimes(subscription: Subscription): Subscription {
   const { starts_at, ends_at } = subscription
   if (ends_at !== null && ends_at <= starts_at)

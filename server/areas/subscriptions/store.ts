@@ -3,7 +3,8 @@ import type { WorkspaceRole } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { type ListedSubscription, type Subscription, subscriptionList } from './schema.ts'
 
-// Found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
+// Finds subscriptions in all workspaces of the caller. For a key that is bound to one workspace, row security limits
+// this to it.
 
 const columns =
   'subscription_id, workspace_id, name, status, quantity, starts_at, ends_at, metadata, created_at, updated_at'
@@ -17,11 +18,11 @@ export const findRoleFor = async (tx: Tx, userId: string, subscriptionId: string
     )
   )?.role
 
-/** Row security leaves those of the caller's workspaces. */
+/** Row security limits the result to the caller's workspaces. */
 export const findSubscription = (tx: Tx, subscriptionId: string): Promise<Subscription | undefined> =>
   tx.maybe<Subscription>(`select ${columns} from subscriptions where subscription_id = $1`, [subscriptionId])
 
-/** One page from each workspace, then the first of them. */
+/** Reads one page from each workspace, and merges them into one page. */
 export const listSubscriptions = (tx: Tx, userId: string, asked: ListInput) =>
   readList<Subscription>(tx, subscriptionList, asked, {
     each: `select workspace_id from memberships where user_id = $1 and role <> 'guest'`,

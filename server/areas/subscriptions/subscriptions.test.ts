@@ -14,7 +14,7 @@ const make = async (name: string, by = world.owner) =>
   (await by.call('POST', '/api/subscriptions', { body: { name } })).body as { subscription_id: string }
 
 describe('generic subscriptions', () => {
-  test('a workspace owner makes one in the selected workspace; its members and viewers read it', async () => {
+  test('a workspace owner creates one in the selected workspace; its members and viewers can read it', async () => {
     const made = await world.owner.call('POST', '/api/subscriptions', {
       body: { name: 'Market data', quantity: 5, ends_at: '2090-01-01T00:00:00+01:00', metadata: { seat: 'a' } },
     })
@@ -43,7 +43,7 @@ describe('generic subscriptions', () => {
     }
   })
 
-  test('members, viewers and guests change nothing; outsiders get the 404 of a random id', async () => {
+  test('members, viewers and guests cannot change anything; outsiders get the same 404 as for a random id', async () => {
     const { subscription_id } = await make('Guarded')
     const path = `/api/subscriptions/${subscription_id}`
     for (const person of [world.member, world.viewer, world.guest])
@@ -63,7 +63,7 @@ describe('generic subscriptions', () => {
     expect((await world.owner.call('GET', path)).body.name).toBe('Guarded')
   })
 
-  test('a patch changes what it names and clears what is null', async () => {
+  test('a patch changes the given fields and clears fields set to null', async () => {
     const { subscription_id } = await make('Patched')
     const path = `/api/subscriptions/${subscription_id}`
     const patch = (body: unknown) => world.owner.call('PATCH', path, { body })
@@ -83,7 +83,7 @@ describe('generic subscriptions', () => {
     expect((await world.owner.call('GET', path)).status).toBe(404)
   })
 
-  test('what cannot be is refused and changes nothing', async () => {
+  test('invalid input is refused and changes nothing', async () => {
     const refused: [unknown, string][] = [
       [{}, '/name'],
       [{ name: 'x', status: 'gone' }, '/status'],
@@ -106,7 +106,7 @@ describe('generic subscriptions', () => {
     expect(row!.n).toBe(0)
   })
 
-  test('the list and the ids span all the caller’s workspaces, with the role held in the record’s own', async () => {
+  test('lists and ids cover all workspaces of the caller, with the role in the workspace of each record', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     await join(service(), world.workspace, both, 'member')
@@ -124,7 +124,7 @@ describe('generic subscriptions', () => {
     expect(mine.id).toBe((await both.call('GET', `/api/subscriptions/${own.subscription_id}`)).body.workspace_id)
   })
 
-  test('an operator lists all, audited, and reads no foreign one by id', async () => {
+  test('an operator can list all, which is audited, but cannot read one of another workspace by id', async () => {
     const operator = await makeOperator(service())
     const { subscription_id } = await make('Seen by operators')
     const listed = (await operator.call('GET', '/api/subscriptions')).body.items

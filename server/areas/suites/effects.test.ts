@@ -58,7 +58,7 @@ async function makeSuite(definition: object, checks: object[]): Promise<{ suite:
   return { suite: made.body.suite_id, workflow }
 }
 
-/** Posts each order to another system, one of them inside a map. */
+/** Posts each order to another system, with one of the posts inside a map. */
 const posting = (path = '/orders') => ({
   nodes: [
     {
@@ -92,7 +92,7 @@ const accepted = { kind: 'cel', expression: 'results.body.ok == true' }
 const outcomes = (report: Answer['body']): string[] => report.items.map(({ outcome }: { outcome: string }) => outcome)
 
 describe('the run of a suite', () => {
-  test('sends nothing unless it is asked to; one live run is recorded, and later runs are answered from it', async () => {
+  test('sends nothing by default; a live run is recorded, and later runs use its recordings', async () => {
     const { suite, workflow } = await makeSuite(posting(), [answered, accepted])
     const blank = await run(suite)
     expect(vendor.seen).toEqual([])
@@ -123,7 +123,7 @@ describe('the run of a suite', () => {
       expect(again.items[2]).toMatchObject({ recorded: { answers: 2 }, mocked: [] })
     }
 
-    // Another version asks another address: what was recorded does not answer it exactly.
+    // Another version calls another address, so the recordings do not match exactly.
     const version = await world.member.call('POST', `/api/workflows/${workflow}/versions`, {
       body: { definition: posting('/orders/v2') },
     })
@@ -134,7 +134,7 @@ describe('the run of a suite', () => {
     expect(vendor.seen).toEqual([])
   })
 
-  test('recordings count as storage; without room for them the run succeeds and nothing is kept', async () => {
+  test('counts recordings as storage; without free storage the run succeeds and nothing is recorded', async () => {
     const usedBytes = async (): Promise<number> => {
       const { body } = await world.owner.call('GET', '/api/payments/usage')
       return body.quotas.find(({ quota }: { quota: string }) => quota === 'storage_bytes').used
@@ -153,7 +153,7 @@ describe('the run of a suite', () => {
       async () => (await usedBytes()) - before === kept.reduce((sum, { bytes }) => sum + bytes, 0) || undefined,
       'the bytes to be counted',
     )
-    // The same answers again take no more room, and the end of the suite gives it back.
+    // The same recordings again use no more storage, and deleting the suite frees it.
     await run(suite, { effects: 'live' })
     expect((await world.member.call('DELETE', `/api/suites/${suite}`)).status).toBe(204)
     await until(async () => (await usedBytes()) === before || undefined, 'the room to be given back')
@@ -172,7 +172,7 @@ describe('the run of a suite', () => {
     }
   })
 
-  test('counts what models cost, now and when it was recorded, and asks them live where only they are', async () => {
+  test('reports the cost of models, now and when recorded, and can call only the models live', async () => {
     const generate = (prompt: string) => ({
       nodes: [
         { id: 'ask', type: 'llm.generate', args: { prompt: { $cel: `'${prompt} ' + input.name` } } },

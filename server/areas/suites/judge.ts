@@ -12,9 +12,9 @@ import { type CaseAnswers, forgetAnswers, readAnswers } from './recording-store.
 import type { Check } from './schema.ts'
 import * as store from './store.ts'
 
-// Expected against actual, record by record, when all of them have ended.
+// Compares expected and actual results, record by record, after all executions have ended.
 
-/** An agent's view of one record; never a pass where it did not clearly say so. */
+/** Lets an agent judge one record. It never passes a record unless the agent clearly approves it. */
 export type JudgeByAgent = (request: {
   workspaceId: string
   title: string
@@ -23,7 +23,7 @@ export type JudgeByAgent = (request: {
   model: string | null
 }) => Promise<Pick<AgentReview, 'decision' | 'rationale'>>
 
-/** `score`: how much of it is right, where that is neither all nor nothing. */
+/** `score` is the fraction that is correct, if it is neither 0 nor 1. */
 type Verdict = { kind: string; passed: boolean | null; score?: number; message?: string }
 
 const scopeOf = (record: JsonObject) => ({ input: null, nodes: {}, execution: {}, record })
@@ -97,7 +97,7 @@ function scoreOf(verdicts: Verdict[]): number | null {
   return scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length
 }
 
-/** How the effects of a case were answered; null where it acted. */
+/** Returns how the effects of a case were answered from recordings. */
 const recordedOf = (answers: CaseAnswers | undefined): Json => ({
   answers: answers?.answered ?? 0,
   usage: answers?.usage ?? {},
@@ -106,7 +106,10 @@ const recordedOf = (answers: CaseAnswers | undefined): Json => ({
 
 const JUDGED_AT_ONCE = 20
 
-/** Writes the report of a run, a few records at a time; one who takes over goes on where the other stopped. */
+/**
+ * Writes the report of a run, a few records at a time. A process that takes over continues where the previous one
+ * stopped.
+ */
 export const makeConcludeSuite =
   ({ reader, judge, recordPeople }: { reader: OutcomeReader; judge: JudgeByAgent; recordPeople: RecordPeople }) =>
   async (run: Run, lease: Lease, versionId: string): Promise<null> => {

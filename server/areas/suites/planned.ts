@@ -5,7 +5,7 @@ import type { Kinds } from '#model/graph'
 import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 
-/** What a run executes that is not to act: the version with answers in the place of nodes that would. */
+/** Stores the definition of a run without live effects: the version with recorded answers instead of nodes that act. */
 export async function insertPlanned(
   ctx: Context,
   run: {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 
-/** More than these are not kept: a suite over a large dataset records its first cases. */
+/** The maximum number of recordings per suite. A suite over a large dataset records its first cases. */
 const MAX_RECORDINGS = 20_000
 
 export type Recording = {
@@ -16,7 +16,7 @@ export type Recording = {
 
 const textOf = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
-/** The last answer counts. A suite that was deleted meanwhile records nothing. */
+/** Stores a recording; the latest replaces earlier ones. Stores nothing if the suite was deleted in the meantime. */
 export const putRecording = (tx: Tx, workspaceId: string, suiteId: string, one: Recording): Promise<number> =>
   tx.count(
     `insert into suite_recordings as r (workspace_id, suite_id, node_path, key, output, port, error, usage, duration_ms)
@@ -46,7 +46,10 @@ export type Found = {
   duration_ms: number
 }
 
-/** The recording of these arguments; else, unless `exactly`, the newest good answer to others. */
+/**
+ * Finds the recording for these arguments. Otherwise, unless `exactly`, the newest successful recording for other
+ * arguments.
+ */
 export const findRecording = (
   tx: Tx,
   workspaceId: string,
@@ -69,7 +72,10 @@ export type Answered = {
   durationMs: number
 }
 
-/** Noted once: an attempt after a crash asks again. Items of a map are one node. */
+/**
+ * Records once how a node was answered, even if an attempt after a crash repeats it. All items of a map count as one
+ * node.
+ */
 export const noteAnswer = (tx: Tx, workspaceId: string, one: Answered): Promise<number> =>
   tx.count(
     `insert into suite_answers as a (workspace_id, suite_id, execution_id, node_path, node_type, reason, usage, duration_ms)
@@ -95,7 +101,7 @@ export type CaseAnswers = {
   duration_ms: number
 }
 
-/** How the effects of these cases were answered. */
+/** Reads how the effects of these cases were answered. */
 export const readAnswers = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<CaseAnswers[]> =>
   tx.rows<CaseAnswers>(
     `select execution_id, count(*) filter (where reason is null)::integer as answered,
@@ -109,7 +115,7 @@ export const readAnswers = (tx: Tx, workspaceId: string, executionIds: string[])
     [workspaceId, executionIds],
   )
 
-/** Once they are in the report; and those of runs that never came to one. */
+/** Deletes answers that are in the report, and answers older than 30 days of runs that never got a report. */
 export const forgetAnswers = (tx: Tx, workspaceId: string, suiteId: string, executionIds: string[]): Promise<number> =>
   tx.count(
     `delete from suite_answers where workspace_id = $1

@@ -17,12 +17,13 @@ import { fromWire } from '#platform/ids'
 import type { Blobs } from '#providers/blobs/index'
 import * as store from './recording-store.ts'
 
-// What a live run of a suite asked and was answered, kept by node and resolved arguments. Later runs are answered from it.
+// Recordings of the arguments and answers in a live run of a suite, by node and resolved arguments. Later runs are
+// answered from them.
 
 const MAX_OUTPUT_BYTES = 256 * 1024
 const AT_ONCE = 25
 
-/** `each#2[3].line` is `each[].line`: items and attempts share their recordings. */
+/** Turns `each#2[3].line` into `each[].line`, so that items and attempts share their recordings. */
 export const stablePath = (path: string): string => path.replaceAll(/(?:#\d+)?\[\d+\]/g, '[]')
 
 const keyFor = (type: string, nodePath: string, args: JsonObject): Buffer =>
@@ -38,7 +39,7 @@ function recordKind(kind: NodeKind, db: Database): NodeKind {
   const put = (call: NodeCall, suiteId: string, one: Pick<store.Recording, 'output' | 'error'> & NodeResultParts) => {
     const nodePath = stablePath(call.nodePath)
     const recording = { ...one, nodePath, key: keyFor(type, nodePath, call.args) }
-    // The node has acted: that its answer could not be kept must not make it act again.
+    // The node has acted: failing to store its answer must not make it act again.
     return db
       .tenant({ workspaceId: call.workspaceId, userId: null }, (tx) =>
         store.putRecording(tx, call.workspaceId, suiteId, recording),
@@ -69,7 +70,7 @@ function recordKind(kind: NodeKind, db: Database): NodeKind {
 }
 type NodeResultParts = Pick<store.Recording, 'port' | 'usage' | 'durationMs'>
 
-/** Kinds that act, as the worker runs them: in the run of a suite what they give is kept. */
+/** Wraps node types that act, so that their results are recorded in runs of a suite. */
 export const recordNodes = (nodes: NodeTable, db: Database): NodeTable =>
   new Map(
     [...nodes].map(([type, kind]): [string, AnyKind] => [
@@ -78,7 +79,10 @@ export const recordNodes = (nodes: NodeTable, db: Database): NodeTable =>
     ]),
   )
 
-/** For the node that stands in for others in the run of a suite. What the record does not answer is noted for the report. */
+/**
+ * Finds the recording for the node that replaces others in a run of a suite. Missing recordings are noted for the
+ * report.
+ */
 export const makeFindRecorded =
   (db: Database): FindRecorded =>
   (call, { type, args, exactly }) => {
@@ -99,13 +103,13 @@ export const makeFindRecorded =
 
 export type RecordPeople = (workspaceId: string, suiteId: string, executionIds: string[]) => Promise<void>
 
-/** The worker itself does these; what came of them is in the journal. */
+/** Checks whether the worker itself runs this node type. Its results are then in the journal. */
 const isJournalled = (nodes: NodeTable, type: string): boolean => {
   const kind = nodes.get(type)
   return kind !== undefined && isControl(kind) && isActing(type)
 }
 
-/** Keeps what people, events and sub-workflows answered in the cases of a live run. */
+/** Records the answers of people, events and sub-workflows in the cases of a live run. */
 export const makeRecordPeople =
   (deps: { db: Database; blobs: Blobs; loadDefinition: LoadDefinition; nodes: NodeTable }): RecordPeople =>
   async (workspaceId, suiteId, executionIds) => {
@@ -142,7 +146,7 @@ export const makeRecordPeople =
             for (const one of kept) await store.putRecording(tx, workspaceId, suiteId, one)
           })
         } catch (error) {
-          // Storage is used up: the report is written all the same, and later runs find fewer answers.
+          // Without free storage the report is still written, and later runs find fewer recordings.
           if (!isProblem(error, 'quota_exceeded')) throw error
           return
         }
@@ -150,7 +154,7 @@ export const makeRecordPeople =
     }
   }
 
-/** How long people take says nothing of a version, so it is not counted. */
+/** The time that people take says nothing about a version, so the duration is 0. */
 function recordingOf({ node, type, args, end }: Call): store.Recording[] {
   if (!end || end.kind === 'retrying') return []
   const about = { nodePath: node, key: keyFor(type, node, args), usage: end.usage ?? null, durationMs: 0 }

@@ -4,7 +4,7 @@ import { effectModes } from '#model/touch'
 import { anyOf, defineList } from '#platform/http/list'
 import { id, jsonObject, listQuery, name, reference, timestamp } from '#platform/http/schema'
 
-/** `equal`: what the record expects is what the workflow gave, whole or in some fields. */
+/** The result of the workflow must equal what the record expects, as a whole or in some fields. */
 const Equal = z.strictObject({
   kind: z.literal('equal'),
   expected: z.unknown().describe('A value over `record`, such as {"$ref": "record.expected"}'),
@@ -141,7 +141,7 @@ const Change = z.object({
 
 const Side = z.object({ run_id: id('run'), version_id: id('wfv').nullable(), ...outcome })
 
-/** One case of a run, beside the same case of another run. */
+/** One case of a run, with the same case of another run. */
 export const SuiteCase = z
   .object({
     suite_id: id('suite'),
@@ -157,7 +157,7 @@ export type SuiteCase = z.input<typeof SuiteCase>
 
 export const CaseQuery = z.object({ compare: reference('run').optional() })
 
-/** The report: the run, a page of its records, and how it differs from another run where one is named. */
+/** The report: the run, a page of its records, and the comparison with another run if requested. */
 export const SuiteReport = z
   .object({
     ...run,

@@ -29,7 +29,7 @@ type InWorkflow = { workflow_id: string }
 const CONCURRENCY = 32
 const CEL_ROOTS: ReadonlySet<string> = new Set(['record', 'results'])
 
-/** A suite is its workflow's; for colleagues outside there is none. */
+/** The role in a suite is the role in its workflow. Colleagues without a role in the workflow do not find the suite. */
 export const makeStandingInSuite =
   (standingInWorkflow: StandingIn): StandingIn =>
   async (ctx, suiteId) => {
@@ -39,7 +39,7 @@ export const makeStandingInSuite =
     return standing === 'visible' ? undefined : standing
   }
 
-/** For activation: the last run of the suite on a version that is over. */
+/** For activation: finds the last finished run of the suite on a version. */
 export const findSuiteProof = store.findProof
 
 export const hasSuite = async (
@@ -49,11 +49,11 @@ export const hasSuite = async (
 
 export type SuitesOptions = {
   datasets: Pick<DatasetUse, 'findPointed'>
-  /** The model that judges: the workspace's own, else the installation's. */
+  /** Returns the model that judges: the workspace's own model, otherwise the installation's. */
   modelOf(workspaceId: string): Promise<Pick<LanguageModel, 'available'>>
   engine: Pick<Engine, 'cancel'>
   kinds(): Kinds
-  /** Where the console is. */
+  /** Returns the address of the console. */
   baseUrl(): string
 }
 
@@ -189,7 +189,7 @@ export async function runSuite(
       liveModels: asked === 'live',
       kinds: parts.kinds(),
     })
-  // Results of a run that acted are not those of one that did not.
+  // Live runs and runs without live effects must not share results.
   const recipe = isLive ? version.sha256 : `${version.sha256}:${effects}:${asked}`
   await insertRun(ctx.tx, workspace_id, {
     run_id,

@@ -46,7 +46,7 @@ export const updateSuite = (tx: Tx, workspaceId: string, suiteId: string, fields
 export const deleteSuite = (tx: Tx, workspaceId: string, suiteId: string): Promise<number> =>
   tx.count('delete from suites where workspace_id = $1 and suite_id = $2', [workspaceId, suiteId])
 
-/** Runs of its suites end with the workflow. */
+/** Cancels the runs of a workflow's suites when the workflow is deleted. */
 export const cancelRunsOfWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
   tx.count(
     `update ledger_runs set cancelling = true where workspace_id = $1 and workflow_id = $2 and suite_id is not null and finished_at is null`,
@@ -72,7 +72,7 @@ export const noteRun = async (
   ])
 }
 
-/** Runs of releases that knew no effects acted. */
+/** Returns the effects of a run. Runs of releases before this setting were live. */
 export const findEffects = async (tx: Tx, workspaceId: string, runId: string): Promise<string> =>
   (
     await tx.row<{ effects: string }>(
@@ -191,7 +191,7 @@ export type Judged = {
   mocked: Json
 }
 
-/** Written again by the process that takes the run over: the same rows. */
+/** A process that takes over the run writes the same rows again, which has no effect. */
 export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: Judged[]): Promise<number> =>
   tx.count(
     `insert into suite_outcomes (workspace_id, run_id, position, outcome, actual, checks, score, recorded, mocked)
@@ -210,7 +210,7 @@ export const putOutcomes = (tx: Tx, workspaceId: string, runId: string, judged: 
     ],
   )
 
-/** How far the report of an interrupted run got. */
+/** Returns the position at which the report of an interrupted run continues. */
 export const countOutcomes = async (tx: Tx, workspaceId: string, runId: string): Promise<number> =>
   (
     await tx.row<{ written: number }>(

@@ -46,7 +46,7 @@ async function run(suite: string, body: object = {}): Promise<Answer['body']> {
 }
 
 describe('a suite', () => {
-  test('runs a workflow over every record, tells expected from actual, and compares two versions', async () => {
+  test('runs a workflow over every record, compares expected with actual results, and compares two versions', async () => {
     const { member } = world
     const workflow = await makeWorkflow(member, { definition: isLarge('> 10') })
     const made = await member.call('POST', `/api/workflows/${workflow}/suites`, {
@@ -98,7 +98,7 @@ describe('a suite', () => {
     expect(older.body).toMatchObject({ items: [{ run_id: first.run_id, pass_rate: 0.5 }], next_cursor: null })
   })
 
-  test('without its dataset stays, and refuses to run until it is bound to another', async () => {
+  test('remains without its dataset, and refuses to run until it is bound to another', async () => {
     const { member } = world
     const workflow = await makeWorkflow(member)
     const dataset = await makeDataset(member, [{ a: 1 }])
@@ -114,7 +114,7 @@ describe('a suite', () => {
     expect(await run(suite)).toMatchObject({ pass_rate: 1 })
   })
 
-  test('refuses checks that mean nothing, foreign datasets, and a judge without a model', async () => {
+  test('refuses invalid checks, datasets of another workspace, and a judge without a model', async () => {
     const { member, stranger } = world
     const workflow = await makeWorkflow(member)
     const create = (body: object) =>
@@ -135,7 +135,7 @@ describe('a suite', () => {
 })
 
 describe('the system workflow dataset-profile', () => {
-  test('tells for each column what stands in it, and nothing of another workspace', async () => {
+  test('describes the values of each column, and refuses datasets of another workspace', async () => {
     const { member, stranger } = world
     const dataset = await makeDataset(member, [
       { n: 1, city: 'Delft' },
@@ -189,7 +189,7 @@ describe('a run of a suite that waits', () => {
     output: null,
   }
 
-  /** Forty records, of which thirty-two are under way and wait. */
+  /** Starts a run of forty records, of which thirty-two are waiting. */
   async function begin(): Promise<{ workflow: string; suite: string; run: string }> {
     const { member } = world
     const workflow = await makeWorkflow(member, { definition: asking })
@@ -214,7 +214,7 @@ describe('a run of a suite that waits', () => {
     return row!.count
   }
 
-  test('ends with its workflow, and begins nothing more', async () => {
+  test('is cancelled with its workflow, and starts no more executions', async () => {
     const { workflow, run } = await begin()
     const deleted = await world.member.call('DELETE', `/api/workflows/${workflow}?cancel_runs=true`)
     expect(deleted.status).toBe(204)
@@ -234,7 +234,7 @@ describe('a run of a suite that waits', () => {
     expect(begun!.count).toBe(32)
   })
 
-  test('is cancelled with its suite, and does not hold the workflow', async () => {
+  test('is cancelled with its suite, and does not prevent deletion of the workflow', async () => {
     const { workflow, suite } = await begin()
     expect((await world.member.call('DELETE', `/api/suites/${suite}`)).status).toBe(204)
     await until(async () => (await live(workflow)) === 0, 'the executions to be cancelled')

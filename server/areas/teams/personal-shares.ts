@@ -4,7 +4,8 @@ import { invalid, unknownReference } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { reference } from '#platform/http/schema'
 
-// Credentials and knowledge bases have an owner, who shares them with people, with teams or with everyone in the workspace.
+// Credentials and knowledge bases have an owner, who can share them with people, with teams or with everyone in the
+// workspace.
 
 const role = z.enum(['use', 'edit'])
 export const NewShare = z.discriminatedUnion('kind', [
@@ -17,7 +18,7 @@ export type NewShare = z.output<typeof NewShare>
 const idOf = (share: NewShare, kind: 'user' | 'team'): string | null =>
   share.kind === kind && 'id' in share ? share.id : null
 
-/** Those of the people and teams that the workspace has. */
+/** Returns the given people and teams that exist in the workspace. */
 const listKnown = async (tx: Tx, workspaceId: string, users: string[], teams: string[]): Promise<ReadonlySet<string>> =>
   new Set(
     (
@@ -35,7 +36,7 @@ export async function checkOwner({ tx, workspace }: Context, ownerId: string): P
   if (!known.has(ownerId)) throw unknownReference('/owner_id')
 }
 
-/** Refuses people and teams that are not in the workspace, or named twice. */
+/** Refuses people and teams that are not in the workspace or are repeated. */
 export async function checkShares({ tx, workspace }: Context, shares: readonly NewShare[]): Promise<void> {
   const of = (kind: 'user' | 'team'): string[] => shares.flatMap((share) => idOf(share, kind) ?? [])
   const known = await listKnown(tx, workspace.workspace_id, of('user'), of('team'))

@@ -20,7 +20,7 @@ export const Team = z
   .meta({ id: 'Team' })
 export type Team = z.input<typeof Team>
 
-/** As it stands in lists: teams can be large. */
+/** A team in lists. Without members, since teams can be large. */
 export const TeamSummary = Team.omit({ members: true }).meta({ id: 'TeamSummary' })
 export type TeamSummary = z.input<typeof TeamSummary>
 

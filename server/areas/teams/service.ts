@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 type ById = { team_id: string }
 
-/** The role held in the team's own workspace; its creator counts as owner while they may write there. */
+/** Returns the role in the team's own workspace. The creator counts as owner while they may write in the workspace. */
 export const standingInTeam: StandingIn = async (ctx, teamId) => {
   const rights = await store.findTeamRights(ctx.tx, ctx.person.user_id, teamId)
   if (!rights || rights.role === 'guest') return undefined
@@ -79,7 +79,7 @@ export function makeTeams() {
       })
     },
 
-    /** All or nothing: one person who is not in the team's workspace and nobody is added. */
+    /** Adds all users or none: a user who is not in the team's workspace refuses the whole request. */
     async addUsers(ctx: Context, { team_id, user_ids }: ById & z.output<typeof AddUsers>): Promise<Team> {
       const { workspace_id } = await getTeam(ctx, { team_id })
       const colleagues = await store.holdColleagues(ctx.tx, workspace_id, user_ids)
@@ -102,7 +102,7 @@ export function makeTeams() {
       return member
     },
 
-    /** Ownership of the team does not hang on being in it, so the last one may go too. */
+    /** Ownership of the team does not depend on membership, so even the last member can be removed. */
     async removeMember(ctx: Context, { team_id, user_id }: ById & { user_id: string }): Promise<void> {
       const { workspace_id } = await getTeam(ctx, { team_id })
       if (!(await store.deleteTeamMember(ctx.tx, workspace_id, team_id, user_id))) throw problem('not_found')

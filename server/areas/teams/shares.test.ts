@@ -3,7 +3,8 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Workflows, templates and jobs shared with teams: the right comes with the team, and goes with it at once.
+// Workflows, templates and jobs shared with teams: team members get the rights, and lose them immediately when they
+// leave.
 
 const service = useSharedService()
 let world: World
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 const definition = { nodes: [{ id: 'n', type: 'set', args: { values: { n: 1 } } }], edges: [] }
 
-/** A team with the colleague in it. */
+/** Creates a team with the colleague in it. */
 async function makeTeam(): Promise<string> {
   const { body } = await world.owner.call('POST', '/api/teams', { body: { name: 'Editors' } })
   await world.owner.call('POST', `/api/teams/${body.team_id}/add_users`, { body: { user_ids: [colleague.id] } })
@@ -35,7 +36,7 @@ const make = async (path: string, body: Record<string, unknown>) => {
 const statuses = (person: TestPerson, calls: [method: string, path: string, body?: unknown][]) =>
   Promise.all(calls.map(async ([method, path, body]) => (await person.call(method, path, body ? { body } : {})).status))
 
-test('a workflow: each role of a team allows what it allows a member, and nothing more', async () => {
+test('a team with a role in a workflow has exactly the rights of a member with that role', async () => {
   team = await makeTeam()
   const { workflow_id } = await make('/api/workflows', { definition, teams: [{ team_id: team, role: 'viewer' }] })
   const path = `/api/workflows/${workflow_id}`
@@ -75,7 +76,7 @@ test('an editor through a team who activates a version is its principal; the hig
   expect(version.body.activated_by).toBe(colleague.id)
   const run = await world.owner.call('POST', `${path}/run?wait_s=60`, { body: {} })
   expect(run.body.principal_id).toBe(colleague.id)
-  // Without the team the colleague is a viewer again, and what they activated acts for them as before.
+  // Without the team the colleague is a viewer again, and the version that they activated still runs with their rights.
   await world.owner.call('DELETE', `/api/teams/${shared}/members/${colleague.id}`)
   expect(
     await statuses(colleague, [
@@ -86,7 +87,7 @@ test('an editor through a team who activates a version is its principal; the hig
 })
 
 test.each(['leaves the team', 'the team is deleted', 'leaves the workspace', 'the share ends'])(
-  'the right ends at once when: %s',
+  'access ends immediately when: %s',
   async (how) => {
     const shared = await makeTeam()
     const person = await makePerson(service())
@@ -126,7 +127,7 @@ test.each(['leaves the team', 'the team is deleted', 'leaves the workspace', 'th
   },
 )
 
-test('a question without names may be answered by members of the teams', async () => {
+test('a question without named people can be answered by members of the teams', async () => {
   const shared = await makeTeam()
   const asking = { nodes: [{ id: 'q', type: 'clarification', args: { question: 'Which?' } }], edges: [] }
   const { workflow_id } = await make('/api/workflows', {
@@ -145,7 +146,7 @@ test('a question without names may be answered by members of the teams', async (
   expect((await colleague.call('POST', `${path}/respond`, { body: { response: {} } })).status).toBe(202)
 })
 
-test('a template: a member of its team changes it, and neither shares nor deletes it', async () => {
+test('a member of a template’s team can change the template, but cannot share or delete it', async () => {
   const shared = await makeTeam()
   const { template_id, teams } = await make('/api/templates', { teams: [{ team_id: shared }] })
   expect(teams).toEqual([{ team_id: shared, role: 'editor' }])
@@ -162,7 +163,7 @@ test('a template: a member of its team changes it, and neither shares nor delete
   expect(await statuses(colleague, asked)).toEqual([403, 403, 403, 403])
 })
 
-test('a job: only its owner shares it; of a pinned one teams see nothing but through its workflow', async () => {
+test('only its owner shares a job; teams see a pinned job only through its workflow', async () => {
   const shared = await makeTeam()
   const { job_id } = await make('/api/enrichment-jobs', { definition, teams: [{ team_id: shared, role: 'viewer' }] })
   const path = `/api/enrichment-jobs/${job_id}`
@@ -181,7 +182,7 @@ test('a job: only its owner shares it; of a pinned one teams see nothing but thr
   expect(items.map((one: { job_id: string }) => one.job_id)).not.toContain(job_id)
 })
 
-test('a team of another workspace, an unknown one and one named twice are refused, and nothing changes', async () => {
+test('a team of another workspace, an unknown team and a repeated team are refused without a change', async () => {
   const foreign = (await world.stranger.call('POST', '/api/teams', { body: { name: 'Theirs' } })).body.team_id
   const { workflow_id } = await make('/api/workflows', { definition })
   const share = (...ids: string[]) =>

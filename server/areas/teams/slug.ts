@@ -1,6 +1,6 @@
 import { MAX_SLUG_LENGTH } from './schema.ts'
 
-/** Letters of other scripts have no place in a slug; a name made of nothing else is simply called "team". */
+/** Removes letters of other scripts. A name without any remaining characters becomes "team". */
 export function slugOf(name: string): string {
   const words = name
     .normalize('NFKD')
@@ -10,7 +10,7 @@ export function slugOf(name: string): string {
   return words.filter(Boolean).join('-').slice(0, MAX_SLUG_LENGTH).replace(/-$/, '') || 'team'
 }
 
-/** The slug itself, or with the lowest number from 2 that is not taken. */
+/** Returns the slug, with the lowest free number from 2 if the slug is taken. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   let free = slug
   for (let number = 2; taken.has(free); number++) free = numbered(slug, `-${number}`)

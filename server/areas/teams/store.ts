@@ -3,7 +3,8 @@ import type { WorkspaceRole } from '#platform/http/context'
 import { type ListInput, readList } from '#platform/http/list'
 import { type ListedTeam, type Team, type TeamSummary, teamList } from './schema.ts'
 
-// Teams are found in all the caller's workspaces. Row security narrows that to one for a key that is bound to one.
+// Finds teams in all workspaces of the caller. For a key that is bound to one workspace, row security limits this to
+// it.
 
 const summary = `t.team_id, t.workspace_id, t.owner_id, t.name, t.slug, t.description, t.created_at, t.updated_at,
   (select count(*)::int from team_members p where p.workspace_id = t.workspace_id and p.team_id = t.team_id) as member_count`
@@ -21,13 +22,13 @@ export const findTeamRights = (tx: Tx, userId: string, teamId: string): Promise<
     [userId, teamId],
   )
 
-/** Row security leaves the teams of the caller's workspaces. */
+/** Row security limits the result to the caller's workspaces. */
 export async function findTeam(tx: Tx, teamId: string): Promise<Team | undefined> {
   const team = await tx.maybe<TeamSummary>(`select ${summary} from teams t where t.team_id = $1`, [teamId])
   return team && { ...team, members: await tx.rows<Team['members'][number]>(members, [team.workspace_id, teamId]) }
 }
 
-/** The same slug may stand in several of the caller's workspaces: the selected one comes first, then the oldest team. */
+/** A slug may exist in several of the caller's workspaces: the selected workspace comes first, then the oldest team. */
 export const findTeamIdBySlug = async (
   tx: Tx,
   workspaceId: string | null,
@@ -43,7 +44,10 @@ export const findTeamIdBySlug = async (
     )
   )?.team_id
 
-/** One page from each workspace, then the first of them: in the usual order a workspace with many teams is not read through. */
+/**
+ * Reads one page from each workspace and merges them, so that in the default order a workspace with many teams is not
+ * read completely.
+ */
 export const listTeams = (tx: Tx, userId: string, asked: ListInput) =>
   readList<TeamSummary>(tx, teamList, asked, {
     each: `select workspace_id from memberships where user_id = $1 and role <> 'guest'`,
@@ -65,7 +69,7 @@ export type TeamRow = {
   description: string | null
 }
 
-/** Answers false where the slug is taken. A parallel insert of the same slug is waited for. */
+/** Returns false if the slug is taken. Waits for a concurrent insert of the same slug. */
 export const insertTeam = async (tx: Tx, workspaceId: string, team: TeamRow): Promise<boolean> =>
   (await tx.count(
     `insert into teams (workspace_id, team_id, owner_id, name, slug, description) values ($1, $2, $3, $4, $5, $6)
@@ -73,7 +77,7 @@ export const insertTeam = async (tx: Tx, workspaceId: string, team: TeamRow): Pr
     [workspaceId, team.team_id, team.owner_id, team.name, team.slug, team.description],
   )) === 1
 
-/** The slugs that could clash with this one or with a numbered form of it. */
+/** Returns the slugs that could conflict with this one or with a numbered form of it. */
 export const slugsLike = async (tx: Tx, workspaceId: string, slug: string): Promise<Set<string>> => {
   const rows = await tx.rows<{ slug: string }>(
     `select slug from teams where workspace_id = $1 and starts_with(slug, left($2, 50))`,
@@ -97,7 +101,7 @@ export const updateTeam = (
 export const deleteTeam = (tx: Tx, teamId: string): Promise<number> =>
   tx.count('delete from teams where team_id = $1', [teamId])
 
-/** Who of these is in the workspace; none of them can leave before the transaction ends. */
+/** Returns the given users who are in the workspace. None of them can leave before the transaction ends. */
 export const holdColleagues = async (tx: Tx, workspaceId: string, userIds: readonly string[]): Promise<Set<string>> => {
   const rows = await tx.rows<{ user_id: string }>('select hold_colleagues as user_id from hold_colleagues($1, $2)', [
     workspaceId,
@@ -106,7 +110,7 @@ export const holdColleagues = async (tx: Tx, workspaceId: string, userIds: reado
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Answers false where they were not in the team. */
+/** Returns false if the user was not in the team. */
 export const deleteTeamMember = async (tx: Tx, workspaceId: string, teamId: string, userId: string): Promise<boolean> =>
   (await tx.count('delete from team_members where workspace_id = $1 and team_id = $2 and user_id = $3', [
     workspaceId,
@@ -117,7 +121,7 @@ export const deleteTeamMember = async (tx: Tx, workspaceId: string, teamId: stri
 export const deleteFromTeams = (tx: Tx, workspaceId: string, userId: string): Promise<number> =>
   tx.count('delete from team_members where workspace_id = $1 and user_id = $2', [workspaceId, userId])
 
-/** The ids of those who were not in the team before. */
+/** Returns the ids of users who were not in the team before. */
 export const insertTeamMembers = async (
   tx: Tx,
   workspaceId: string,

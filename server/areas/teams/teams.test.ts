@@ -14,7 +14,7 @@ const makeTeam = async (name: string, by = world.member) =>
   (await by.call('POST', '/api/teams', { body: { name } })).body as { team_id: string; slug: string }
 
 describe('teams', () => {
-  test('a member makes a team in the selected workspace and owns it; its slug comes from the name', async () => {
+  test('a member creates a team in the selected workspace and owns it; its slug comes from the name', async () => {
     const made = await world.member.call('POST', '/api/teams', { body: { name: '  Ünited Finance & Co. ' } })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -31,7 +31,7 @@ describe('teams', () => {
     expect(read.text).toBe(made.text)
   })
 
-  test('a slug that is taken gets a number when derived and 409 when asked for', async () => {
+  test('a taken slug gets a number if derived from the name, and 409 if requested', async () => {
     const first = await makeTeam('Night shift')
     const second = await makeTeam('Night Shift!')
     expect([first.slug, second.slug]).toEqual(['night-shift', 'night-shift-2'])
@@ -44,7 +44,7 @@ describe('teams', () => {
     expect(elsewhere.status).toBe(201)
   })
 
-  test('twenty teams of one name made at once get twenty slugs', async () => {
+  test('twenty teams with the same name created at once get twenty slugs', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => makeTeam('Rush')))
     expect(new Set(made.map(({ slug }) => slug)).size).toBe(20)
     const long = await Promise.all(Array.from({ length: 3 }, () => makeTeam('x'.repeat(200))))
@@ -52,7 +52,7 @@ describe('teams', () => {
     expect((await makeTeam('日本')).slug).toBe('team')
   })
 
-  test('a slug is looked up in the selected workspace first, then in the others, never in foreign ones', async () => {
+  test('a slug is looked up in the selected workspace first, then in the caller’s others, never in other workspaces', async () => {
     const both = await makePerson(service())
     await join(service(), world.workspace, both, 'member')
     await join(service(), world.elsewhere, both, 'viewer')
@@ -71,7 +71,7 @@ describe('teams', () => {
     expect((await world.guest.call('GET', '/api/teams/slug/core')).status).toBe(404)
   })
 
-  test('the list and the ids span all the caller’s workspaces, with the role held in the team’s own', async () => {
+  test('lists and ids cover all workspaces of the caller, with the role in the workspace of each team', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     await join(service(), world.workspace, both, 'viewer')
@@ -97,7 +97,7 @@ describe('teams', () => {
     expect(paged).toEqual(ids)
   })
 
-  test('its creator and workspace owners change and delete it; other members, viewers and guests do not', async () => {
+  test('its creator and workspace owners can change and delete it; other members, viewers and guests cannot', async () => {
     const team = await makeTeam('Guarded')
     const colleague = await makePerson(service())
     await join(service(), world.workspace, colleague, 'member')
@@ -127,7 +127,7 @@ describe('teams', () => {
     expect((await world.member.call('GET', path)).status).toBe(404)
   })
 
-  test('somebody is taken out of a team, or leaves it, and stays in the workspace; it is audited', async () => {
+  test('a person who is removed from a team, or leaves it, stays in the workspace, and the change is audited', async () => {
     const team = await makeTeam('Shrinking')
     const path = `/api/teams/${team.team_id}`
     const user_ids = [world.member.id, world.viewer.id, world.owner.id]
@@ -148,7 +148,7 @@ describe('teams', () => {
     expect((await world.member.call('PATCH', path, { body: { description: 'Empty' } })).status).toBe(200)
   })
 
-  test('a creator who was made a viewer, or left, changes the team no longer', async () => {
+  test('a creator who became a viewer, or left, can no longer change the team', async () => {
     const creator = await makePerson(service())
     await join(service(), world.workspace, creator, 'member')
     const team = await makeTeam('Left behind', creator)
@@ -159,7 +159,7 @@ describe('teams', () => {
     expect((await creator.call('GET', path)).status).toBe(404)
   })
 
-  test('people of the workspace are added, all or nothing, and refused ones are named by position', async () => {
+  test('members of the workspace are added, all or none, and errors name the refused users by position', async () => {
     const team = await makeTeam('Adders')
     const path = `/api/teams/${team.team_id}/add_users`
     const add = (user_ids: unknown[]) => world.member.call('POST', path, { body: { user_ids }, headers: same })
@@ -191,7 +191,7 @@ describe('teams', () => {
     expect(entry!.n).toBe(1)
   })
 
-  test('people are added to a team outside the selected workspace, and leave it with the workspace', async () => {
+  test('people can be added to a team outside the selected workspace, and leave the team with the workspace', async () => {
     const both = await makePerson(service())
     const mine = await makeWorkspace(service(), both)
     const colleague = await makePerson(service())
@@ -213,7 +213,7 @@ describe('teams', () => {
     expect((await both.call('GET', path)).body.members).toEqual([])
   })
 
-  test('an operator lists all teams, audited, and reads no foreign one by id', async () => {
+  test('an operator can list all teams, which is audited, but cannot read one of another workspace by id', async () => {
     const operator = await makeOperator(service())
     const team = await makeTeam('Seen by operators')
     const listed = (await operator.call('GET', '/api/teams')).body.items
@@ -228,7 +228,7 @@ describe('teams', () => {
     expect(entry!.n).toBe(1)
   })
 
-  test('what cannot be is refused and changes nothing', async () => {
+  test('invalid input is refused and changes nothing', async () => {
     const refused: [unknown, string][] = [
       [{}, '/name'],
       [{ name: ' ' }, '/name'],

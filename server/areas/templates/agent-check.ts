@@ -11,8 +11,8 @@ import type { Catalogue } from '#providers/services/catalogue'
 import type { TemplatePatch } from './schema.ts'
 import { listStartable } from './store.ts'
 
-// What an agent is given is checked for the caller and for the owner of the template: the caller gives away nothing that they
-// do not have, and the owner lends nothing that they could not use themselves.
+// The tools and knowledge of an agent are checked for the caller and for the owner of the template: the caller cannot
+// give access that they do not have, and the agent gets nothing that the owner could not use.
 
 export type AgentCheckParts = {
   mayThink(): boolean

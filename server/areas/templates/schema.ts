@@ -11,7 +11,7 @@ export const Features = z.object({
   names: z.boolean().describe('Visitors learn the names of colleagues who talk with them'),
 })
 export type Features = z.output<typeof Features>
-/** Where the template does not say otherwise. */
+/** Returns the features, with defaults for those that the template does not set. */
 export const featuresOf = (stored: Partial<Features>): Features => ({
   speech: true,
   transcribe: true,
@@ -113,7 +113,7 @@ export const Template = z
   .meta({ id: 'Template' })
 export type Template = z.input<typeof Template>
 
-/** A theme becomes style on somebody's page: colours, sizes, names and https addresses, nothing that could do more. */
+/** A theme becomes style on another site's page: only colors, sizes, names and https addresses are allowed. */
 const harmful = /[<>{};\\\p{Cc}]|url\s*\(|expression\s*\(|@import|^\s*(?!https?:)[a-z][a-z0-9+.-]*:/iu
 const findHarmful = (value: unknown, path: (string | number)[], depth = 0): (string | number)[] | undefined => {
   if (depth > 5) return path

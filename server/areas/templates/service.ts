@@ -14,7 +14,10 @@ import * as store from './store.ts'
 
 type ById = { template_id: string }
 
-/** Seen by the whole workspace; its creator and the owners of the workspace own it, members of its teams change it. */
+/**
+ * Everyone in the workspace except guests sees a template. Its creator and workspace owners own it; members of its
+ * teams can change it.
+ */
 export const standingInTemplate: StandingIn = async (ctx, templateId) => {
   if (ctx.maybeWorkspace === null || ctx.workspace.role === 'guest') return undefined
   const template = await store.findTemplate(ctx.tx, ctx.workspace.workspace_id, templateId)
@@ -28,7 +31,7 @@ export const standingInTemplate: StandingIn = async (ctx, templateId) => {
 const view = (row: store.Row): Template => ({ ...row, features: featuresOf(row.features) })
 
 export type TemplateParts = AgentCheckParts & {
-  /** What the caller holds in a workflow, from the area that knows. */
+  /** Returns the caller's role in a workflow. */
   standingInWorkflow: StandingIn
 }
 
@@ -41,7 +44,7 @@ export function makeTemplates(parts: TemplateParts) {
     return view(row)
   }
 
-  /** A template lets others start a workflow: anyone who adds one must be allowed to start it. */
+  /** A template lets others start a workflow, so a user who adds a workflow must be allowed to start it. */
   async function checkWorkflows(ctx: Context, workflowIds: string[], present: string[] = []): Promise<void> {
     const repeated = workflowIds.findIndex((workflowId, at) => workflowIds.indexOf(workflowId) !== at)
     if (repeated !== -1) throw invalid([{ path: `/workflow_ids/${repeated}`, message: 'is named twice' }])
@@ -119,7 +122,7 @@ export function makeTemplates(parts: TemplateParts) {
         await checkWorkflows(ctx, wanted, before.workflow_ids)
         await store.replaceWorkflows(ctx.tx, workspace_id, template_id, wanted, ctx.person.user_id)
       }
-      // The owner lends it: what they may not use, nobody can put in for them.
+      // The template uses the owner's access, so no user can add something that the owner may not use.
       await checkModels(ctx, patch.llm, before.owner_id)
       await checkAgent(parts, ctx, patch, before.owner_id)
       const or = <T>(given: T | null | undefined, present: T, cleared: T): T =>
@@ -148,7 +151,7 @@ export function makeTemplates(parts: TemplateParts) {
       await recordAudit(ctx, ctx.tx, { action: 'template.deleted', subject: toWire('tmpl', template_id) })
     },
 
-    /** For a widget: anyone who shows a token of the template sees it. */
+    /** For widgets: anyone with a token of the template may read it. */
     findTemplate: store.findTemplate,
   }
 }

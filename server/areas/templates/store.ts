@@ -42,7 +42,7 @@ export const findTemplate = (tx: Tx, workspaceId: string, templateId: string): P
     templateId,
   ])
 
-/** Whether one of the person's teams may change it. */
+/** Checks whether one of the person's teams may change the template. */
 export const isEditor = async (tx: Tx, workspaceId: string, templateId: string, userId: string): Promise<boolean> =>
   (await tx.row<{ edits: boolean }>('select edits_template($1, $2, $3) as edits', [workspaceId, templateId, userId]))
     .edits
@@ -93,7 +93,7 @@ const settable = (template: Settable): unknown[] => [
 export const deleteTemplate = (tx: Tx, workspaceId: string, templateId: string): Promise<number> =>
   tx.count('delete from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])
 
-/** Those that stay keep who added them. */
+/** Replaces the workflows. Workflows that remain keep the person who added them. */
 export async function replaceWorkflows(
   tx: Tx,
   workspaceId: string,
@@ -113,7 +113,7 @@ export async function replaceWorkflows(
   )
 }
 
-/** Those of these workflows that this person may start. */
+/** Returns the given workflows that this person may start. */
 export const listStartable = async (
   tx: Tx,
   workspaceId: string,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const create = (body: object, person = world.member) => person.call('POST', '/api/templates', { body })
 
 describe('a chat template', () => {
-  test('is made, read, listed, changed with care, and deleted', async () => {
+  test('is created, read, listed, changed with If-Match, and deleted', async () => {
     const made = await create({
       name: ' Shop ',
       workflow_ids: [workflow],
@@ -58,7 +58,7 @@ describe('a chat template', () => {
     expect((await world.member.call('GET', path)).status).toBe(404)
   })
 
-  test('is changed by its creator and the owners of the workspace alone', async () => {
+  test('can be changed only by its creator and the owners of the workspace', async () => {
     const { template_id } = (await create({ name: 'Owner’s' }, world.owner)).body
     const path = `/api/templates/${template_id}`
     expect((await world.member.call('PATCH', path, { body: { name: 'X' } })).status).toBe(403)
@@ -70,7 +70,7 @@ describe('a chat template', () => {
     expect((await world.stranger.call('GET', path)).status).toBe(404)
   })
 
-  test('names only workflows that its author may start', async () => {
+  test('can contain only workflows that its author may start', async () => {
     const foreign = (await world.stranger.call('POST', '/api/workflows', { body: { name: 'Foreign', definition } }))
       .body.workflow_id
     const answers = []
@@ -89,7 +89,7 @@ describe('a chat template', () => {
     expect((await create({ name: 'X', workflow_ids: [workflow, workflow] })).body.errors[0].path).toBe(
       '/workflow_ids/1',
     )
-    // What somebody else added may stay when the template is changed.
+    // A workflow that another person added may remain when the template is changed.
     const shared = (await create({ name: 'Mine', workflow_ids: [workflow] })).body
     const kept = await world.owner.call('PATCH', `/api/templates/${shared.template_id}`, {
       body: { name: 'Y', workflow_ids: [workflow] },
@@ -99,7 +99,7 @@ describe('a chat template', () => {
     expect((await world.member.call('GET', `/api/templates/${shared.template_id}`)).body.workflow_ids).toEqual([])
   })
 
-  test('carries no script, style rule or strange address in its theme, and no path or wildcard in its origins', async () => {
+  test('refuses scripts, style rules and unsafe addresses in its theme, and paths or wildcards in its origins', async () => {
     const bad = [
       '<b>',
       'red;}body{display:none',
@@ -136,7 +136,7 @@ describe('a chat template', () => {
       expect([origin, (await create({ name: 'X', allowed_origins: [origin] })).status]).toEqual([origin, 422])
   })
 
-  test('its new tokens take its origins unless they bring their own', async () => {
+  test('gives its origins to new tokens that have none of their own', async () => {
     const { template_id } = (await create({ name: 'X', allowed_origins: ['https://a.example'] })).body
     const path = `/api/templates/${template_id}/embed-tokens`
     const made = await world.member.call('POST', path, { body: {} })

@@ -19,7 +19,7 @@ let spoken: Buffer
 const fixture = (name: string): Buffer =>
   readFileSync(joinPath(import.meta.dirname, '..', '..', 'providers', 'transcription', 'fixtures', name))
 
-/** Answers of the harness are text; these are bytes. */
+/** Requests bytes, since responses of the harness are text. */
 async function bytesOf(
   path: string,
   options: { person?: TestPerson; method?: string; body?: unknown; headers?: Record<string, string> } = {},
@@ -83,7 +83,7 @@ const blobs = (): string[] => {
 }
 
 describe('speech and transcription', () => {
-  test('give audio for a text and the text for audio, and store nothing of it', async () => {
+  test('convert text to audio and audio to text without storing anything', async () => {
     const before = [await countRows(), blobs()]
     const mp3 = await speak({ text: 'The meeting starts at nine in the morning.' })
     expect(mp3.headers.get('content-type')).toBe('audio/mpeg')
@@ -97,14 +97,14 @@ describe('speech and transcription', () => {
     expect([await countRows(), blobs()]).toEqual(before)
   })
 
-  test('take what browsers and phones record, whatever they call it', async () => {
+  test('accept what browsers and phones record, regardless of the declared type', async () => {
     for (const name of ['browser.webm', 'voice.ogg']) {
       const heard = await transcribe(fixture(name), { 'content-type': 'application/x-lies' })
       expect([name, heard.status]).toEqual([name, 200])
     }
   })
 
-  test('are open to viewers of the thread', async () => {
+  test('are available to viewers of the thread', async () => {
     expect((await speak({ text: 'Yes.', format: 'wav' }, world.viewer)).status).toBe(200)
     expect((await transcribe(spoken, {}, world.viewer)).status).toBe(200)
   })
@@ -128,7 +128,7 @@ describe('speech and transcription', () => {
     ],
     ['audio that breaks off in its header', () => spoken.subarray(0, 30), 422, 'audio_unreadable'],
     ['too much', () => Buffer.concat([spoken, Buffer.alloc(300_000)]), 413, 'too_large'],
-  ])('of %s is a clear refusal', async (_what, bytes, status, code) => {
+  ])('of %s is refused with a clear error', async (_what, bytes, status, code) => {
     const refused = await transcribe(bytes(), { 'content-type': 'audio/wav' })
     expect([refused.status, refused.body.code]).toEqual([status, code])
   })
@@ -148,7 +148,7 @@ describe('speech and transcription', () => {
 })
 
 describe('a clip', () => {
-  test('is kept with its message, and heard by anyone who is in the thread', async () => {
+  test('is stored with its message, and can be played by everyone in the thread', async () => {
     const answer = await post(form(spoken, { text: 'Listen to this' }, 'text/html', '../../../evil.html'))
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({ text: 'Listen to this', audio_id: expect.stringMatching(/^aud_/) })
@@ -169,7 +169,7 @@ describe('a clip', () => {
     expect(heard.headers.has('set-cookie')).toBe(false)
   })
 
-  test('without words is listened to, so that the others can read it', async () => {
+  test('without text is transcribed, so that others can read it', async () => {
     const answer = await post(form(spoken))
     expect(answer.body.text.toLowerCase()).toContain('meeting')
   })
@@ -177,7 +177,7 @@ describe('a clip', () => {
   test.each([
     ['a page', '<html><script>alert(1)</script></html>', 415],
     ['half a header', 'RIFF', 422],
-  ])('that is %s is refused, and neither it nor its message is kept', async (_what, bytes, _status) => {
+  ])('that is %s is refused, and neither the clip nor its message is stored', async (_what, bytes, _status) => {
     const before = [await countRows(), blobs()]
     const refused = await post(form(bytes, { text: 'Listen' }, 'audio/wav'))
     expect(refused.status).toBeGreaterThanOrEqual(415)
@@ -185,7 +185,7 @@ describe('a clip', () => {
     expect([await countRows(), blobs()]).toEqual(before)
   })
 
-  test('of another thread, or of none, is not found here', async () => {
+  test('of another thread, or that does not exist, is not found', async () => {
     const audioId = await keepClip()
     const other = (await world.member.call('POST', '/api/chat-thread', { body: { title: 'Other' } })).body.thread_id
     const call = (id: string) =>
@@ -195,7 +195,7 @@ describe('a clip', () => {
     expect(theirs.text).toBe(random.text)
   })
 
-  test('that belongs to no message is removed, with its bytes', async () => {
+  test('that belongs to no message is deleted, with its bytes', async () => {
     await keepClip()
     const audioId = newId()
     await service().sql(
@@ -227,7 +227,7 @@ describe('a clip', () => {
 })
 
 describe('a signed address', () => {
-  test('gives single ranges, and refuses those outside the clip', async () => {
+  test('supports single ranges, and refuses ranges outside the clip', async () => {
     const path = await signedPath(await keepClip())
     const range = async (value: string, more: Record<string, string> = {}) => {
       const answer = await bytesOf(path, { headers: { range: value, ...more } })
@@ -248,7 +248,7 @@ describe('a signed address', () => {
     expect(partOf('bytes=-0', 10)).toBe('none')
   })
 
-  test('dies with any change of a byte', async () => {
+  test('is refused if any byte of it changes', async () => {
     const path = await signedPath(await keepClip())
     expect((await bytesOf(path)).status).toBe(200)
     for (let at = 1; at < path.length; at++) {
@@ -260,7 +260,7 @@ describe('a signed address', () => {
     }
   })
 
-  test('dies with another method, spelling, query, clip, workspace or time', async () => {
+  test('is refused with another method, spelling, query, clip, workspace or time', async () => {
     const [first, second] = [await keepClip(), await keepClip()]
     const path = await signedPath(first)
     const [, , , grant] = path.split('/')
@@ -288,7 +288,7 @@ describe('a signed address', () => {
     expect((await bytesOf(path)).status).toBe(200)
   })
 
-  test('dies after five minutes, and when the key changes', async () => {
+  test('expires after five minutes, and is refused when the key changes', async () => {
     const audioId = fromWire('aud', await keepClip())!
     const clip = { workspaceId: world.workspace.uuid, audioId }
     const key = service().vault.derive('audio-playback')

@@ -9,7 +9,7 @@ import type { Playback } from './playback.ts'
 import type { Speaking } from './speaking.ts'
 import * as store from './store.ts'
 
-/** Made of ids alone; nothing that a sender says about a file becomes part of a path. */
+/** Builds the key from ids only, so that nothing in a sender's request becomes part of a path. */
 const keyOf = (workspaceId: string, audioId: string): string => `audio/${workspaceId}/${audioId}`
 
 const AT_ONCE = 500
@@ -25,12 +25,12 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
   const { db, blobs, speaking, playback } = options
 
   return {
-    /** Keeps a clip whose message is about to be written. It is what its content says, whatever it was sent as. */
+    /** Stores a clip before its message is written. Its type is determined from its content, not from the request. */
     async keep(ctx: Context, threadId: string, bytes: Buffer): Promise<string> {
       const { contentType, duration_s } = await speaking.inspect({ bytes, signal: ctx.stepAside() })
       const workspaceId = ctx.workspace.workspace_id
       const audioId = newId()
-      // The row first: a crash in between leaves a row that is cleaned up, never a blob that nobody knows of.
+      // The row is written first: a crash before the blob leaves a row that is cleaned up, never an unknown blob.
       await ctx.db.tenant(scopeOf(ctx), (tx) =>
         store.insertClip(tx, workspaceId, {
           audio_id: audioId,
@@ -51,7 +51,7 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
       await ctx.db.tenant(scopeOf(ctx), (tx) => store.deleteClip(tx, ctx.workspace.workspace_id, audioId))
     },
 
-    /** Removes what belongs to no message, and the bytes of what is gone. */
+    /** Deletes clips that belong to no message, and the bytes of deleted clips. */
     async cleanUp(): Promise<void> {
       for (let found = AT_ONCE; found === AT_ONCE; ) {
         const { rows } = await db.appPool.query<{ workspace_id: string; audio_id: string }>(
@@ -68,7 +68,7 @@ export function makeClips(options: { db: Database; blobs: Blobs; speaking: Speak
       }
     },
 
-    /** The public address: anyone who has it may listen until it runs out. No cookie or key is looked at. */
+    /** Serves the public address: anyone who has it may listen until it expires. No cookie or key is checked. */
     async play(_ctx: Context, _input: unknown, { request, reply }: Exchange): Promise<void> {
       const granted = playback.verify({ method: request.method, url: request.raw.url ?? '' })
       if (!granted) throw problem('bad_signature', 'Ask the thread for a new address of the clip.')

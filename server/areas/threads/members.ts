@@ -91,15 +91,16 @@ export function makeThreadMembers({ invitations }: { invitations: Invitations })
 
 export type ThreadMembers = ReturnType<typeof makeThreadMembers>
 
-/** In the transaction of the person who accepts: the thread may be gone by then. */
+/** Runs in the transaction that accepts the invitation. The thread may have been deleted by then. */
 export const takeIntoThread: NonNullable<OnAccepted['thread']> = async (tx, accepted) => {
   const { workspaceId, resourceId, userId, role } = accepted
   if ((await store.addMember(tx, workspaceId, resourceId, userId, role)) === 0) throw problem('not_found')
 }
 
 /**
- * Anyone who leaves the workspace leaves its threads, anyone who becomes a guest those they owned; one that only they owned goes to
- * the member who has been in it longest, an empty one to the person who removed them, or to an owner of the workspace.
+ * A person who leaves the workspace leaves its threads; a person who becomes a guest leaves the threads that they
+ * owned. A thread without another owner goes to its longest-standing member. Without members, it goes to the person who
+ * removed the owner, or to an owner of the workspace.
  */
 export const passThreadsOn: OnMemberRemoved = async (tx, { workspaceId, userId, byUserId }) => {
   for (const threadId of await store.solelyOwned(tx, workspaceId, userId)) {

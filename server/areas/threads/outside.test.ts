@@ -4,7 +4,7 @@ import { useService } from '#test/harness/service'
 import { makeTemplate, makeToken, makeWorkflow, refund, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Conversations with visitors have no members: they are read by those who answer for them.
+// Conversations with visitors have no members: people who are responsible for the conversations can read them.
 
 const service = useService()
 let world: World
@@ -28,7 +28,7 @@ const listed = async (person: TestPerson): Promise<string[]> =>
   )
 
 describe('a conversation with a visitor', () => {
-  test('is read by the owners of the workspace and the person who made the template', async () => {
+  test('can be read by owners of the workspace and the person who created the template', async () => {
     const thread = await chat()
     for (const person of [world.owner, maker]) {
       expect((await person.call('GET', `/api/chat-thread/${thread}`)).body).toMatchObject({
@@ -47,7 +47,7 @@ describe('a conversation with a visitor', () => {
     }
   })
 
-  test('is nobody else’s: not a colleague’s, a viewer’s, a guest’s or another workspace’s', async () => {
+  test('cannot be read by another colleague, viewer or guest, or by another workspace', async () => {
     const thread = await chat()
     for (const person of [world.member, world.viewer, world.guest, world.stranger]) {
       for (const path of ['', '/messages', '/members'])
@@ -56,14 +56,14 @@ describe('a conversation with a visitor', () => {
     }
   })
 
-  test('has no members, and nobody is invited to it', async () => {
+  test('has no members, and no person can be invited to it', async () => {
     const thread = await chat()
     const body = { email: world.member.email }
     expect((await maker.call('POST', `/api/chat-thread/${thread}/invite`, { body })).status).toBe(403)
     expect((await maker.call('GET', `/api/chat-thread/${thread}/members`)).body.items).toEqual([])
   })
 
-  test('of the widget of a workflow is read by the members of the workflow', async () => {
+  test('in the widget of a workflow can be read by the members of the workflow', async () => {
     const workflow = await makeWorkflow(maker, 'Book a table', refund, {
       members: [{ user_id: world.member.id, role: 'viewer' }],
     })
@@ -84,7 +84,7 @@ describe('a conversation with a visitor', () => {
   })
 })
 
-describe('a conversation with somebody outside', () => {
+describe('a conversation with a person outside the workspace', () => {
   const age = (thread: string, days: number) =>
     service().sql(`update threads set updated_at = now() - make_interval(days => $2) where thread_id = $1`, [
       fromWire('thr', thread),
@@ -97,7 +97,7 @@ describe('a conversation with somebody outside', () => {
   const exists = async (thread: string): Promise<boolean> =>
     (await world.owner.call('GET', `/api/chat-thread/${thread}`)).status === 200
 
-  test('is forgotten after as many days as its template says, and as the installation says where it does not', async () => {
+  test('is deleted after the days that its template sets, or otherwise the installation', async () => {
     const [kept, old] = [await chat(), await chat()]
     await age(kept, 300)
     await age(old, 401)
@@ -114,7 +114,7 @@ describe('a conversation with somebody outside', () => {
     await maker.call('PATCH', `/api/templates/${template}`, { body: { retention_days: null } })
   })
 
-  test('is kept while what it started goes on, and threads of colleagues are kept always', async () => {
+  test('is kept while an execution that it started is running, and threads of colleagues are always kept', async () => {
     const visitor = await visit(service(), template, token)
     const { body } = await visitor.chat('refund for order 7, it was late')
     await visitor.ended(body.execution_id)
@@ -130,7 +130,7 @@ describe('a conversation with somebody outside', () => {
     expect((await maker.call('GET', `/api/chat-thread/${own}`)).status).toBe(200)
   })
 
-  test('that was forgotten begins anew for its visitor', async () => {
+  test('that was deleted starts again for its visitor', async () => {
     const visitor = await visit(service(), template, token)
     const { body } = await visitor.chat('Hello')
     await age(body.thread_id, 5000)

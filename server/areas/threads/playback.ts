@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, MINUTE, SECOND, systemClock } from '#platform/clock'
 import { fromWire, toWire } from '#platform/ids'
 
-// A signed address is the whole permission to hear one clip, for five minutes, with GET. It is compared as it was made, byte
+// A signed address is the complete permission to play one clip for five minutes, with GET. The address is compared byte
 // for byte, so that no other spelling of it works.
 
 const PLAYABLE_FOR = 5 * MINUTE
 
 export type Playback = {
   sign(clip: { workspaceId: string; audioId: string }): { path: string; expires_at: Date }
-  /** The clip that this request may hear; undefined for anything but an address that was signed and has not run out. */
+  /** Returns the clip that this request may play. Undefined unless the address is signed and has not expired. */
   verify(request: { method: string; url: string }): { workspaceId: string; audioId: string } | undefined
 }
 

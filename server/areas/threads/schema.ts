@@ -17,10 +17,10 @@ export const Thread = z
       .enum(kinds)
       .describe('thread: of people; embed, gather: with a visitor of a widget; channel: with somebody outside'),
     title: z.string(),
-    /** Through which vendor, where it is one of a channel. */
+    /** The vendor, for a conversation in a channel. */
     channel: z.string().nullable(),
     template_id: id('tmpl').nullable(),
-    /** The caller's own. */
+    /** The role of the caller. */
     role,
     taken_over_by: z
       .object({ user_id: id('usr'), name: z.string() })
@@ -134,12 +134,12 @@ const ThreadMessage = z
   })
   .meta({ id: 'ThreadMessage' })
 
-/** A message, and what the assistant answered at once. */
+/** A message, and the immediate answers of the assistant. */
 export const PostedMessage = ThreadMessage.extend({ answers: z.array(ThreadMessage), form: Form.nullable() }).meta({
   id: 'PostedThreadMessage',
 })
 
-/** Oldest first; `form` is the one that stands open now. */
+/** Messages, oldest first. `form` is the form that is currently open. */
 export const ThreadMessages = page(ThreadMessage).extend({ form: Form.nullable() }).meta({ id: 'ThreadMessages' })
 
 export const NewMessage = z

@@ -47,7 +47,7 @@ export type FilesGiven = (tx: Tx, workspaceId: string, ids: string[], giver: { u
 
 const readerOf = (ctx: Context): Reader => ({ user_id: ctx.person.user_id, role: ctx.workspace.role })
 
-/** Colleagues outside a thread do not know that it exists. */
+/** Colleagues who are not in a thread cannot know that it exists. */
 export const standingInThread: StandingIn = async (ctx, threadId) => {
   if (ctx.maybeWorkspace === null) return undefined
   return (await store.findThread(ctx.tx, ctx.workspace.workspace_id, readerOf(ctx), threadId))?.role
@@ -110,7 +110,7 @@ export function makeThreads(deps: ThreadDeps) {
       return { items: items.map(shown), next_cursor, form: form && formOf(form) }
     },
 
-    /** JSON, or a form with a clip. A clip without words is listened to, so that the others can read it. */
+    /** Accepts JSON, or a form with a clip. A clip without text is transcribed, so that others can read it. */
     async postMessage(ctx: Context, { thread_id, body }: ById & { body: Buffer }, { request, stream }: Exchange) {
       const said = await readSaid(ctx, request, body)
       const { audio } = said
@@ -164,7 +164,7 @@ export function makeThreads(deps: ThreadDeps) {
     async getAudio(ctx: Context, { thread_id, audio_id }: ById & { audio_id: string }) {
       const { workspace_id } = ctx.workspace
       const clip = await store.findClip(ctx.tx, workspace_id, audio_id)
-      // The clip of another thread is as unknown as one that never was.
+      // A clip of another thread is not found, like a random id.
       if (clip?.thread_id !== thread_id) throw problem('not_found')
       const { path, expires_at } = playback.sign({ workspaceId: workspace_id, audioId: audio_id })
       return { url: (await orgBaseUrl(ctx, ctx.tx)) + path, expires_at }
@@ -228,7 +228,7 @@ function listen({ allowances, speaking }: ThreadDeps, ctx: Context, bytes: Buffe
   return countListening(allowances, workspace_id, () => speaking.listen({ bytes, signal: ctx.stepAside() }))
 }
 
-/** Silence is a message without words. */
+/** Transcribes a clip. Silence gives an empty text. */
 async function heard(deps: ThreadDeps, ctx: Context, bytes: Buffer): Promise<string> {
   try {
     return (await listen(deps, ctx, bytes)).text
@@ -257,7 +257,7 @@ async function readSaid(ctx: Context, request: FastifyRequest, body: Buffer): Pr
   return { text, files, time_zone, locale, audio: undefined }
 }
 
-/** Nobody writes to somebody who cannot read it any more. */
+/** Refuses messages to a person who can no longer read them. */
 function refuseUnreachable({ kind, template_id, channel }: Thread): void {
   if ((kind === 'embed' && template_id === null) || (kind === 'channel' && channel === null))
     throw problem('conflict', 'The person cannot be reached any more: the template or channel was deleted.')
@@ -265,7 +265,7 @@ function refuseUnreachable({ kind, template_id, channel }: Thread): void {
 
 const placeOf = (ctx: Context, threadId: string) => ({ workspaceId: ctx.workspace.workspace_id, threadId })
 
-/** A request repeated with its idempotency key after a crash finds what it had already said. */
+/** Builds the message. A request repeated with its idempotency key after a crash finds the message it already wrote. */
 function incoming(ctx: Context, threadId: string, body: Buffer) {
   const { user_id, name } = ctx.person
   const author: Author = { kind: 'person', userId: user_id, name }

@@ -3,14 +3,14 @@ import { invalid, problem } from '#platform/errors'
 import type { Speech, SpeechRequest, SpokenAudio } from '#providers/speech/index'
 import type { AudioFacts, Transcript, Transcription } from '#providers/transcription/index'
 
-// Text to audio and back. Nothing in here is stored, logged or remembered.
+// Converts text to audio and back. Nothing is stored, logged or cached here.
 
 type Heard = { bytes: Buffer; signal: AbortSignal }
 
 export type Speaking = {
   speak(request: SpeechRequest): Promise<SpokenAudio>
   listen(request: Heard): Promise<Transcript>
-  /** What a clip truly is. */
+  /** Determines the actual type and duration of a clip. */
   inspect(request: Heard): Promise<AudioFacts>
 }
 
@@ -33,7 +33,7 @@ const orProblem = <T>(work: Promise<T>): Promise<T> =>
 
 export const isForm = (contentType: string | undefined): boolean => /^multipart\/form-data\b/i.test(contentType ?? '')
 
-/** The fields of a form, each once, and its one clip. What a sender calls the file is not looked at. */
+/** Reads the fields of a form, each at most once, and its clip. The file name is ignored. */
 export async function readForm(
   body: Buffer,
   contentType: string,

@@ -6,13 +6,13 @@ import { type Thread, type ThreadMember, type ThreadRole, threadList, threadMemb
 const columns = `${commonColumns}, t.title, null as channel, m.role, null as taken_over_by,
   null::timestamptz as handover_at, null as handover_reason`
 
-/** Threads of people, by membership. */
+/** Threads of which the person is a member. */
 const mine = `from threads t join thread_members m on m.workspace_id = t.workspace_id and m.thread_id = t.thread_id and m.user_id = $2
   where t.workspace_id = $1 and t.kind = 'thread'`
 
 const outside = `from ${outsideTables} where ${readableOutside}`
 
-/** Of threads of people alone: conversations with people outside have no members to change. */
+/** Finds roles only in threads of people: conversations with people outside have no members to change. */
 export const findRole = async (
   tx: Tx,
   workspaceId: string,
@@ -49,7 +49,7 @@ export const templateExists = async (tx: Tx, workspaceId: string, templateId: st
   (await tx.maybe('select from templates where workspace_id = $1 and template_id = $2', [workspaceId, templateId])) !==
   undefined
 
-/** One change of the members of a thread at a time. */
+/** Serializes changes to the members of a thread. */
 export const lockThread = (tx: Tx, workspaceId: string, threadId: string): Promise<unknown> =>
   tx.rows('select from threads where workspace_id = $1 and thread_id = $2 for no key update', [workspaceId, threadId])
 
@@ -80,7 +80,7 @@ export const listMembers = (tx: Tx, workspaceId: string, threadId: string, asked
     values: [workspaceId, threadId],
   })
 
-/** Anyone who is in it already keeps the greater role of the two. How many rows there are then: none where the thread is gone. */
+/** Adds a member. An existing member keeps the higher of the two roles. Returns 0 if the thread does not exist. */
 export const addMember = (
   tx: Tx,
   workspaceId: string,
@@ -131,7 +131,7 @@ export const deleteOwner = (tx: Tx, workspaceId: string, userId: string): Promis
     userId,
   ])
 
-/** Threads that would be left without an owner if this person went. */
+/** Returns threads that would have no owner without this person. */
 export const solelyOwned = async (tx: Tx, workspaceId: string, userId: string): Promise<string[]> =>
   (
     await tx.rows<{ thread_id: string }>(
@@ -141,7 +141,7 @@ export const solelyOwned = async (tx: Tx, workspaceId: string, userId: string): 
     )
   ).map(({ thread_id }) => thread_id)
 
-/** Who has been in it longest, members before viewers. */
+/** Returns the longest-standing member; viewers come last. */
 export const findHeir = async (
   tx: Tx,
   workspaceId: string,

@@ -4,7 +4,7 @@ import { useSharedService } from '#test/harness/service'
 import { asking, makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// A colleague answers a visitor in place of the assistant.
+// A colleague answers a visitor instead of the assistant.
 
 const service = useSharedService()
 let world: World
@@ -57,7 +57,7 @@ describe('a colleague who takes over', () => {
     await maker.call('PATCH', `/api/templates/${template}`, { body: { features: { names: true } } })
   })
 
-  test('is announced, silences the assistant, and hands back', async () => {
+  test('is announced, and silences the assistant until the conversation is handed back', async () => {
     const talk = await begin()
     const taken = await act(maker, talk.thread, 'take-over')
     expect(taken.status).toBe(200)
@@ -81,7 +81,7 @@ describe('a colleague who takes over', () => {
     expect(again.body.messages[0]).not.toHaveProperty('author')
   })
 
-  test('takes over with a message too; the same request again says nothing twice', async () => {
+  test('can take over by sending a message; a repeated request sends nothing twice', async () => {
     const talk = await begin()
     const headers = { 'idempotency-key': 'one message' }
     const first = await say(maker, talk, 'Good morning', headers)
@@ -91,7 +91,7 @@ describe('a colleague who takes over', () => {
     expect((await talk.visitor.chat('Morning', talk.thread)).body.messages).toEqual([])
   })
 
-  test('is not named where the template does not allow it', async () => {
+  test('is not named if the template does not allow names', async () => {
     await maker.call('PATCH', `/api/templates/${template}`, { body: { features: { names: false } } })
     try {
       const talk = await begin()
@@ -105,7 +105,7 @@ describe('a colleague who takes over', () => {
     }
   })
 
-  test('leaves a form and a question as they were: both are there again when the conversation is handed back', async () => {
+  test('hides a form and a question, which are shown again when the conversation is handed back', async () => {
     const talk = await begin('I would like a refund for order 12')
     expect((await read(talk)).form).toMatchObject({ values: { order: 12 } })
     const { form_id } = (await talk.visitor.call('GET', `/thread/${talk.thread}/history`)).body.form
@@ -121,7 +121,7 @@ describe('a colleague who takes over', () => {
     expect((await talk.visitor.chat('it was late', talk.thread)).body.execution_id).toMatch(/^exe_/)
   })
 
-  test('hears once that the visitor waits, until they have answered', async () => {
+  test('is notified once that the visitor is waiting, until they have answered', async () => {
     const talk = await begin()
     await say(maker, talk, 'How can I help?')
     for (const text of ['My parcel', 'is not here', 'since Monday']) await talk.visitor.chat(text, talk.thread)
@@ -135,7 +135,7 @@ describe('a colleague who takes over', () => {
     expect(waiting).toHaveLength(2)
   })
 
-  test('may be another one than the last; anyone who leaves the workspace has handed back', async () => {
+  test('can be replaced by another colleague; leaving the workspace hands back the conversation', async () => {
     const talk = await begin()
     const leaver = await makePerson(service(), { name: 'Leo Leaver' })
     await join(service(), world.workspace, leaver, 'owner')
@@ -150,7 +150,7 @@ describe('a colleague who takes over', () => {
     expect((await talk.visitor.chat('Hello', talk.thread)).body.messages.length).toBeGreaterThan(0)
   })
 
-  test('who said nothing for half a day has handed back', async () => {
+  test('hands back the conversation after half a day without a message', async () => {
     const talk = await begin()
     await act(maker, talk.thread, 'take-over')
     await service().sql(`update threads set taken_over_until = now() where thread_id = $1`, [
@@ -160,7 +160,7 @@ describe('a colleague who takes over', () => {
     expect((await talk.visitor.chat('Hello', talk.thread)).body.messages.length).toBeGreaterThan(0)
   })
 
-  test('does not keep what an execution asks and how it ends from being told', async () => {
+  test('does not hide the questions and the result of an execution', async () => {
     const talk = await begin()
     const { execution_id } = (await talk.visitor.chat('Paint it', talk.thread)).body
     await act(maker, talk.thread, 'take-over')
@@ -176,7 +176,7 @@ describe('a colleague who takes over', () => {
 })
 
 describe('taking over', () => {
-  test('is for those who answer for the conversation', async () => {
+  test('is allowed only for people who are responsible for the conversation', async () => {
     const { thread } = await begin()
     for (const person of [world.member, world.viewer, world.guest, world.stranger])
       for (const verb of ['take-over', 'hand-back', 'messages'])
@@ -186,7 +186,7 @@ describe('taking over', () => {
     expect((await act(maker, thread, 'hand-back')).body.taken_over_by).toBeNull()
   })
 
-  test('is refused for a thread of colleagues and the widget of a workflow', async () => {
+  test('is refused for a thread of colleagues and for the widget of a workflow', async () => {
     const own = (await maker.call('POST', '/api/chat-thread', { body: { title: 'Ours' } })).body.thread_id
     const refused = await act(maker, own, 'take-over')
     expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
@@ -204,7 +204,7 @@ describe('taking over', () => {
       expect((await act(maker, thread, verb, verb === 'messages' ? { text: 'Hello' } : {})).status).toBe(403)
   })
 
-  test('is refused once the visitor cannot be reached: their template is gone', async () => {
+  test('is refused after the template is deleted, since the visitor cannot be reached', async () => {
     const passing = await makeTemplate(maker, [])
     const { token: short } = await makeToken(maker, `/api/templates/${passing}`)
     const visitor = await visit(service(), passing, short)
@@ -214,11 +214,11 @@ describe('taking over', () => {
       const refused = await act(world.owner, thread_id, verb, verb === 'messages' ? { text: 'Hello?' } : {})
       expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
     }
-    // Within the second in which the token is still known.
+    // Depends on whether the token is still cached, for up to a second.
     expect([401, 404]).toContain((await visitor.chat('Hello')).status)
   })
 
-  test('takes words alone, and never the form of the visitor', async () => {
+  test('accepts only text, and never the form of the visitor', async () => {
     const talk = await begin('I would like a refund')
     const { form_id } = (await talk.visitor.call('GET', `/thread/${talk.thread}/history`)).body.form
     const submitted = await act(maker, talk.thread, 'action', { action: 'cancel', form_id })

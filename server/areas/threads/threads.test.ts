@@ -35,7 +35,7 @@ function formWith(text: string): FormData {
 }
 
 describe('a thread', () => {
-  test('belongs to the person who opened it, and is listed to those who are in it alone', async () => {
+  test('belongs to the person who opened it, and is listed only to its members', async () => {
     const thread = await makeThread()
     expect((await world.member.call('GET', `/api/chat-thread/${thread}`)).body).toMatchObject({
       thread_id: thread,
@@ -52,7 +52,7 @@ describe('a thread', () => {
     expect(await idsOf(colleague)).toContain(thread)
   })
 
-  test('is, for colleagues outside and even the owner of the workspace, as if it were not there', async () => {
+  test('is not found by colleagues outside it, not even by the owner of the workspace', async () => {
     const thread = await makeThread()
     const random = 'thr_01kf3v6h2he3wtpk1fw5c0wz9d'
     for (const [method, tail, body] of [
@@ -76,7 +76,7 @@ describe('a thread', () => {
     expect(await read(thread)).toEqual([])
   })
 
-  test('opens with a template of the workspace, and with no other', async () => {
+  test('can be opened only with a template of the same workspace', async () => {
     const { body: foreign } = await world.stranger.call('POST', '/api/templates', { body: { name: 'Theirs' } })
     const refuse = (template_id: string) =>
       world.member.call('POST', '/api/chat-thread', {
@@ -92,7 +92,7 @@ describe('a thread', () => {
     expect(new Set([theirs.text, random.text, nonsense.text]).size).toBe(1)
   })
 
-  test('is not opened by viewers of the workspace, who act in those they are in', async () => {
+  test('cannot be opened by viewers of the workspace, who can write in threads of which they are members', async () => {
     expect((await world.viewer.call('POST', '/api/chat-thread', { body: { title: 'x' } })).status).toBe(403)
     const thread = await makeThread()
     await invite(thread, world.viewer, 'member')
@@ -101,7 +101,7 @@ describe('a thread', () => {
 })
 
 describe('messages', () => {
-  test('are written by members, read by viewers, oldest first, in pages', async () => {
+  test('are written by members and read by viewers, oldest first, in pages', async () => {
     const thread = await makeThread()
     await invite(thread, colleague, 'viewer')
     const first = await say(thread, ' Hello <script>alert(1)</script> {{1+1}} ')
@@ -136,14 +136,14 @@ describe('messages', () => {
     ['another type', { raw: 'hello', headers: { 'content-type': 'text/plain' } }, 415],
     ['a megabyte', { body: { text: 'x'.repeat(1 << 20) } }, 413],
     ['a zone that is none', { body: { text: 'x', time_zone: 'Mars/Olympus' } }, 422],
-  ])('with %s are refused and stored nowhere', async (_what, options, status) => {
+  ])('with %s are refused and not stored', async (_what, options, status) => {
     const thread = await makeThread()
     const refused = await world.member.call('POST', `/api/chat-thread/${thread}/messages`, options)
     expect(refused.status).toBe(status)
     expect(await read(thread)).toEqual([])
   })
 
-  test('sent twice with one idempotency key stand there once', async () => {
+  test('sent twice with one idempotency key are stored once', async () => {
     const thread = await makeThread()
     const send = (text: string) =>
       world.member.call('POST', `/api/chat-thread/${thread}/messages`, {
@@ -156,7 +156,7 @@ describe('messages', () => {
     expect(await read(thread)).toEqual(['Once'])
   })
 
-  test('in a thread with a template are answered, and the workflow that was asked for is run', async () => {
+  test('in a thread with a template are answered, and the requested workflow is executed', async () => {
     const { body: workflow } = await world.member.call('POST', '/api/workflows', {
       body: {
         name: 'Greet somebody',
@@ -179,7 +179,7 @@ describe('messages', () => {
     await expect.poll(() => read(thread)).toContain('Hello, Ada!')
   })
 
-  test('are answered in the language of who wrote last, else in that of the template', async () => {
+  test('are answered in the language of the last author, otherwise in the language of the template', async () => {
     const { body: template } = await world.member.call('POST', '/api/templates', {
       body: { name: 'Desk', locale: 'fr' },
     })
@@ -200,7 +200,7 @@ describe('messages', () => {
 })
 
 describe('members', () => {
-  test('of the workspace are added at once, others are invited to the thread alone', async () => {
+  test('of the workspace are added immediately; others are invited to the thread only', async () => {
     const thread = await makeThread()
     expect((await invite(thread, colleague)).body).toMatchObject({ state: 'added', role: 'member' })
     expect((await invite(thread, colleague)).body.code).toBe('already_exists')
@@ -221,7 +221,7 @@ describe('members', () => {
     })
   })
 
-  test('are changed and removed by owners; everybody else may leave', async () => {
+  test('are changed and removed by owners; everyone else may leave', async () => {
     const thread = await makeThread()
     await invite(thread, colleague)
     await invite(thread, world.viewer, 'viewer')
@@ -239,7 +239,7 @@ describe('members', () => {
     expect((await world.member.call('PATCH', path(world.stranger), { body: { role: 'viewer' } })).status).toBe(404)
   })
 
-  test('always hold one owner, no matter who leaves at once', async () => {
+  test('always include an owner, even if several leave at once', async () => {
     const thread = await makeThread()
     const path = (person: TestPerson) => `/api/chat-thread/${thread}/members/${person.id}`
     expect((await world.member.call('DELETE', path(world.member))).body.code).toBe('last_owner')
@@ -264,7 +264,7 @@ describe('members', () => {
     }
   })
 
-  test('cannot be demoted by an invitation, and what an owner sent goes with their right', async () => {
+  test('cannot be demoted by an invitation, and invitations by an owner end with their ownership', async () => {
     const thread = await makeThread()
     expect((await invite(thread, world.member, 'viewer')).body.code).toBe('already_exists')
     await invite(thread, colleague, 'owner')
@@ -276,7 +276,7 @@ describe('members', () => {
     expect(accept.status).toBe(404)
   })
 
-  test('who leave the workspace leave its threads, and those they alone owned pass on', async () => {
+  test('who leave the workspace leave its threads, and threads without another owner get a new one', async () => {
     const leaver = await makePerson(service(), { name: 'Lea Leaver' })
     await join(service(), world.workspace, leaver, 'member')
     const shared = await makeThread(leaver)
@@ -320,7 +320,7 @@ describe('a question of an execution that a thread started', () => {
     return form
   }
 
-  test('is answered by those it is for; what others in the thread say is talk among people', async () => {
+  test('is answered only by people who may answer; messages of others are ordinary messages', async () => {
     const { thread, execution, state } = await open()
     const response = { body: { response: 'black' } }
     expect((await world.guest.call('POST', `/api/workflows/executions/${execution}/respond`, response)).status).toBe(

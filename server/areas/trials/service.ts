@@ -17,10 +17,10 @@ import * as store from './store.ts'
 
 export { findPlanned, insertTrial, loadTrial } from './store.ts'
 
-// A draft is tried without becoming a version. The run acts for the person who tries it, with what they may use and no more.
+// Runs a draft without creating a version. The execution has the rights of the person who tries the draft, and no more.
 
 const MAX_PINNED_BYTES = 4 * 1024 * 1024
-/** Trials cost nothing and count for nothing, so they are no way to run a workflow all day. */
+/** Trials are free and do not count against the plan, so this limit keeps them from replacing regular executions. */
 const MAX_TRIALS_A_DAY = 2_000
 
 export type TrialDependencies = {

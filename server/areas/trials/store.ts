@@ -36,7 +36,7 @@ export const findTrial = (tx: Tx, workspaceId: string, trialId: string): Promise
     [workspaceId, trialId],
   )
 
-/** What the engine runs. */
+/** Returns the definition that the engine executes. */
 export const findPlanned = async (tx: Tx, workspaceId: string, trialId: string): Promise<Definition | undefined> =>
   (
     await tx.maybe<{ definition: Definition }>(
@@ -48,7 +48,7 @@ export const findPlanned = async (tx: Tx, workspaceId: string, trialId: string):
 export const loadTrial = (db: Database, workspaceId: string, trialId: string): Promise<Definition | undefined> =>
   db.tenant({ workspaceId, userId: null }, (tx) => findPlanned(tx, workspaceId, trialId))
 
-/** Trials of the last day, counted no further than `limit`. Two that count those of a workspace take turns. */
+/** Counts the trials of the last day, up to `limit`. A lock serializes the counts of one workspace. */
 export async function countTrials(tx: Tx, workspaceId: string, limit: number): Promise<number> {
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended('trials ' || $1, 0))`, [workspaceId])
   return (
@@ -75,7 +75,7 @@ export const findSettings = (
 const RECENT_RUNS = 20
 const MAX_RECORDED_BYTES = 64 * 1024
 
-/** What these nodes gave in the newest runs that were no trials and no runs of suites. */
+/** Returns the outputs of these nodes in the newest executions, without trials and executions of suites. */
 export const readRecorded = async (
   tx: Tx,
   workspaceId: string,

@@ -25,7 +25,7 @@ afterAll(async () => {
   await vendor?.stop()
 })
 
-/** Requests of the workflow: the event destination gets others. */
+/** Requests of the workflow, without those to the event destination. */
 const posted = () => vendor.seen.filter(({ path }) => path === '/x')
 
 const save = async (body: object, person: TestPerson = world.owner): Promise<string> =>
@@ -49,7 +49,7 @@ const attempt = (body: object, person: TestPerson = world.owner, id = workflow):
   person.call('POST', `/api/workflows/${id}/try?wait_s=60`, { body: { input: { name: 'Ada' }, ...body } })
 
 describe('a draft that is tried', () => {
-  test('acts when it is to act, makes no version, and leaves no trace', async () => {
+  test('acts in a live trial, creates no version, and appears in no list, event or usage', async () => {
     const made = await world.owner.call('POST', '/api/event-destinations', {
       body: { url: `${vendor.url}/events`, event_types: ['execution.*'] },
     })
@@ -78,7 +78,7 @@ describe('a draft that is tried', () => {
     expect(await listed('/api/executions?include_trials=true')).toEqual([execution_id])
     expect(await listed('/api/executions?include_jobs=true&include_trials=true')).toEqual([execution_id])
 
-    // Whatever comes after it in the outbox has been sent: the events of the trial were not.
+    // Later events in the outbox have been sent, but the events of the trial were not.
     const ordinary = await save({ name: 'Ordinary', definition: { nodes: [], edges: [] } })
     await world.owner.call('POST', `/api/workflows/${ordinary}/run?wait_s=60`, { body: {} })
     await until(
@@ -102,7 +102,7 @@ describe('a draft that is tried', () => {
     expect(await used()).toBe(1)
   })
 
-  test('mocked: sends nothing, says so beforehand, and finds expressions that fail', async () => {
+  test('with mocked effects sends nothing, shows this beforehand, and finds expressions that fail', async () => {
     const dry = await attempt({ definition: calling(), dry_run: true })
     expect(dry.status).toBe(200)
     expect(dry.body).toMatchObject({
@@ -120,7 +120,7 @@ describe('a draft that is tried', () => {
     expect(posted()).toEqual([])
   })
 
-  test('pinned: uses the given output as if the node had run, and refuses what has none', async () => {
+  test('with pinned effects uses the given output of a node, and refuses nodes without one', async () => {
     const pinned = { post: { status: 200, headers: {}, body: { $cel: 'not run' } } }
     const tried = await attempt({ definition: calling(), effects: 'pinned', pinned })
     expect(tried.body.execution).toMatchObject({ status: 'succeeded', results: { $cel: 'not run' } })
@@ -130,7 +130,7 @@ describe('a draft that is tried', () => {
     expect(posted()).toEqual([])
   })
 
-  test('mocked: what the last run gave is better than a made-up value', async () => {
+  test('with mocked effects prefers the output of the last execution to an invented value', async () => {
     const id = await save({ name: 'Recorded', definition: calling() })
     vendor.answer = (_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"recorded":7}')
@@ -144,7 +144,7 @@ describe('a draft that is tried', () => {
     expect(posted()).toHaveLength(1)
   })
 
-  test('one node, or up to a node', async () => {
+  test('can run one node, or all nodes up to one', async () => {
     const pinned = { post: { status: 200, headers: {}, body: 'pinned' } }
     const one = await attempt({ definition: calling(), node_id: 'pick', pinned, effects: 'live', input: {} })
     expect(one.body).toMatchObject({
@@ -157,7 +157,7 @@ describe('a draft that is tried', () => {
     expect(posted()).toEqual([])
   })
 
-  test('people are asked in a live trial alone', async () => {
+  test('asks people only in a live trial', async () => {
     const definition = {
       nodes: [
         {
@@ -183,7 +183,7 @@ describe('a draft that is tried', () => {
     await world.owner.call('POST', `/api/workflows/executions/${live.body.execution_id}/cancel`)
   })
 
-  test('what is wrong with the request is said at its place, and nothing runs', async () => {
+  test('with an invalid request is refused with the paths of the errors, and nothing is executed', async () => {
     const wrong = async (body: object): Promise<string[]> => {
       const { status, body: answer } = await attempt({ definition: calling(), ...body })
       expect(status).toBe(422)
@@ -204,7 +204,7 @@ describe('a draft that is tried', () => {
     expect(await wrong({ definition: branch, pinned: { b: 1 } })).toEqual(['/pinned/b'])
   })
 
-  test('a workspace tries no more in a day than it may, however many ask at the same time', async () => {
+  test('is limited per workspace and day, even with simultaneous requests', async () => {
     const { owner, workspace } = await makeWorld(service)
     const id = await save({ name: 'Often tried' }, owner)
     await service.sql(
@@ -218,7 +218,7 @@ describe('a draft that is tried', () => {
     expect([count(200), count(429)]).toEqual([2, 4])
   })
 
-  test('a repeated request with the same key is the same trial', async () => {
+  test('with the same idempotency key is the same trial', async () => {
     const send = () =>
       world.owner.call('POST', `/api/workflows/${workflow}/try?wait_s=60`, {
         body: { definition: calling(), input: { name: 'Ada' } },
@@ -229,7 +229,7 @@ describe('a draft that is tried', () => {
     expect(second.body.plan).toEqual(first.body.plan)
   })
 
-  test('acts with the rights of the person who tries it, and with nobody else’s once they have left', async () => {
+  test('acts with the rights of the person who tries it, and fails after this person has left', async () => {
     const shared = await save({ name: 'Shared', members: [{ user_id: world.member.id, role: 'editor' }] })
     const other = await save({ name: 'Private', definition: { nodes: [], edges: [] } })
     const calls = { nodes: [{ id: 'sub', type: 'subworkflow', args: { workflow_id: other } }], edges: [] }
@@ -264,7 +264,7 @@ describe('a draft that is tried', () => {
     expect(ended.error).toMatchObject({ code: 'workflow_not_allowed' })
   })
 
-  test('a run that a live trial starts is a trial too, and a trial is not retried', async () => {
+  test('marks executions that it starts as trials, and cannot be retried', async () => {
     const child = await save({ name: 'Child', definition: { nodes: [], edges: [], output: 1 } })
     const definition = { nodes: [{ id: 'sub', type: 'subworkflow', args: { workflow_id: child } }], edges: [] }
     const tried = await attempt({ definition, effects: 'live' })
@@ -278,7 +278,7 @@ describe('a draft that is tried', () => {
     expect(retried.body.code).toBe('not_retryable')
   })
 
-  test('a failed trial starts no error workflow and tells nobody', async () => {
+  test('that fails starts no error workflow and notifies no user', async () => {
     const handler = await save({ name: 'Handler', definition: { nodes: [], edges: [] } })
     const failing = await save({ name: 'Failing', settings: { error_workflow_id: handler } })
     const definition = { nodes: [{ id: 'f', type: 'fail', args: { code: 'no', message: 'No' } }], edges: [] }
@@ -296,7 +296,7 @@ describe('a draft that is tried', () => {
     expect((await world.owner.call('GET', `/api/workflows/${handler}/executions`)).body.items).toEqual([])
   })
 
-  test('shows the draft as it was sent, to those who see the run', async () => {
+  test('shows the draft as it was sent, to users who may see the execution', async () => {
     const tried = await attempt({ definition: calling() })
     const path = `/api/workflows/executions/${tried.body.execution_id}/trial`
     const { body } = await world.owner.call('GET', path)
@@ -305,7 +305,7 @@ describe('a draft that is tried', () => {
     expect((await world.stranger.call('GET', path)).status).toBe(404)
   })
 
-  test('goes on with the same answers on another worker, and is forgotten with its execution', async () => {
+  test('continues with the same answers on another worker, and is deleted with its execution', async () => {
     const definition = {
       nodes: [
         { id: 'post', type: 'http.request', args: { method: 'POST', url: `${vendor.url}/x` } },

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Vault } from '#platform/secrets'
 
-// The address that a vendor calls for one registration of a trigger, and the secret that it signs with. Both follow from the trigger and
-// the number of the registration, so that nothing of them is stored; nobody can make one up.
+// The address that a vendor calls for one registration of a trigger, and the secret with which the vendor signs. Both
+// are derived from the trigger and the number of the registration, so nothing is stored and no address can be forged.
 
 const MAC_BYTES = 16
 const LENGTH = 16 + 16 + 8 + MAC_BYTES
@@ -29,13 +29,13 @@ export function makeHookAddresses(options: { vault: Vault; baseUrl(): string }) 
       const bytes = named(hook)
       return `${options.baseUrl()}/api/triggers/in/${Buffer.concat([bytes, macOf(bytes)]).toString('base64url')}`
     },
-    /** Letters and digits only: every vendor takes it. */
+    /** Returns the secret. It has only letters and digits, which every vendor accepts. */
     secretOf: (hook: Hook): string => createHmac('sha256', secretKey).update(named(hook)).digest('hex').slice(0, 48),
-    /** Whether an address is one that we made for this trigger. */
+    /** Checks whether we created the address for this trigger. */
     isFor(url: string, triggerId: string): boolean {
       return this.read(url.split('/').at(-1) ?? '')?.triggerId === triggerId
     },
-    /** Undefined where we did not make it. */
+    /** Returns undefined if we did not create the address. */
     read(text: string): Hook | undefined {
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined

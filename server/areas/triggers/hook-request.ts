@@ -4,7 +4,7 @@ import { equalSecrets, signatureFault } from '#platform/auth/signatures'
 import type { ServiceHook } from '#providers/services/manifest'
 import { firstAt, valueAt } from '#providers/services/paths'
 
-// What a vendor's request says of itself: whether it is the vendor's, which delivery it is, and which event.
+// Reads a vendor's request: whether it comes from the vendor, and its delivery and event.
 
 type Headers = Record<string, string | string[] | undefined>
 
@@ -13,7 +13,7 @@ const headerOf = (headers: Headers, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Why a request is not the vendor's; undefined where it is. */
+/** Returns why a request is not from the vendor, or undefined if it is. */
 export function hookFault(
   hook: ServiceHook,
   { headers, body, secret, now }: { headers: Headers; body: Buffer; secret: string; now: number },
@@ -32,7 +32,7 @@ export function hookFault(
     return items.length > 0 && items.every(isProven) ? undefined : `${verify.field} is missing or wrong`
   }
   const { preset, header, prefix, encoding } = verify
-  // Vendors that sign as Stripe does, under a name of their own.
+  // For vendors that sign as Stripe does, but in a header with another name.
   const seen =
     header && preset === 'stripe' ? { ...headers, 'stripe-signature': headers[header.toLowerCase()] } : headers
   const settings = { preset, header, prefix, encoding, algorithm: 'sha256' as const }
@@ -47,14 +47,14 @@ function readJson(body: Buffer): Json {
   }
 }
 
-/** The events of one request. */
+/** Returns the events of one request. */
 function eventsIn({ items }: ServiceHook, body: Json): Json[] {
   if (items === undefined) return [body]
   const found = valueAt(body, items)
   return Array.isArray(found) ? found : []
 }
 
-/** What is kept of a request: without the secret that stands in it. */
+/** Returns the payload to store, without the secret in it. */
 export function withoutProof(hook: ServiceHook | undefined, payload: JsonObject): JsonObject {
   if (hook?.verify.kind !== 'body') return payload
   const { field } = hook.verify
@@ -68,7 +68,7 @@ export function withoutProof(hook: ServiceHook | undefined, payload: JsonObject)
   return { ...payload, body: strip(payload.body ?? null), raw_body: null }
 }
 
-/** The value that a request asks the receiver to repeat. */
+/** Returns the value that a request asks the receiver to repeat. */
 export function challengeOf({ handshake }: ServiceHook, query: JsonObject): string | undefined {
   const value = handshake && query[handshake.query]
   return typeof value === 'string' ? value.slice(0, MAX_CHALLENGE) : undefined
@@ -76,7 +76,7 @@ export function challengeOf({ handshake }: ServiceHook, query: JsonObject): stri
 
 const MAX_CHALLENGE = 2_000
 
-/** Names under which vendors number their deliveries; a repetition has the same number. */
+/** Headers in which vendors number their deliveries. A repeated delivery has the same number. */
 const DELIVERY_HEADERS = [
   'webhook-id',
   'svix-id',
@@ -87,13 +87,13 @@ const DELIVERY_HEADERS = [
 ]
 const MAX_DELIVERY = 200
 
-/** The values of several headers together; undefined where one is missing. */
+/** Joins the values of several headers. Returns undefined if one is missing. */
 function headersOf(headers: Headers, names: string): string | undefined {
   const values = names.split(' ').map((name) => headerOf(headers, name))
   return values.includes(undefined) ? undefined : values.join(' ')
 }
 
-/** Undefined where the vendor gives none: then every request counts. */
+/** Returns the id of the delivery, or undefined if the vendor gives none. Then every request counts as new. */
 export function deliveryOf(
   hook: ServiceHook | undefined,
   { headers, body }: { headers: Headers; body: Json },
@@ -107,7 +107,7 @@ export function deliveryOf(
   return String(found).slice(0, MAX_DELIVERY)
 }
 
-/** The events of a request with their names; those that say nothing are left out. */
+/** Returns the events of a request with their names, without events to be skipped. */
 export function itemsIn(hook: ServiceHook, payload: JsonObject): { item: Json; event: string | null }[] {
   const headers = isObject(payload.headers) ? payload.headers : {}
   const items = hook.headers ? [pick(hook.headers, headers)] : eventsIn(hook, payload.body ?? null)
@@ -120,7 +120,7 @@ export function itemsIn(hook: ServiceHook, payload: JsonObject): { item: Json; e
 const pick = (names: Record<string, string>, headers: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(names).map(([name, header]) => [name, headers[header.toLowerCase()] ?? null]))
 
-/** The name of the event; undefined where it says nothing that starts a run. */
+/** Returns the name of the event, or undefined if the event must be skipped. */
 export function eventOf(hook: ServiceHook, payload: JsonObject): string | null | undefined {
   const { event, skip = [] } = hook
   const headers = isObject(payload.headers) ? payload.headers : {}
@@ -132,7 +132,7 @@ export function eventOf(hook: ServiceHook, payload: JsonObject): string | null |
   return name !== null && skip.includes(name) ? undefined : name
 }
 
-/** Whether a request asks the receiver to prove itself, as the piece describes such requests. */
+/** Checks whether a request is a handshake, as the piece describes it. */
 export function isHandshake(
   handshake: JsonObject | null,
   { headers, query, body }: { headers: Headers; query: JsonObject; body: Json },

@@ -3,12 +3,12 @@ import type { Tx } from '#platform/db/pool'
 import type { Exchanged } from '#platform/wall/egress'
 import type { Lasts } from './lasting.ts'
 
-// Triggers that the vendor calls: their registration, and what came for them.
+// Triggers that the vendor calls: their registrations and the received events.
 
-/** Said when there is something to do at once. */
+/** The channel of notifications about triggers that have work immediately. */
 export const TRIGGER_HINTS = 'triggers'
 
-/** How long the id of a delivery is remembered. */
+/** How long the id of a delivery is kept. */
 const REMEMBERED = '3 days'
 
 export type HookRow = {
@@ -24,7 +24,7 @@ export type HookRow = {
   principal_id: string
 }
 
-/** What a call of the vendor needs; undefined where the trigger is gone. */
+/** Returns what a call of the vendor needs, or undefined if the trigger does not exist. */
 export const findHook = (tx: Tx, workspaceId: string, triggerId: string): Promise<HookRow | undefined> =>
   tx.maybe<HookRow>(
     `select t.service, t.trigger, t.args, t.credential_id, t.store, t.hook_generation::text as generation,
@@ -36,7 +36,10 @@ export const findHook = (tx: Tx, workspaceId: string, triggerId: string): Promis
     [workspaceId, triggerId],
   )
 
-/** Written before the vendor is told, so that an address that was never confirmed is dead. Undefined where another process took over. */
+/**
+ * Stores the number of a registration before the vendor is called, so that an unconfirmed address is refused. Returns
+ * undefined if another process took over.
+ */
 export const beginRegistration = async (
   tx: Tx,
   workspaceId: string,
@@ -54,7 +57,7 @@ export const beginRegistration = async (
 const MAX_EXCHANGES = 20
 const MAX_EXCHANGED = 64 * 1024
 
-/** Zero where another process took over, or where more was said than is kept. */
+/** Stores an exchange with the vendor. Returns 0 if another process took over, or if the limits are exceeded. */
 export const noteExchange = (
   tx: Tx,
   workspaceId: string,
@@ -73,7 +76,7 @@ export const noteExchange = (
 
 export type KeptEvent = { eventId: string; delivery: string | null; payload: JsonObject }
 
-/** `repeated`: this delivery came before. `full`: too many wait. */
+/** Stores an event. `repeated`: this delivery was received before. `full`: too many events are waiting. */
 export async function keepEvent(
   tx: Tx,
   workspaceId: string,
@@ -93,8 +96,9 @@ export async function keepEvent(
     [workspaceId, event.eventId, triggerId, event.delivery, JSON.stringify(event.payload)],
   )
   if (kept === 0) return 'repeated'
-  // Where a process is at work on it, that one looks for more before it is done. The row is written in any case: a condition on it would be
-  // judged by the snapshot while that process ends its work, and then neither of the two would see the other.
+  // A process that is working on the trigger checks for more events before it ends. The row is updated unconditionally:
+  // a condition would be evaluated on the snapshot while that process ends, and then neither would see the other's
+  // change.
   await tx.count(
     `update service_triggers set next_poll_at = case when busy_until > now() then next_poll_at else now() end
      where workspace_id = $1 and trigger_id = $2`,
@@ -106,7 +110,7 @@ export async function keepEvent(
 
 export type OpenEvent = { event_id: string; payload: JsonObject; attempts: number }
 
-/** Those that came first, first. */
+/** Returns waiting events, oldest first. */
 export const listOpenEvents = (tx: Tx, workspaceId: string, triggerId: string, most: number): Promise<OpenEvent[]> =>
   tx.rows<OpenEvent>(
     `select event_id, payload, attempts from service_trigger_events
@@ -114,7 +118,7 @@ export const listOpenEvents = (tx: Tx, workspaceId: string, triggerId: string, m
     [workspaceId, triggerId, most],
   )
 
-/** In the transaction that starts its runs. Its content is not kept. */
+/** Ends an event in the transaction that starts its executions, and deletes its content. */
 export const endEvent = (tx: Tx, workspaceId: string, eventId: string): Promise<number> =>
   tx.count(
     `update service_trigger_events set done_at = now(), payload = null
@@ -122,7 +126,7 @@ export const endEvent = (tx: Tx, workspaceId: string, eventId: string): Promise<
     [workspaceId, eventId],
   )
 
-/** When a trigger is switched off or on: what came before starts nothing. */
+/** Ends all waiting events when a trigger is enabled or disabled, so that earlier events start nothing. */
 export const endEvents = (tx: Tx, workspaceId: string, triggerId: string): Promise<number> =>
   tx.count(
     `update service_trigger_events set done_at = now(), payload = null
@@ -144,7 +148,9 @@ export const forgetOldEvents = (tx: Tx, workspaceId: string, triggerId: string):
     [workspaceId, triggerId],
   )
 
-/** Takes what a look remembers of one event. Zero where another process took over: then nothing of it happened. */
+/**
+ * Saves the state after one event. Returns 0 if another process took over; then the transaction must be rolled back.
+ */
 export const saveProgress = (
   tx: Tx,
   workspaceId: string,
@@ -159,26 +165,27 @@ export const saveProgress = (
 
 export type Settled = {
   epoch: string
-  /** When the look began. */
+  /** Whether the trigger was enabled when the pass started. */
   enabled: boolean
   registered: boolean
-  /** What was begun at the vendor is known, or was taken back. */
+  /** The outcome of the registration that was started at the vendor is known, or the registration was removed. */
   confirmed: boolean
-  /** Undefined: as it is. */
+  /** Undefined means unchanged. */
   store: JsonObject | undefined
-  /** How long what was registered holds; null: until it is taken back. Undefined: as it is. */
+  /** How long the registration is valid. Null means until it is removed, undefined means unchanged. */
   lasts: Lasts | null | undefined
   inS: number
   error: string | null
-  /** The look got nowhere: what came waits for the next one. */
+  /** The pass failed, so received events wait for the next pass. */
   failed: boolean
-  /** Whether it was to be registered when the look began. */
+  /** Whether the trigger should have been registered when the pass started. */
   wanted: boolean
 }
 
 export async function settleHook(tx: Tx, workspaceId: string, triggerId: string, settled: Settled): Promise<number> {
   const { epoch, enabled, registered, confirmed, store, lasts, inS, error, failed, wanted } = settled
-  // A look comes at the latest when the registration is to be renewed, and at once where the trigger was switched off meanwhile.
+  // The next pass is at the latest when the registration must be renewed, or immediately if the trigger was disabled in
+  // the meantime.
   const count = await tx.count(
     `update service_triggers set registered = $4, store = coalesce($5::jsonb, store), busy_until = null, last_error = $7,
        hook_confirmed = case when $8 then hook_generation else hook_confirmed end,
@@ -205,7 +212,7 @@ export async function settleHook(tx: Tx, workspaceId: string, triggerId: string,
       enabled,
     ],
   )
-  // A statement of its own sees what was kept, and what was activated, while the row was being waited for.
+  // A separate statement sees events and activations that were committed while this transaction waited for the row.
   if (count > 0) {
     const woken = await tx.count(
       `update service_triggers t set next_poll_at = now() where t.workspace_id = $1 and t.trigger_id = $2 and (
@@ -226,7 +233,7 @@ export const hasTrigger = async (tx: Tx, workspaceId: string, triggerId: string)
     triggerId,
   ])) !== undefined
 
-/** One registration that nothing remembers any more. */
+/** Stores a registration that must be removed and that no trigger refers to. */
 export async function keepRemoval(
   tx: Tx,
   workspaceId: string,
@@ -256,8 +263,8 @@ export async function keepRemoval(
 }
 
 /**
- * What has to be taken back at the vendor when triggers are deleted. Where a process is telling the vendor at this moment, what the vendor lists
- * is looked at when that process must have ended.
+ * Stores the registrations to remove at the vendor when triggers are deleted. If a process is registering at this
+ * moment, the vendor's list is checked after the lease of that process has ended.
  */
 export async function keepRemovals(
   tx: Tx,
@@ -294,7 +301,7 @@ export type Removal = {
   attempts: number
 }
 
-/** Tried again later where it is not ended before. */
+/** Claims a removal. Unless it is ended before, it is retried later. */
 export const claimRemoval = (tx: Tx, workspaceId: string, removalId: string): Promise<Removal | undefined> =>
   tx.maybe<Removal>(
     `update service_trigger_removals set attempts = attempts + 1,

@@ -17,7 +17,7 @@ import { itemsIn } from './hook-request.ts'
 import { askedUntil, type Lasts, lastsOf, lastsOfPiece } from './lasting.ts'
 import type { Item, Within } from './starts.ts'
 
-// What is said to a vendor of a trigger that it calls: by a manifest, or by the code of a piece.
+// Calls to a vendor about a trigger that the vendor calls: by a manifest, or by the code of a piece.
 
 const ANSWER_WITHIN = 60 * SECOND
 
@@ -27,14 +27,14 @@ export type Called =
   | { service: Service; hook: ServiceHook; piece?: undefined }
   | { service: Service; hook?: undefined; piece: PieceTrigger }
 
-/** With whose rights, and what is remembered of the registration. */
+/** The rights with which the vendor is called, and the stored state of the registration. */
 export type Registration = {
   workspaceId: string
   args: JsonObject
   store: JsonObject
   credentialId: string | null
   userId: string | null
-  /** Told of each answer of the vendor while the code of a piece registers. */
+  /** Receives each response of the vendor while the code of a piece registers. */
   witness?: Witness
 }
 
@@ -94,7 +94,7 @@ async function askCode(parts: VendorParts, called: Called, about: Registration, 
   return { output, store: storeAfter(about.store, written) }
 }
 
-/** What has to be remembered, and how long it holds. */
+/** The state to store, and how long the registration is valid. */
 export type Registered = { store: JsonObject; lasts: Lasts | null }
 
 /** Throws NodeFailure and CredentialRefused. */
@@ -114,7 +114,7 @@ export async function register(
   return { store: keptOf(hook, output), lasts: lastsOf(hook, output) }
 }
 
-/** Undefined where the vendor does not renew: then it is registered anew. */
+/** Returns undefined if the vendor does not support renewal. Then the trigger is registered again. */
 export async function renew(
   parts: VendorParts,
   called: Called,
@@ -138,10 +138,13 @@ export async function renew(
 const keptOf = ({ keep = {} }: ServiceHook, output: Json): JsonObject =>
   Object.fromEntries(Object.entries(keep).map(([name, path]) => [name, valueAt(output, path) ?? null]))
 
-/** Of a registration that nobody confirmed: the addresses that are ours, and what the vendor answered to the code of a piece. */
+/** An unconfirmed registration: our addresses, and the vendor's responses to the code of a piece. */
 export type Left = { isLeft(url: string): boolean; url: string; exchanges: readonly Exchanged[] | null }
 
-/** Takes back what nobody confirmed. A vendor that lists nothing, and answered nothing, keeps it; its address is dead. */
+/**
+ * Removes an unconfirmed registration. If the vendor has no list and sent no response, the registration stays, but its
+ * address is refused.
+ */
 export async function sweep(parts: VendorParts, called: Called, about: Registration, left: Left): Promise<void> {
   if (called.piece) return sweepPiece(parts, called, about, left)
   const { service, hook } = called
@@ -156,8 +159,8 @@ export async function sweep(parts: VendorParts, called: Called, about: Registrat
 }
 
 /**
- * The code registers once more with the same answers, and nothing leaves: what it remembers then is what has to be taken back. A name that it made
- * up is another one this time, so that the vendor's is put in its place.
+ * Repeats the registration code with the recorded responses and without sending requests. The resulting state names
+ * what must be removed. If the code invented a name, it is different this time, so it is replaced by the recorded name.
  */
 async function sweepPiece(
   parts: VendorParts,
@@ -174,7 +177,7 @@ async function sweepPiece(
   if (Object.keys(store).length > 0) await unregister(parts, called, { ...about, store }, url)
 }
 
-/** Such names are words, which stand in a text of JSON as they are. */
+/** Replaces invented names. They are plain words, so they appear unescaped in JSON text. */
 function asThen(store: JsonObject, invented: ReadonlyMap<string, string>): JsonObject {
   let text = JSON.stringify(store)
   for (const [now, then] of invented) text = text.replaceAll(now, then)
@@ -186,7 +189,7 @@ export async function unregister(parts: VendorParts, called: Called, about: Regi
   else await callAction(parts, called.service, called.hook.unregister, about, { ...about.args, ...about.store })
 }
 
-/** The items of one event, and what is remembered after it. */
+/** Returns the items of one event, and the state after it. */
 export async function itemsOf(
   parts: VendorParts,
   called: Called,
@@ -204,7 +207,7 @@ export async function itemsOf(
   return { items: itemsIn(called.hook, payload), store: about.store }
 }
 
-/** What a piece answers to a vendor that wants proof of the receiver. */
+/** Returns the response of a piece to a vendor's handshake. */
 export async function shakeHands(parts: VendorParts, called: Called, about: Registration, payload: JsonObject) {
   const { output } = await askCode(parts, called, about, { do: 'handshake', payload })
   const { status, body, headers } = isObject(output) ? output : {}

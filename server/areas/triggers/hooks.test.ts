@@ -14,7 +14,8 @@ import { makeWorld, type World } from '#test/harness/world'
 import { packPiece } from '#test/pieces/pack'
 import { deliveryOf, eventOf, hookFault, isHandshake } from './hook-request.ts'
 
-// Triggers that the vendor calls, through the HTTP surface: registered at a vendor on this machine, called by it, and taken back.
+// Triggers that the vendor calls, through the HTTP API: registered at a vendor on this machine, called by it, and
+// removed.
 
 type Registered = { id: number | string; url: string; secret: string | undefined; by: string }
 
@@ -27,10 +28,10 @@ let hooks: Registered[] = []
 let attempts = 0
 let refuses = 0
 let last = 0
-/** Settled when the vendor may say that it is ready. */
+/** Resolves when the vendor may respond. */
 let ready: Promise<void> = Promise.resolve()
 const renewed: string[] = []
-/** Each test has a project of its own at the vendor: triggers of earlier tests go on with theirs. */
+/** Each test has its own project at the vendor, since triggers of earlier tests continue with theirs. */
 let project = 0
 
 beforeAll(async () => {
@@ -126,7 +127,7 @@ const due = (triggerId: string): Promise<unknown> =>
   service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
   ])
-/** Registered, and the look that follows at once is over. */
+/** Waits until the trigger is registered and the following pass has ended. */
 const registered = (workflowId: string, triggerId: string) =>
   until(async () => {
     const [row] = await service.sql<{ rests: boolean }>(
@@ -146,8 +147,10 @@ const started = async (workflowId: string): Promise<Answer['body'][]> =>
   (await inputsOf(world.owner, workflowId)).sort((a, b) => (JSON.stringify(a.item) < JSON.stringify(b.item) ? -1 : 1))
 const items = async (workflowId: string) => (await started(workflowId)).map(({ item }) => item)
 
-describe('a process that died after the vendor was told', () => {
-  /** As it is left behind: the number of the registration is written, and what the vendor answered is not. */
+describe('a process that died after it called the vendor', () => {
+  /**
+   * Simulates the state after the crash: the number of the registration is stored, but the vendor's response is not.
+   */
   async function left(workflowId: string): Promise<{ trigger_id: string }> {
     const made = await gitlab(workflowId)
     await registered(workflowId, made.trigger_id)
@@ -159,7 +162,7 @@ describe('a process that died after the vendor was told', () => {
     return made
   }
 
-  test('leaves nothing at the vendor once the trigger is registered again', async () => {
+  test('leaves nothing at the vendor after the trigger is registered again', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await left(workflowId)
     const [dead] = hooks
@@ -169,7 +172,7 @@ describe('a process that died after the vendor was told', () => {
     expect((await send(dead!, { object_kind: 'issue' })).status).toBe(404)
   })
 
-  test('leaves nothing at the vendor once the trigger is deleted', async () => {
+  test('leaves nothing at the vendor after the trigger is deleted', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await left(workflowId)
     await world.owner.call('DELETE', `/api/workflows/${workflowId}/triggers/${trigger_id}`)
@@ -179,12 +182,12 @@ describe('a process that died after the vendor was told', () => {
 })
 
 describe('a trigger of a manifest', () => {
-  test('is registered, starts a run for each event, checks the secret, and is taken back when it is deleted', async () => {
+  test('is registered, starts an execution for each event, checks the secret, and is unregistered when it is deleted', async () => {
     const workflowId = await workflow()
     const { trigger_id, kind } = await gitlab(workflowId)
     expect(kind).toBe('webhook')
     await registered(workflowId, trigger_id)
-    // What does not expire is not looked at for renewal.
+    // A registration that does not expire needs no pass for renewal.
     const { next_poll_at, every_s } = await one(workflowId, trigger_id)
     expect(every_s).toBeGreaterThan(120)
     expect(Date.parse(next_poll_at) - Date.now()).toBeGreaterThan(60_000)
@@ -193,7 +196,7 @@ describe('a trigger of a manifest', () => {
 
     const event = { object_kind: 'issue', id: 1 }
     expect((await send(hook!, event, { 'idempotency-key': 'a' })).status).toBe(200)
-    // The vendor repeats what it got no answer for.
+    // The vendor repeats a delivery for which it received no response.
     expect((await send(hook!, event, { 'idempotency-key': 'a' })).status).toBe(200)
     expect((await send(hook!, { object_kind: 'issue', id: 2 }, { 'idempotency-key': 'b' })).status).toBe(200)
     expect((await send(hook!, { id: 3 }, { 'x-gitlab-token': 'wrong' })).status).toBe(401)
@@ -216,12 +219,12 @@ describe('a trigger of a manifest', () => {
     expect(await items(workflowId)).toHaveLength(2)
   })
 
-  test('a registration that was never confirmed is dead; the next one counts', async () => {
+  test('refuses calls to an unconfirmed registration, and accepts calls to the next one', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
     await registered(workflowId, trigger_id)
     const [first] = hooks
-    // A process that died after it told the vendor, and before it wrote that down, leaves this behind.
+    // Simulates a process that died after it called the vendor and before it stored the result.
     await service.sql('update service_triggers set registered = false where trigger_id = $1', [
       fromWire('trg', trigger_id),
     ])
@@ -233,7 +236,7 @@ describe('a trigger of a manifest', () => {
     await until(async () => (await started(workflowId)).length === 1, 'one run')
   })
 
-  test('a vendor that is away is asked again, and the reason is shown', async () => {
+  test('retries a vendor that is unavailable, and shows the reason', async () => {
     refuses = 1
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
@@ -247,7 +250,7 @@ describe('a trigger of a manifest', () => {
     expect((await one(workflowId, trigger_id)).last_error).toBeNull()
   })
 
-  test('switched off it is taken back and starts nothing; switched on it is registered anew', async () => {
+  test('is unregistered and starts nothing when disabled, and is registered again when enabled', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
     await registered(workflowId, trigger_id)
@@ -257,7 +260,7 @@ describe('a trigger of a manifest', () => {
     await until(async () => hooks.length === 0, 'the end of the registration')
     await until(async () => !(await one(workflowId, trigger_id)).registered, 'the trigger to know')
     expect(await switched(workflowId, trigger_id, false)).toMatchObject({ enabled: false, registered: false })
-    // What a request leaves behind that was being stored while the trigger was switched off.
+    // Simulates a request that was being stored while the trigger was disabled.
     await service.sql(
       `insert into service_trigger_events (workspace_id, event_id, trigger_id, payload)
        values ($1, '00000000-0000-7000-8000-000000000000', $2, '{"body": {"id": 1}, "headers": {}}')`,
@@ -272,14 +275,14 @@ describe('a trigger of a manifest', () => {
     const log = await world.owner.call('GET', `/api/audit-log?subject=${trigger_id}&action=trigger.*`)
     expect(log.body.items.map(({ action }: Answer['body']) => action)).toEqual([
       'trigger.enabled',
-      // The one that changed nothing.
+      // The request that changed nothing.
       'trigger.updated',
       'trigger.disabled',
       'trigger.created',
     ])
   })
 
-  test('it is registered only while a version may run, and goes with the workflow', async () => {
+  test('is registered only while a version may run, and is unregistered with the workflow', async () => {
     const workflowId = await workflow()
     const { trigger_id } = await gitlab(workflowId)
     await registered(workflowId, trigger_id)
@@ -296,7 +299,7 @@ describe('a trigger of a manifest', () => {
     expect(hooks).toHaveLength(1)
     expect((await send(hooks[0]!, { id: 9 })).status).toBe(200)
     await until(async () => (await started(workflowId)).length === 1, 'the run')
-    // With the workflow goes its registration.
+    // Deleting the workflow removes the registration.
     expect((await world.owner.call('DELETE', `/api/workflows/${workflowId}?cancel_runs=true`)).status).toBe(204)
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
@@ -325,7 +328,7 @@ describe('a trigger of a piece', () => {
     return made.body.trigger_id
   }
 
-  test('registers by its own code, shakes hands, gives items, and is taken back', async () => {
+  test('registers with its own code, answers the handshake, returns items, and is unregistered', async () => {
     const workflowId = await workflow()
     const triggerId = await depot(workflowId, 'a')
     await registered(workflowId, triggerId)
@@ -342,7 +345,8 @@ describe('a trigger of a piece', () => {
     expect(await items(workflowId)).toEqual([{ id: 1 }, { id: 2 }])
     expect((await send(hooks[0]!, { broken: true })).status).toBe(200)
     expect((await send(hooks[0]!, { sold: [{ id: 3 }] })).status).toBe(200)
-    // One that the piece cannot read is tried some times, and holds up the others no longer than that.
+    // An event that the piece cannot read is retried a limited number of times, and delays later events only until
+    // then.
     await until(async () => {
       await due(triggerId)
       return (await started(workflowId)).length === 3
@@ -355,7 +359,7 @@ describe('a trigger of a piece', () => {
       )[0]!.store
     expect(await storeOf()).toMatchObject({ events: 2 })
 
-    // The piece says at which times it wants to renew.
+    // The piece defines the times of its renewal.
     await service.sql(`update service_triggers set renew_at = '2000-01-01' where trigger_id = $1`, [
       fromWire('trg', triggerId),
     ])
@@ -369,7 +373,7 @@ describe('a trigger of a piece', () => {
     await until(async () => hooks.length === 0, 'the end of the registration')
   })
 
-  /** One whose vendor has answered before the piece goes on, and what it answered. */
+  /** Creates a trigger whose vendor has responded before the piece continues. Returns the recorded exchanges. */
   async function answeredDepot(piece: string) {
     let answer = (): void => {}
     ready = new Promise((resolve) => {
@@ -389,14 +393,14 @@ describe('a trigger of a piece', () => {
     return { workflowId, triggerId, exchanges }
   }
 
-  /** As a process leaves it behind that died before the piece was done. */
+  /** Simulates a process that died before the piece had finished. */
   const forget = (triggerId: string, exchanges: object[]): Promise<unknown> =>
     service.sql(
       `update service_triggers set registered = false, store = '{}', hook_confirmed = 0, hook_exchanges = $2::jsonb where trigger_id = $1`,
       [fromWire('trg', triggerId), JSON.stringify(exchanges)],
     )
 
-  test('that made up the name of its registration is taken back by that name', async () => {
+  test('that invented the name of its registration is unregistered by that name', async () => {
     const { workflowId, triggerId, exchanges } = await answeredDepot('own')
     const [dead] = hooks
     await forget(triggerId, exchanges)
@@ -406,7 +410,7 @@ describe('a trigger of a piece', () => {
     expect(hooks[0]!.id).not.toBe(dead!.id)
   })
 
-  test('that is switched off while the vendor is told is taken back, and switched on it is registered again', async () => {
+  test('that is disabled during registration is unregistered, and is registered again when enabled', async () => {
     let answer = (): void => {}
     ready = new Promise((resolve) => {
       answer = resolve
@@ -422,7 +426,7 @@ describe('a trigger of a piece', () => {
     expect(hooks).toHaveLength(1)
   })
 
-  test('that was registered by a process that died is taken back by what the vendor answered', async () => {
+  test('that was registered by a process that died is unregistered with the recorded response of the vendor', async () => {
     const { workflowId, triggerId, exchanges } = await answeredDepot('slow')
     expect(exchanges).toMatchObject([{ method: 'POST', status: 201 }])
     expect(hooks).toHaveLength(1)
@@ -439,7 +443,7 @@ describe('a trigger of a piece', () => {
   })
 })
 
-describe('what a request says of itself', () => {
+describe('a request of a vendor', () => {
   const hookOf = (name: string) => [...serviceCatalogue().get(name)!.hooks.values()][0]!
   const body = Buffer.from('{"a":1}')
   const now = Date.parse('2026-11-17T00:00:00Z')
@@ -452,7 +456,7 @@ describe('what a request says of itself', () => {
     ['gitlab', { 'x-gitlab-token': 'key' }],
     ['telegram', { 'x-telegram-bot-api-secret-token': 'key' }],
     ['typeform', { 'typeform-signature': `sha256=${hmac('base64')}` }],
-  ])('%s proves itself as its reference says', (name, headers) => {
+  ])('from %s is verified as its reference describes', (name, headers) => {
     expect(faultOf(name, headers)).toBeUndefined()
     expect(faultOf(name, {})).toEqual(expect.any(String))
     const wrong = Object.fromEntries(
@@ -461,7 +465,7 @@ describe('what a request says of itself', () => {
     expect(faultOf(name, wrong)).toEqual(expect.any(String))
   })
 
-  test('every hook registers and unregisters by actions that take what they are given', () => {
+  test('is registered and unregistered with actions that accept the given arguments', () => {
     for (const { service: name, hooks: known, actions } of serviceCatalogue().values())
       for (const hook of known.values()) {
         const place = `${name}.${hook.name}`
@@ -478,7 +482,7 @@ describe('what a request says of itself', () => {
       }
   })
 
-  test('which delivery it is, and which event', () => {
+  test('has a delivery id and an event', () => {
     const of = (name: string, headers: object, inside: object) =>
       deliveryOf(hookOf(name), { headers: headers as Record<string, string>, body: inside as never })
     expect(of('github', { 'x-github-delivery': 'd1' }, {})).toBe('d1')
@@ -491,7 +495,7 @@ describe('what a request says of itself', () => {
     expect(eventOf(hookOf('telegram'), { headers: {} })).toBeNull()
   })
 
-  test('whether it is a handshake', () => {
+  test('is recognized as a handshake', () => {
     const seen = { headers: { 'x-hook': 'a' }, query: { q: '1' }, body: { type: 'b' } }
     const is = (strategy: string, paramName: string) => isHandshake({ strategy, paramName }, seen)
     expect([is('HEADER_PRESENT', 'X-Hook'), is('QUERY_PRESENT', 'q'), is('BODY_PARAM_PRESENT', 'type')]).toEqual([

@@ -19,8 +19,9 @@ import {
 import { type Due, type Item, inputError, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
-// One look at a trigger that the vendor calls. While it is enabled and a version of the workflow is active, it is registered at the vendor. What
-// came starts its runs, in the order in which it came. The runs of an event and its end are one transaction.
+// One pass over a trigger that the vendor calls. While the trigger is enabled and a version of the workflow is active,
+// the trigger is registered at the vendor. Received events start executions in the order of arrival. The executions of
+// an event and its end are one transaction.
 
 const LEASE_S = 300
 const NOT_NOW_S = 60
@@ -54,10 +55,10 @@ export async function serveHook(parts: HookParts, due: Due): Promise<void> {
   const look = { parts, due, row, within, called }
   try {
     const settled = await lookAt(look)
-    // Deleted, or taken by another process, while the vendor was told.
+    // The trigger was deleted, or another process took over, while the vendor was called.
     if ((await settle(settled)) === 0 && settled.registered && settled.store) await takeBack(look, settled.store)
   } catch (error) {
-    // Where it was switched off meanwhile, it is still ours to settle.
+    // If the trigger was disabled in the meantime, this process still has to settle it.
     if (error instanceof Overtaken) await settle({})
     else if (error instanceof CredentialRefused || error instanceof Later) await fail({ error: error.message })
     else if (error instanceof NodeFailure)
@@ -75,10 +76,10 @@ const isWanted = ({ enabled, version_id, activation_required }: store.Claimed): 
 
 async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   const { row } = look
-  // One that is off is not looked at again, unless it was switched on meanwhile: then at once.
+  // A disabled trigger has no next pass, unless it was enabled in the meantime: then immediately.
   const then = row.enabled ? {} : { inS: 0 }
   const isRegistered = row.registered && !row.expired
-  // A process died while it registered: whether the vendor was told is not known.
+  // A process died during registration, so it is unknown whether the vendor was called.
   if (!row.registered && row.unconfirmed) {
     await takeBackLeft(look)
     if (!isWanted(row)) return { confirmed: true, ...then }
@@ -91,7 +92,7 @@ async function lookAt(look: Look): Promise<Partial<hooks.Settled>> {
   if (!isRegistered) return { registered: true, confirmed: true, ...(await registerAnew(look)), inS: 0 }
   if (!row.renew_due) return serveEvents(look)
   const outcome = await renewRegistration(look)
-  // A registration that the vendor has lost is made anew, and events are served by the next look.
+  // A registration that the vendor has lost is created again. The next pass handles the events.
   if (outcome.lost) return { registered: true, confirmed: true, ...outcome.lost, inS: 0 }
   return serveEvents({ ...look, row: { ...row, store: outcome.store } })
 }
@@ -123,7 +124,7 @@ async function serveEvents(look: Look): Promise<Partial<hooks.Settled>> {
   return { error: lost, ...(events.length === AT_ONCE && { inS: 0 }) }
 }
 
-/** No repetition makes it fit. */
+/** The event does not fit the workflow, and retrying does not help. */
 class Unfit extends Error {}
 
 async function startItems(
@@ -162,5 +163,5 @@ async function startItems(
   }
 }
 
-/** Nothing is wrong with the event: it waits, however long. */
+/** The event is valid and waits without a time limit. */
 class Later extends Error {}

@@ -3,7 +3,7 @@ import { isObject } from '#model/json'
 import type { ServiceTrigger } from '#providers/services/manifest'
 import { firstAt } from '#providers/services/paths'
 
-// What an item of a list is known by, and which of a list are new.
+// The key of an item in a list, and which items of a list are new.
 
 const MAX_SEEN = 2_000
 const MAX_KEY = 200
@@ -13,7 +13,7 @@ export function keyOf({ key }: Pick<ServiceTrigger, 'key'>, item: Json): string 
   return parts.join(' ').slice(0, MAX_KEY)
 }
 
-/** The list that an action gives, whatever its form. */
+/** Returns the list in the output of an action, in either of its forms. */
 export const itemsOf = (output: Json): { items: Json[]; more: boolean } => {
   if (isObject(output) && Array.isArray(output.items)) return { items: output.items, more: output.more === true }
   return { items: Array.isArray(output) ? output : [], more: false }
@@ -21,7 +21,7 @@ export const itemsOf = (output: Json): { items: Json[]; more: boolean } => {
 
 export type Keyed = { key: string; item: Json }
 
-/** Each once, the oldest first. */
+/** Returns the new items, each once, oldest first. */
 export function freshOf(trigger: ServiceTrigger, items: readonly Json[], seen: readonly string[]): Keyed[] {
   const known = new Set(seen)
   const fresh: Keyed[] = []
@@ -34,7 +34,7 @@ export function freshOf(trigger: ServiceTrigger, items: readonly Json[], seen: r
   return trigger.newest === 'last' ? fresh : fresh.reverse()
 }
 
-/** What is listed now is always remembered, and of what was listed before as much as there is room for. */
+/** Returns the keys to store: all listed keys, and previous keys up to the limit. */
 export function seenAfter(
   trigger: ServiceTrigger,
   items: readonly Json[],

@@ -4,18 +4,21 @@ import type { ServiceHook } from '#providers/services/manifest'
 import { valueAt } from '#providers/services/paths'
 import type { PieceTrigger } from '#providers/services/pieces/index'
 
-// Registrations that end at the vendor by themselves: how long they are asked for, when they end, and when they are renewed.
+// Registrations that expire at the vendor: the requested duration, the time of expiry, and the time of renewal.
 
-/** In seconds from now. `endsInS` is null where only the time to renew is known. */
+/** In seconds from now. `endsInS` is null if only the time of renewal is known. */
 export type Lasts = { endsInS: number | null; renewInS: number }
 
 const MIN_S = 60
 const MAX_S = 400 * 24 * 3600
-/** After two thirds of the time: a vendor that is away for hours is asked again often before it ends. */
+/**
+ * Renews after two thirds of the time, so that there are many retries before expiry if a vendor is unavailable for
+ * hours.
+ */
 const RENEWED_AFTER = 2 / 3
 const MIN_CRON_S = 600
 
-/** What is asked for where a registration ends by itself. */
+/** Returns the requested expiry of a registration that expires. */
 export function askedUntil({ lasts_s }: ServiceHook, now = Date.now()): JsonObject {
   if (lasts_s === undefined) return {}
   const until = now + lasts_s * 1_000
@@ -28,7 +31,7 @@ const timeOf = (told: Json | undefined): number => {
   return /^\d+$/.test(told) ? Number(told) : Date.parse(told)
 }
 
-/** What the vendor says counts more than what was asked for. */
+/** Prefers the vendor's expiry to the requested one. */
 export function lastsOf({ lasts_s, expires }: ServiceHook, output: Json, now = Date.now()): Lasts | null {
   const told = expires === undefined ? Number.NaN : timeOf(valueAt(output, expires))
   const seconds = Number.isFinite(told) ? (told - now) / 1_000 : lasts_s
@@ -37,7 +40,7 @@ export function lastsOf({ lasts_s, expires }: ServiceHook, output: Json, now = D
   return { endsInS, renewInS: endsInS * RENEWED_AFTER }
 }
 
-/** Pieces name the times at which they want to renew. */
+/** Uses the times at which a piece wants to renew. */
 export function lastsOfPiece({ renew }: PieceTrigger, now = new Date()): Lasts | null {
   if (typeof renew !== 'string') return null
   const next = nextOf(renew, now)

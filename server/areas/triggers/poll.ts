@@ -20,8 +20,8 @@ import { freshOf, itemsOf, seenAfter } from './keys.ts'
 import { type Claim, type Due, inputError, inputOf, Overtaken, QueueFull, startOf, type Within } from './starts.ts'
 import * as store from './store.ts'
 
-// One look at a service. What is new starts the workflow, and the start and the memory of it are one transaction: after a crash
-// an item is looked at again and starts nothing twice. Nothing is held while the service is asked.
+// One poll of a service. New items start the workflow. The starts and the stored keys are one transaction: after a
+// crash the item is read again, and starts nothing twice. No lock or transaction is held while the service is called.
 
 const LEASE_S = 300
 const ANSWER_WITHIN = 120 * SECOND
@@ -40,7 +40,7 @@ export type PollParts = {
   pieces: PieceRunner
 }
 
-/** `signal`: the process stops. */
+/** `signal` is aborted when the process stops. */
 type Taken = Claim & { parts: PollParts; signal: AbortSignal }
 type Look = Taken & { service: Service; trigger: ServiceTrigger }
 
@@ -67,7 +67,7 @@ export async function pollTrigger(parts: PollParts, due: Due, signal: AbortSigna
   if (!(service && trigger) && !piece?.trigger)
     return void (await fail(`There is no trigger "${row.trigger}" of "${row.service}" any more.`))
   if (row.activation_required) return void (await fail(ACTIVATION_REQUIRED))
-  // Looked at again once a version is active: what came meanwhile is not lost.
+  // Polled again when a version is active: items that arrive in the meantime are not lost.
   if (row.version_id === null) return void (await fail('The workflow has no active version.'))
   try {
     if (service && trigger) {
@@ -107,9 +107,9 @@ async function listItems({ parts, due, row, signal, service, trigger }: Look): P
     }
     return itemsOf(await callService(parts.deps, { service, action, args, credential }, run))
   }
-  // Without an order what is new may stand anywhere.
+  // In an unsorted list, new items may be anywhere.
   const { items, more } = await ask(trigger.unsorted ? MANY : FEW)
-  // None of them was there before: there may be more that are new.
+  // All items are new, so there may be more new items.
   const isAllNew = row.seen !== null && row.seen.length > 0 && freshOf(trigger, items, row.seen).length === items.length
   return more && isAllNew && !trigger.unsorted ? (await ask(MANY)).items : items
 }
@@ -117,7 +117,7 @@ async function listItems({ parts, due, row, signal, service, trigger }: Look): P
 async function startFresh(look: Look, items: readonly Json[], within: Within): Promise<void> {
   const { parts, due, row, trigger } = look
   const workspaceId = due.workspace_id
-  // The first look says where to begin.
+  // The first poll only records the existing items.
   const fresh = row.seen === null ? [] : freshOf(trigger, items, row.seen)
   const wanted = fresh.slice(0, MAX_STARTS)
   let error: string | null = null
@@ -152,7 +152,7 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
         executionId,
         error,
       })
-      // Somebody else has looked since, or it was deleted: what was started here did not happen.
+      // Another process has polled since, or the trigger was deleted, so the starts are rolled back.
       if (settled === 0) throw new Overtaken()
     })
   } catch (problem) {
@@ -164,8 +164,8 @@ async function startFresh(look: Look, items: readonly Json[], within: Within): P
 }
 
 /**
- * The trigger of a piece says itself what is new, by what it wrote into its store before. The store and the starts are one transaction: where
- * not all of them can be started none is, and the same items come with the next look.
+ * The trigger of a piece determines itself what is new, with the state that it stored before. The state and the starts
+ * are one transaction: if not all items can be started, none is, and the next poll returns the same items.
  */
 async function pollPiece(taken: Taken, service: Service, trigger: PieceTrigger, within: Within): Promise<void> {
   const { parts, due, row, signal } = taken

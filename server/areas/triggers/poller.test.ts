@@ -8,7 +8,7 @@ import { inputsOf, makeTriggered, readTrigger } from '#test/harness/triggers'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Triggers at a vendor that does not answer `/slow` while it is shut.
+// Triggers at a vendor that does not answer `/slow` while it is blocked.
 
 let vendor: Server
 let site: string
@@ -77,7 +77,7 @@ const guidsOf = async ({ owner }: World, workflowId: string): Promise<string[]> 
   (await inputsOf(owner, workflowId)).map(({ item }) => item.guid).sort()
 
 describe('a service that does not answer', () => {
-  test('keeps the triggers of others waiting for nothing, and its own trigger loses and repeats nothing', async () => {
+  test('does not delay the triggers of others, and its own trigger loses and repeats nothing', async () => {
     const slow = await makeWorld(service)
     const slowWorkflow = await makeTriggered(slow.owner)
     const slowTrigger = await add(slow, slowWorkflow, rss('/slow'))
@@ -105,7 +105,7 @@ describe('a service that does not answer', () => {
     expect(await guidsOf(other, workflow)).toEqual(['one', 'two'])
   })
 
-  test('leaves room for the other services of its own workspace', async () => {
+  test('leaves capacity for the other services of its own workspace', async () => {
     const world = await makeWorld(service)
     const workflow = await makeTriggered(world.owner)
     const triggers: string[] = []
@@ -128,7 +128,7 @@ describe('a service that does not answer', () => {
     for (const trigger of triggers) await wasLookedAt(world, workflow, trigger)
   })
 
-  test('does not keep a process from stopping, and another one asks it again', async () => {
+  test('does not prevent a process from stopping, and another process polls it again', async () => {
     const world = await makeWorld(service)
     const workflow = await makeTriggered(world.owner)
     const trigger = await add(world, workflow, rss('/slow'))

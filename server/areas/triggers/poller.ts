@@ -8,14 +8,15 @@ import type { HookParts } from './registering.ts'
 import { removeHook } from './removals.ts'
 import { type DueWork, listDueWork } from './store.ts'
 
-// Works on the triggers that are due: asks services what is new, registers at vendors, and starts what vendors sent. Each trigger is worked on
-// by itself, so that a vendor that takes its time keeps nothing else waiting. Every worker does it; a trigger is taken by one of them.
+// Processes the triggers that are due: polls services, registers at vendors, and starts executions for events. Each
+// trigger is processed independently, so that a slow vendor delays nothing else. Every worker does this; one of them
+// claims each trigger.
 
 const LOOK_EVERY = 2 * SECOND
-/** Of each kind. */
+/** The maximum number of concurrent tasks of each kind. */
 const MAX_AT_ONCE = 64
 const MAX_PER_WORKSPACE = 8
-/** One vendor that does not answer leaves room for the other triggers of the workspace. */
+/** Limits one vendor, so that a vendor that does not answer leaves capacity for the other triggers of the workspace. */
 const MAX_PER_SERVICE = 4
 
 type Kind = { kind: 'polling' | 'webhook' | 'ending' | 'removal'; work(due: DueWork): Promise<void> }
@@ -50,14 +51,14 @@ export function makePoller({ log, ...parts }: PollParts & HookParts & { log: Log
       await Promise.all(kinds.map(begin))
       return LOOK_EVERY
     },
-    // Where it cannot listen, what came is seen within seconds all the same.
+    // Without notifications, the regular poll finds the work within seconds.
     listen: (wake) => db.listen(TRIGGER_HINTS, wake).catch(() => async () => {}),
     onError: (error) => log.warn({ err: error }, 'triggers could not be read'),
   })
 
   return {
     start: looking.start,
-    /** Services that are being asked what is new are asked again by another process. What vendors are told is told to the end. */
+    /** Aborts polls, which another process repeats. Registrations and removals are finished. */
     async stop(): Promise<void> {
       stopping.abort()
       await looking.stop()

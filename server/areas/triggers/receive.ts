@@ -11,14 +11,14 @@ import { challengeOf, deliveryOf, hookFault, isHandshake, withoutProof } from '.
 import * as hooks from './hook-store.ts'
 import { type Called, findCalled, shakeHands, type VendorParts } from './hook-vendor.ts'
 
-// Calls of vendors. An event is answered once it is stored: from then on nothing loses it.
+// Receives calls of vendors. An event is confirmed after it is stored, so that it cannot be lost.
 
 const MAX_WAITING = 1_000
 
 export type ReceiveParts = VendorParts & { db: Database; addresses: HookAddresses }
 type Call = { hook: string; body?: Buffer }
 
-/** Vendors need none of these, and nobody who reads a run must see them. */
+/** Headers that are not stored: events do not need them, and readers of an execution must not see them. */
 const NOT_KEPT = /^(cookie|authorization|proxy-authorization)$/i
 
 export async function receiveEvent(parts: ReceiveParts, ctx: Context, call: Call, exchange: Exchange): Promise<void> {
@@ -65,8 +65,8 @@ const accept = (reply: Exchange['reply']): void =>
   void reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"status":"accepted"}')
 
 /**
- * Which registration calls. While one takes the place of another, the vendor sends each event to both: that of the old one counts until the new
- * one is confirmed.
+ * Determines which registration the call belongs to. While a new registration replaces an old one, the vendor sends
+ * each event to both: calls to the old one count until the new one is confirmed.
  */
 function standingOf({ registered, generation, confirmed }: hooks.HookRow, calls: string): 'live' | 'coming' | 'dead' {
   const live = registered && generation !== confirmed ? confirmed : generation
@@ -74,7 +74,7 @@ function standingOf({ registered, generation, confirmed }: hooks.HookRow, calls:
   return calls === generation ? 'coming' : 'dead'
 }
 
-/** Nothing but text goes back: a page of a vendor's or a tenant's choice would run in our origin. */
+/** Returns only text types: HTML chosen by a vendor or a tenant would run in our origin. */
 const plainType = (type: string): string => (/^application\/json/i.test(type) ? type : 'text/plain; charset=utf-8')
 
 function verify(

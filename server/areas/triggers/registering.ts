@@ -24,13 +24,13 @@ import {
 import { noteRenewalFailure, saveRenewal } from './renewal-store.ts'
 import { type Claim, type Due, Overtaken, type Within } from './starts.ts'
 
-// Registrations at vendors: made, renewed before they end, and taken back where nothing remembers them.
+// Registrations at vendors: created, renewed before they expire, and removed if no trigger refers to them.
 
 const RENEW_AGAIN_S = 600
 
 export type HookParts = VendorParts & { db: Database; quota: Quota; addresses: HookAddresses }
 
-/** One look at one trigger. */
+/** One pass over one trigger. */
 export type Look = Claim & { parts: HookParts; within: Within; called: Called }
 
 export const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store): Registration => ({
@@ -41,7 +41,10 @@ export const registrationOf = ({ due, row }: Claim, kept: JsonObject = row.store
   userId: row.principal_id,
 })
 
-/** The address of a registration that was begun and not ended, because a process died, stays dead: nothing comes twice. */
+/**
+ * Registers a trigger under a new address. The address of an earlier attempt that was not confirmed is refused, so no
+ * event arrives twice.
+ */
 export async function registerAnew(look: Look): Promise<Registered> {
   const { parts, due, row, within, called } = look
   const generation = await within((tx) => hooks.beginRegistration(tx, due.workspace_id, due.trigger_id, row.epoch))
@@ -52,24 +55,29 @@ export async function registerAnew(look: Look): Promise<Registered> {
     secret: parts.addresses.secretOf(hook),
     id: `heddle-${due.trigger_id}-${generation}`,
   }
-  // Code that holds a secret may have said it.
+  // Code that has access to a secret may have sent the secret.
   const holds = called.piece !== undefined && holdsSecret(called.service.piece!.name)
   const witness = ({ said, ...answered }: Exchanged) =>
     keepAnswer(look, { ...answered, ...(said !== undefined && !holds && { said }) })
   return register(parts, called, { ...registrationOf(look, {}), ...(called.piece && { witness }) }, at)
 }
 
-/** Written before the piece is given it. Whether it can be written or not, the piece goes on: what it told the vendor, it has told. */
+/**
+ * Stores a response before the piece receives it. The piece continues even if storing fails, since the vendor has
+ * already been called.
+ */
 const keepAnswer = ({ due, row, within }: Look, exchanged: Exchanged): Promise<void> =>
   within((tx) => hooks.noteExchange(tx, due.workspace_id, due.trigger_id, row.epoch, exchanged)).then(
     () => undefined,
     () => undefined,
   )
 
-/** `lost`: the vendor knew nothing of it any more, and it was registered anew. Else what is remembered of it from now on. */
+/**
+ * `lost`: the vendor did not know the registration any more, and it was created again. Otherwise the state to store.
+ */
 type Renewed = { store: JsonObject; lost?: undefined } | { lost: Registered }
 
-/** A renewal that fails is told once and tried again; what the vendor sends meanwhile is served. */
+/** Renews a registration. A failure is reported once and retried; events that arrive in the meantime are handled. */
 export async function renewRegistration(look: Look): Promise<Renewed> {
   const { parts, due, row, called } = look
   const hook = { workspaceId: due.workspace_id, triggerId: due.trigger_id, generation: row.confirmed }
@@ -86,7 +94,10 @@ export async function renewRegistration(look: Look): Promise<Renewed> {
   }
 }
 
-/** For vendors that do not renew. The old registration counts until the new one is confirmed, and is taken back with that. */
+/**
+ * For vendors that do not support renewal. The old registration counts until the new one is confirmed, and is then
+ * removed.
+ */
 async function replaceRegistration(look: Look): Promise<Renewed> {
   const { due, row } = look
   const made = await registerAnew(look)
@@ -112,14 +123,14 @@ async function saved(
   })
 }
 
-/** The vendor may have ended it before its time. */
+/** The vendor may have ended the registration early. */
 function lostOrThrow(error: unknown): 'lost' {
   const details = error instanceof NodeFailure && error.code === 'service_refused' ? (error.details ?? null) : null
   if (isObject(details) && (details.status === 404 || details.status === 410)) return 'lost'
   throw error
 }
 
-/** People hear of it when it fails first, and again only after it has been renewed. */
+/** Notifies people of the first failure, and again only after a successful renewal. */
 async function tellFailed({ due, row, within, called }: Look, problem: string): Promise<void> {
   const error = `The registration at ${called.service.title} could not be renewed: ${problem}`
   await within(async (tx) => {
@@ -148,7 +159,10 @@ async function tellFailed({ due, row, within, called }: Look, problem: string): 
   })
 }
 
-/** What was registered for a trigger that does not know of it. Where the vendor keeps one for each trigger, the newer one took its place. */
+/**
+ * Removes a registration that its trigger does not refer to. If the vendor keeps one per trigger, the newer one has
+ * replaced it.
+ */
 export async function takeBack({ due, row, within, called }: Look, left: JsonObject): Promise<void> {
   await within(async (tx) => {
     const isReplaced = called.hook?.keep === undefined && (await hooks.hasTrigger(tx, due.workspace_id, due.trigger_id))
@@ -156,7 +170,10 @@ export async function takeBack({ due, row, within, called }: Look, left: JsonObj
   })
 }
 
-/** A vendor that refuses to list what is registered does not keep the trigger from being registered again. */
+/**
+ * Removes what an unconfirmed registration left. If the vendor refuses to list registrations, the trigger is registered
+ * again anyway.
+ */
 export async function takeBackLeft(look: Look): Promise<void> {
   const { parts, due, row, called } = look
   try {
@@ -166,7 +183,7 @@ export async function takeBackLeft(look: Look): Promise<void> {
   }
 }
 
-/** What a registration may have left that was begun and never confirmed. */
+/** Returns what an unconfirmed registration may have left. */
 export const leftOf = (
   { addresses }: Pick<HookParts, 'addresses'>,
   { workspace_id, trigger_id }: Due,

@@ -7,7 +7,8 @@ import { findCalled, sweep, unregister, type VendorParts } from './hook-vendor.t
 import { leftOf } from './registering.ts'
 import type { Within } from './starts.ts'
 
-// Takes back at the vendor what a trigger registered that is gone. Tried for about a day; the address is dead in any case.
+// Removes the registration of a deleted trigger at the vendor. Retried for about a day; the address is refused in any
+// case.
 
 const MAX_ATTEMPTS = 6
 
@@ -41,5 +42,5 @@ export async function removeHook(
   await within((tx) => hooks.endRemoval(tx, workspace_id, removal_id))
 }
 
-/** A vendor that knows no such registration, or a credential that is gone, will not change. */
+/** An unknown registration or a deleted credential is permanent, so retrying does not help. */
 const mayWorkLater = (error: unknown): boolean => error instanceof NodeFailure && error.code !== 'service_refused'

@@ -2,7 +2,10 @@ import type { JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Lasts } from './lasting.ts'
 
-/** Written at once: what follows in the same look builds on it. Zero where another process took over, or the trigger is gone. */
+/**
+ * Saves a renewal immediately, since later steps of the same pass depend on it. Returns 0 if another process took over
+ * or the trigger was deleted.
+ */
 export const saveRenewal = (
   tx: Tx,
   workspaceId: string,
@@ -17,7 +20,7 @@ export const saveRenewal = (
     [workspaceId, triggerId, epoch, JSON.stringify(store), lasts?.endsInS ?? null, lasts?.renewInS ?? null, confirmed],
   )
 
-/** True where it is the first failure since it was renewed last. Undefined where another process took over. */
+/** Returns true for the first failure since the last renewal, and undefined if another process took over. */
 export const noteRenewalFailure = async (
   tx: Tx,
   workspaceId: string,

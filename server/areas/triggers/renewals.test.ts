@@ -11,7 +11,8 @@ import { type Answer, type Service, startService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// Registrations that end by themselves, at a vendor on this machine that has subscriptions as Microsoft Graph and channels as Google.
+// Registrations that expire, at a vendor on this machine with subscriptions like Microsoft Graph and channels like
+// Google.
 
 type Registered = { id: string; url: string; secret: string; until: number; resource: string }
 
@@ -23,7 +24,7 @@ let world: World
 let registered: Registered[] = []
 let renewals = 0
 let isDown = false
-/** Settled when the vendor may answer that a registration was made or taken back. */
+/** Resolves when the vendor may respond that a registration was created or removed. */
 let answered: Promise<void> = Promise.resolve()
 let last = 0
 
@@ -87,13 +88,13 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
   site = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
-  // The vendors' own addresses cannot be reached from here.
+  // The real addresses of the vendors cannot be reached from here.
   for (const name of ['outlook', 'google_calendar']) serviceCatalogue().get(name)!.base_url = site
   database = await makeTestDatabase()
   service = await start()
 })
 beforeEach(async () => {
-  // Through whichever service runs at the time.
+  // Uses the service that is running at the time of the call.
   world = await makeWorld({
     sql: (text, values) => service.sql(text, values),
     call: (method, path, options) => service.call(method, path, options),
@@ -109,7 +110,7 @@ afterAll(async () => {
   vendor.close()
 })
 
-/** A credential whose consent was given. */
+/** Creates a credential with consent. */
 async function credential(preset: string): Promise<string> {
   const made = await world.owner.call('POST', '/api/credentials', {
     body: {
@@ -163,7 +164,7 @@ async function trigger(name: 'outlook' | 'google_calendar', inputs: JsonObject =
 
 const one = async ({ workflowId, triggerId }: Made): Promise<Answer['body']> =>
   (await world.owner.call('GET', `/api/workflows/${workflowId}/triggers/${triggerId}`)).body
-/** Registered, and the look that follows at once is over. */
+/** Waits until the trigger is registered and the following pass has ended. */
 const isRegistered = (made: Made) =>
   until(async () => {
     const [row] = await service.sql<{ rests: boolean }>(
@@ -172,7 +173,7 @@ const isRegistered = (made: Made) =>
     )
     return row!.rests && (await one(made))
   }, 'the registration')
-/** The time to renew, or the end of the registration, has come. */
+/** Makes the renewal or the expiry of the registration due. */
 const come = ({ triggerId }: Made, column: 'renew_at' | 'expires_at' = 'renew_at'): Promise<unknown> =>
   service.sql(
     `update service_triggers set ${column} = '2000-01-01', next_poll_at = '2000-01-01' where trigger_id = $1`,
@@ -193,8 +194,8 @@ async function started({ workflowId }: Made): Promise<Answer['body'][]> {
   )
 }
 
-describe('a registration that ends by itself', () => {
-  test('is renewed before it ends, also after a restart, and its events start runs', async () => {
+describe('a registration that expires', () => {
+  test('is renewed before it expires, even after a restart, and its events start executions', async () => {
     const made = await trigger('outlook')
     const { expires_at } = await isRegistered(made)
     const [sub] = registered as [Registered]
@@ -228,7 +229,7 @@ describe('a registration that ends by itself', () => {
     expect(JSON.stringify(input)).not.toContain(sub.secret)
   })
 
-  test('that cannot be renewed is shown and told once, is tried again, and goes on until it ends', async () => {
+  test('that cannot be renewed is reported once, is retried, and stays valid until it expires', async () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     const told = async (): Promise<number> => {
@@ -258,7 +259,7 @@ describe('a registration that ends by itself', () => {
     expect((await send(sub, mail(sub.secret, '2'))).status).toBe(200)
     await until(async () => (await started(made)).length === 1, 'the run')
 
-    // Where it has ended, it is registered anew as soon as the vendor answers.
+    // After expiry, the trigger is registered again when the vendor answers.
     await come(made, 'expires_at')
     await until(async () => !(await one(made)).registered, 'the end of the registration')
     registered = []
@@ -269,7 +270,7 @@ describe('a registration that ends by itself', () => {
     expect((await send(sub, mail(sub.secret, '3'))).status).toBe(404)
   })
 
-  test('is made anew where the vendor has lost it', async () => {
+  test('is created again if the vendor has lost it', async () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     const [lost] = registered as [Registered]
@@ -279,11 +280,11 @@ describe('a registration that ends by itself', () => {
     await until(async () => (await send(lost, mail(lost.secret, '1'))).status === 404, 'the end of the old address')
     const [sub] = registered as [Registered]
     expect((await send(sub, mail(sub.secret, '2'))).status).toBe(200)
-    // The old address took the first mail as long as it counted.
+    // The old address may have accepted the first mail while it was still valid.
     await until(async () => JSON.stringify(await started(made)).includes('"id":"2"'), 'the run')
   })
 
-  test('is replaced where the vendor does not renew: the old one counts until the new one is confirmed', async () => {
+  test('is replaced if the vendor does not renew: the old one is valid until the new one is confirmed', async () => {
     const made = await trigger('google_calendar')
     await isRegistered(made)
     const [old] = registered as [Registered]
@@ -324,8 +325,8 @@ describe('a registration that ends by itself', () => {
   })
 })
 
-describe('while a look at a trigger ends', () => {
-  /** No look takes it up. */
+describe('while a pass over a trigger ends', () => {
+  /** Prevents any pass over the trigger. */
   const keepBusy = (id: string) =>
     service.sql(
       `update service_triggers set busy_until = now() + interval '1 day', next_poll_at = now() + interval '1 day' where trigger_id = $1`,
@@ -337,7 +338,7 @@ describe('while a look at a trigger ends', () => {
       fromWire('wf', workflowId),
       isRequired,
     ])
-  /** Done in the moment in which a look gives the trigger back. */
+  /** Runs `work` at the moment when a pass releases the trigger. */
   const whenGivenBack = (made: Made, work: () => Promise<unknown>) =>
     inOtherTransaction(service, async (look) => {
       await look.sql('update service_triggers set busy_until = null where trigger_id = $1', [idOf(made)])
@@ -350,7 +351,7 @@ describe('while a look at a trigger ends', () => {
       await doing
     })
 
-  test('an event is served at once', async () => {
+  test('an event is handled immediately', async () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     const [sub] = registered as [Registered]
@@ -359,7 +360,7 @@ describe('while a look at a trigger ends', () => {
     await until(async () => (await started(made)).length === 1, 'the run')
   })
 
-  test('an event is served at once, also where the one before it started nothing', async () => {
+  test('an event is handled immediately, even if the previous event started nothing', async () => {
     const id = { enum: ['fits'] }
     const item = { type: 'object', properties: { resourceData: { type: 'object', properties: { id } } } }
     const made = await trigger('outlook', { type: 'object', properties: { item } })
@@ -379,7 +380,7 @@ describe('while a look at a trigger ends', () => {
     await until(async () => (await started(made)).length === 1, 'the run of the second event')
   })
 
-  test('an activation is seen at once', async () => {
+  test('an activation takes effect immediately', async () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     await requireActivation(made, true)
@@ -390,7 +391,7 @@ describe('while a look at a trigger ends', () => {
     await until(async () => registered.length === 1, 'another registration')
   })
 
-  test('an activation is seen at once, also where the registration is just being taken back', async () => {
+  test('an activation takes effect immediately, even while the registration is being removed', async () => {
     const made = await trigger('outlook')
     await isRegistered(made)
     let answer = (): void => {}
@@ -405,7 +406,7 @@ describe('while a look at a trigger ends', () => {
   })
 })
 
-test('a trigger that is deleted while the vendor is told leaves nothing there', async () => {
+test('a trigger that is deleted during registration leaves nothing at the vendor', async () => {
   let answer = (): void => {}
   answered = new Promise((resolve) => {
     answer = resolve

@@ -17,7 +17,8 @@ import * as hooks from './hook-store.ts'
 import type { NewTrigger, Trigger, TriggerPatch } from './schema.ts'
 import * as store from './store.ts'
 
-// The triggers of a workflow. They act for the person who activated its version, and look while a version is active.
+// The triggers of a workflow. They act with the rights of the person who activated the version, while a version is
+// active.
 
 const MAX_TRIGGERS = 20
 const EVERY_S = 300
@@ -73,7 +74,7 @@ export async function createTrigger(
   return made
 }
 
-/** By the vendor, instead of being looked at. */
+/** Checks whether the vendor calls the trigger; otherwise it is polled. */
 const isCalled = (trigger: ServiceTrigger | ServiceHook | PieceTrigger): boolean =>
   'register' in trigger || ('kind' in trigger && trigger.kind === 'webhook')
 
@@ -102,7 +103,7 @@ async function checkCredential(
   const found = await describe(ctx.tx, workspace_id, credentialId)
   if (!found || !(await mayUseNamed(ctx.tx, workspace_id, named, ctx.person.user_id)))
     throw unknownReference('/credential_id')
-  // The hosts of the credential decide where it goes.
+  // For imported services, the hosts of the credential limit where it is sent.
   if (service.imported) return
   const fits =
     found.service === null
@@ -111,7 +112,7 @@ async function checkCredential(
   if (!fits) throw invalid([{ path: '/credential_id', message: `"${found.name}" is not for ${service.title}` }])
 }
 
-/** A trigger that is so already stays as it is. */
+/** Enables or disables a trigger. If the state is unchanged, nothing happens. */
 export async function updateTrigger(
   ctx: Context,
   { workflow_id, trigger_id, enabled }: One & TriggerPatch,

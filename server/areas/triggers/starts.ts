@@ -11,7 +11,7 @@ export type Claim = { due: Due; row: Claimed }
 export type Within = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 export type Item = { item: Json; event?: string | null | undefined }
 
-/** Somebody else has looked since, or it was deleted: what was started here did not happen. */
+/** Another process has taken over, or the trigger was deleted, so the starts are rolled back. */
 export class Overtaken extends Error {}
 export class QueueFull extends Error {}
 

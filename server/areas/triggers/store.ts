@@ -24,7 +24,7 @@ export const findTrigger = (
     [workspaceId, workflowId, triggerId],
   )
 
-/** Held to the end of the transaction: two who add one at the limit do not both find room. */
+/** Holds a lock until the end of the transaction, so that concurrent additions cannot exceed the limit. */
 export const lockWorkflow = (tx: Tx, workspaceId: string, workflowId: string): Promise<unknown> =>
   tx.rows('select from workflows where workspace_id = $1 and workflow_id = $2 for update', [workspaceId, workflowId])
 
@@ -36,7 +36,10 @@ export const countTriggers = async (tx: Tx, workspaceId: string, workflowId: str
     )
   ).count
 
-/** Looked at some seconds later: its author first reads it back as it was made. */
+/**
+ * Inserts a trigger. The first poll is a few seconds later, so that its author first reads the trigger as it was
+ * created.
+ */
 export const insertTrigger = (
   tx: Tx,
   workspaceId: string,
@@ -71,8 +74,9 @@ export const insertTrigger = (
   )
 
 /**
- * Off or on; undefined where it is so already. A trigger that looks begins anew: what was listed meanwhile starts nothing, and a look under
- * way writes nothing. One that the vendor calls is registered or taken back by the next look, after the one that is under way.
+ * Enables or disables a trigger. Returns undefined if the state is unchanged. A polling trigger starts again: items
+ * listed in the meantime start nothing, and a poll in progress writes nothing. A trigger that the vendor calls is
+ * registered or unregistered by the next pass, after the one in progress.
  */
 export const switchTrigger = (
   tx: Tx,
@@ -113,9 +117,9 @@ export type Claimed = {
   unconfirmed: boolean
   /** The number of the registration that the vendor confirmed last. */
   confirmed: string
-  /** What the vendor answered to a registration that was not confirmed. */
+  /** The vendor's responses to a registration that was not confirmed. */
   hook_exchanges: Exchanged[] | null
-  /** The registration has ended at the vendor, or is to be renewed before it does. */
+  /** `expired`: the registration has ended at the vendor. `renew_due`: it must be renewed before it ends. */
   expired: boolean
   renew_due: boolean
   created_by: string | null
@@ -123,14 +127,14 @@ export type Claimed = {
   inputs: Json | null
   settings: { timeout_s?: number; max_concurrency?: number }
   activation_required: boolean
-  /** Not where it was switched off and has to be taken back at the vendor. */
+  /** False if the trigger was disabled and must be unregistered at the vendor. */
   enabled: boolean
   principal_id: string
 }
 
 export type DueWork = { workspace_id: string; id: string; service: string }
 
-/** What triggers of all workspaces have to do; the caller then works in each one's own scope. */
+/** Returns the work of triggers in all workspaces. The caller then works in the scope of each workspace. */
 export const listDueWork = async (
   db: Database,
   kind: 'polling' | 'webhook' | 'ending' | 'removal',
@@ -145,7 +149,10 @@ export const listDueWork = async (
     })
   ).rows
 
-/** Takes a due trigger for some minutes; a process that takes it later raises the epoch, and the earlier look writes nothing. */
+/**
+ * Claims a due trigger for some minutes. A later claim increases the epoch, and the earlier process then writes
+ * nothing.
+ */
 export const claimTrigger = (
   tx: Tx,
   workspaceId: string,
@@ -168,7 +175,7 @@ export const claimTrigger = (
     [workspaceId, triggerId, leaseS],
   )
 
-/** Gives back a trigger that was not looked at: it is due again. */
+/** Releases a trigger that was not polled, so that it is due again. */
 export const releaseTrigger = (tx: Tx, workspaceId: string, triggerId: string, epoch: string): Promise<number> =>
   tx.count(
     `update service_triggers set next_poll_at = now(), busy_until = null
@@ -176,7 +183,7 @@ export const releaseTrigger = (tx: Tx, workspaceId: string, triggerId: string, e
     [workspaceId, triggerId, epoch],
   )
 
-/** Zero where somebody else has looked since: then nothing of this look counts. */
+/** Returns 0 if another process has claimed the trigger since. Then the transaction must be rolled back. */
 export const settleTrigger = (
   tx: Tx,
   workspaceId: string,

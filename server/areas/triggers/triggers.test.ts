@@ -54,7 +54,7 @@ const rss = () => ({ service: 'rss', trigger: 'new_item', args: { url: `${site}/
 
 const one = (workflowId: string, triggerId: string) => readTrigger(world.owner, workflowId, triggerId)
 
-/** Lets the trigger be due, and waits for the end of that look. */
+/** Makes the trigger due, and waits for the end of the poll. */
 async function look(workflowId: string, triggerId: string): Promise<Answer['body']> {
   const before = await one(workflowId, triggerId)
   await service.sql(
@@ -66,7 +66,7 @@ async function look(workflowId: string, triggerId: string): Promise<Answer['body
     return now.last_error !== 'waiting' && now.next_poll_at !== before.next_poll_at && now
   }, 'a look at the service')
 }
-/** Without the seconds that a new trigger waits. */
+/** Waits for the first poll without the delay of a new trigger. */
 async function firstLook(workflowId: string, triggerId: string): Promise<void> {
   await service.sql(`update service_triggers set next_poll_at = '2000-01-01' where trigger_id = $1`, [
     fromWire('trg', triggerId),
@@ -76,8 +76,8 @@ async function firstLook(workflowId: string, triggerId: string): Promise<void> {
 const inputs = async (workflowId: string): Promise<string[]> =>
   (await inputsOf(world.owner, workflowId)).map(({ item }) => item.guid ?? item.id).sort()
 
-describe('a trigger that looks', () => {
-  test('starts nothing for what is there, and once for each item that comes', async () => {
+describe('a trigger that polls', () => {
+  test('starts nothing for existing items, and one execution for each new item', async () => {
     items = ['one']
     const workflowId = await workflow()
     const made = await add(workflowId, rss())
@@ -96,7 +96,7 @@ describe('a trigger that looks', () => {
     expect(await inputs(workflowId)).toEqual(['four', 'three', 'two'])
   })
 
-  test('loses nothing while the service is away, and says why', async () => {
+  test('loses nothing while the service is unavailable, and shows the reason', async () => {
     const workflowId = await workflow()
     const { trigger_id } = (await add(workflowId, rss())).body
     await firstLook(workflowId, trigger_id)
@@ -108,13 +108,13 @@ describe('a trigger that looks', () => {
     expect(await inputs(workflowId)).toEqual(['one'])
   })
 
-  test('a look that was overtaken starts nothing', async () => {
+  test('starts nothing if another process has taken over the poll', async () => {
     const workflowId = await workflow()
     const { trigger_id } = (await add(workflowId, rss())).body
     await firstLook(workflowId, trigger_id)
     items = ['one']
     await look(workflowId, trigger_id)
-    // What another process would leave behind that looked meanwhile: a higher epoch, and the item remembered.
+    // Simulates a poll by another process: a higher epoch, with the item stored.
     await service.sql('update service_triggers set epoch = epoch + 5 where trigger_id = $1', [
       fromWire('trg', trigger_id),
     ])
@@ -122,7 +122,7 @@ describe('a trigger that looks', () => {
     expect(await inputs(workflowId)).toEqual(['one'])
   })
 
-  test('switched off it is not looked at; switched on it begins anew', async () => {
+  test('is not polled when disabled, and starts again when enabled', async () => {
     const workflowId = await workflow()
     const { trigger_id } = (await add(workflowId, rss())).body
     await firstLook(workflowId, trigger_id)
@@ -130,7 +130,7 @@ describe('a trigger that looks', () => {
     const off = await world.owner.call('PATCH', path, { body: { enabled: false } })
     expect([off.status, off.body.enabled], off.text).toEqual([200, false])
     items = ['one']
-    // Another one is looked at while this one would be due.
+    // Another trigger is polled while this one would be due.
     const other = await workflow()
     await firstLook(other, (await add(other, rss())).body.trigger_id)
     expect(await inputs(workflowId)).toEqual([])
@@ -163,7 +163,7 @@ describe('a trigger that looks', () => {
     expect((await look(workflowId, made.body.trigger_id)).last_error).toContain('was revoked')
   })
 
-  test('is refused where it cannot work, and is gone when it is deleted', async () => {
+  test('is refused if it cannot work, and is removed when it is deleted', async () => {
     const workflowId = await workflow()
     const errorsOf = async (body: object) => (await add(workflowId, body)).body.errors
     expect(await errorsOf({ service: 'rss', trigger: 'fly' })).toEqual([
@@ -186,11 +186,11 @@ describe('a trigger that looks', () => {
   })
 })
 
-describe('what is new', () => {
+describe('a new item', () => {
   const trigger = serviceCatalogue().get('github')!.triggers.get('changed_issue')!
   const issue = (id: number, updated_at: string) => ({ id, updated_at })
 
-  test('is known by all parts of the key, each once, the oldest first', () => {
+  test('is identified by all parts of the key, once, oldest first', () => {
     const seen = seenAfter(trigger, [issue(1, 'a')], [], new Set())
     expect(freshOf(trigger, [issue(2, 'a'), issue(1, 'b'), issue(1, 'a'), issue(2, 'a')], seen)).toEqual([
       { key: '1 "b"', item: issue(1, 'b') },
@@ -198,14 +198,14 @@ describe('what is new', () => {
     ])
   })
 
-  test('what was not started is not remembered', () => {
+  test('that was not started is not stored as seen', () => {
     expect(seenAfter(trigger, [issue(2, 'a'), issue(1, 'a')], ['0 "a"'], new Set(['2 "a"']))).toEqual([
       '1 "a"',
       '0 "a"',
     ])
   })
 
-  test('every trigger lists by an action of its service and takes arguments of it', () => {
+  test('is listed by an action of its service that accepts the trigger’s arguments', () => {
     for (const service of serviceCatalogue().values())
       for (const one of service.triggers.values()) {
         const place = `${service.service}.${one.name}`

@@ -9,8 +9,8 @@ import type { ListInput } from '#platform/http/list'
 import type { NewVariable, Variable } from './schema.ts'
 import * as store from './store.ts'
 
-// Values of a workspace that are not secret. Everybody but guests reads them; members add some and change their own, and
-// owners of the workspace change any: anyone who names a variable in a workflow relies on the person who set it.
+// Values of a workspace that are not secret. Everyone except guests can read them. Members can add variables and change
+// their own; owners of the workspace can change all. Workflows that use a variable rely on the person who set it.
 
 type ByName = { name: string }
 
@@ -55,7 +55,7 @@ export async function deleteVariable(ctx: Context, { name }: ByName): Promise<vo
   await recordAudit(ctx, ctx.tx, { action: 'variable.deleted', data: { name } })
 }
 
-/** Asked before the input is read: anyone who may not change it learns nothing about what they sent. */
+/** Checked before the input is validated, so that a caller without the right learns nothing from validation errors. */
 export async function mayPutVariable(ctx: Context, { name }: ByName): Promise<void> {
   const present = await peekVariable(ctx, { name })
   if (present) requireChangeable(ctx, present)
@@ -81,11 +81,11 @@ async function checkRoom(ctx: Context, name: string, bytes: number): Promise<voi
     ])
 }
 
-/** The values that a run begins with: those of these names, or all. */
+/** Reads the values with which an execution starts: of these names, or all if `names` is null. */
 export const readVariables = (tx: Tx, workspaceId: string, names: readonly string[] | null): Promise<JsonObject> =>
   store.readValues(tx, workspaceId, names)
 
-/** Not an error: the variable may be added later, and a reference to one that is absent is null. */
+/** A warning and not an error: the variable may be added later, and a reference to a missing variable is null. */
 export async function warnOfUnknownVariables(
   tx: Tx,
   workspaceId: string,

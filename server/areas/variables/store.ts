@@ -14,7 +14,7 @@ export const listVariables = (tx: Tx, workspaceId: string, asked: ListInput) =>
 export const findVariable = (tx: Tx, workspaceId: string, name: string): Promise<Variable | undefined> =>
   tx.maybe<Variable>(`select ${columns} from variables where workspace_id = $1 and name = $2`, [workspaceId, name])
 
-/** Held to the end of the transaction: two who add one at the limit do not both find room. */
+/** Holds a lock until the end of the transaction, so that concurrent additions cannot exceed the limit. */
 export const lockVariables = (tx: Tx, workspaceId: string): Promise<unknown> =>
   tx.rows('select pg_advisory_xact_lock(hashtextextended($1, 8030))', [workspaceId])
 

@@ -72,7 +72,7 @@ describe('a variable', () => {
     ['constructor', 1],
     ['BIG', 'x'.repeat(16 * 1024)],
     ['NUL', '\u0000'],
-  ])('is refused with the name %s where the name or the value is not allowed', async (name, value) => {
+  ])('is refused with the name %s if the name or the value is not allowed', async (name, value) => {
     expect((await put(name, value)).status).toBe(422)
     expect((await world.owner.call('GET', '/api/variables')).body.items).toEqual([])
   })
@@ -83,7 +83,7 @@ describe('a variable', () => {
     for (const name of ['A', 'B', 'C']) expect((await put(name, 'x'.repeat(16_000))).status).toBe(200)
     expect((await put('D', 'x'.repeat(16_300))).status).toBe(200)
     expect((await put('E', 'x'.repeat(1_300))).body.errors[0].message).toContain('together')
-    // What is replaced does not count.
+    // The replaced value does not count.
     expect((await put('D', 'x'.repeat(10))).status).toBe(200)
     await service().sql(
       `insert into variables (workspace_id, name, value) select $1, 'N' || n, '1' from generate_series(1, 195) n`,
@@ -94,7 +94,7 @@ describe('a variable', () => {
   })
 
   test.each(['__proto__', 'constructor', 'prototype', 'a.b', 'a b', '1st', 'é', 'a'.repeat(65), 'a%00'])(
-    'is refused with the name %j, and nobody’s objects change',
+    'is refused with the name %j, and does not change object prototypes',
     async (name) => {
       const path = `/api/variables/${name === 'a%00' ? name : encodeURIComponent(name)}`
       const { status } = await world.owner.call('PUT', path, { body: { value: { polluted: true } } })
@@ -103,7 +103,7 @@ describe('a variable', () => {
     },
   )
 
-  test('holds text that is never an expression, wherever it is read', async () => {
+  test('contains text that is never evaluated as an expression', async () => {
     const value = { $cel: '1 + 1', text: '{{1+1}}', inner: { $ref: 'input.secret' } }
     await world.owner.call('PUT', '/api/variables/LITERAL', { body: { value } })
     const definition = {
@@ -118,7 +118,7 @@ describe('a variable', () => {
     expect(run.body.results).toEqual(value)
   })
 
-  test('is changed by the person who added it and by owners, and not by other members', async () => {
+  test('can be changed by the person who added it and by owners, but not by other members', async () => {
     expect((await put('MINE', 1, world.member)).status).toBe(200)
     await put('THEIRS', 1, world.owner)
     expect((await put('THEIRS', 2, world.member)).status).toBe(403)
@@ -139,7 +139,7 @@ describe('a variable', () => {
     expect((await world.stranger.call('GET', '/api/variables')).body.items).toEqual([])
   })
 
-  test('is not changed over what somebody else has changed', async () => {
+  test('is not overwritten if it has changed since it was read', async () => {
     const made = await put('A', 1)
     const etag = (await world.owner.call('GET', '/api/variables/A')).headers.get('etag')!
     expect(made.status).toBe(200)
@@ -178,7 +178,7 @@ describe('a workflow', () => {
   })
 
   test.each([{ $ref: 'vars' }, { $cel: 'size(vars) > 0' }, { $cel: 'vars[input.name]' }])(
-    'names each variable: %j is refused',
+    'must name each variable: %j is refused',
     async (value) => {
       const made = await world.owner.call('POST', '/api/workflows', {
         body: { name: 'W', definition: { nodes: [set('a', value)], edges: [] } },
@@ -189,10 +189,10 @@ describe('a workflow', () => {
   )
 })
 
-describe('a run keeps the values it began with', () => {
+describe('an execution keeps the variable values with which it started', () => {
   const question = { id: 'ask', type: 'clarification', args: { question: 'Go on?' } }
 
-  test('across a wait, in maps and in sub-workflows that begin later, and a retry keeps them too', async () => {
+  test('across a wait, in maps, in sub-workflows that start later, and in a retry', async () => {
     await put('REGION', 'eu')
     const child = await workflow({
       nodes: [set('c', { $ref: 'vars.REGION' })],
@@ -237,7 +237,7 @@ describe('a run keeps the values it began with', () => {
   })
 
   test.each([[[]], [['REGION']]])(
-    'a sub-workflow sees no variable that was added after its parent began (%j)',
+    'and its sub-workflow sees no variable that was added after the parent started (%j)',
     async (before) => {
       for (const { name } of (await world.owner.call('GET', '/api/variables')).body.items)
         await world.owner.call('DELETE', `/api/variables/${name}`)
@@ -267,7 +267,7 @@ describe('a run keeps the values it began with', () => {
     },
   )
 
-  test('and they stand in its journal; one that reads none has none there', async () => {
+  test('and records only the values that it reads in its journal', async () => {
     await put('REGION', 'eu')
     await put('OTHER', 'x')
     const started = async (definition: object) => {

@@ -2,7 +2,7 @@ import type { Context } from '#platform/http/context'
 import type { NewSavedViews, SavedViews } from './schema.ts'
 import * as store from './store.ts'
 
-/** Each person has their own in each workspace, and nobody reads another's. */
+/** Each person has their own views in each workspace. No other person can read them. */
 export const getSavedViews = async ({ tx, workspace, person }: Context): Promise<SavedViews> =>
   (await store.findViews(tx, workspace.workspace_id, person.user_id)) ?? { views: [] }
 

@@ -11,7 +11,7 @@ beforeEach(async () => {
 const broken = { list: 'runs', name: 'Broken', filters: { status: 'failed,timed_out' } }
 const mine = { list: 'workflows', name: 'Broken', filters: { scope: 'own' } }
 
-test('views are kept for the person in the workspace, in their order, and nobody else sees them', async () => {
+test('views are stored per person and workspace, in their order, and no other user sees them', async () => {
   const { viewer, workspace, elsewhere } = world
   expect((await viewer.call('GET', '/api/views')).body).toEqual({ views: [] })
   const set = await viewer.call('PUT', '/api/views', { body: { views: [mine, broken] } })
@@ -46,7 +46,7 @@ test.each([
   expect((await owner.call('GET', '/api/views')).body).toEqual({ views: [broken] })
 })
 
-test('views go with the membership', async () => {
+test('views are deleted with the membership', async () => {
   const { member: person } = world
   await person.call('PUT', '/api/views', { body: { views: [broken] } })
   const path = `/api/workspaces/${world.workspace.id}/members/${person.id}`

@@ -5,7 +5,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// What a workflow gets of a request, and what the caller is answered.
+// The input of a workflow from a request, and the response to the caller.
 
 const service = useSharedService()
 let world: World
@@ -34,7 +34,7 @@ async function makeHook(options: object, definition: object = echo) {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-describe('the whole request', () => {
+describe('an input with the whole request', () => {
   const asked = async (method: string, options: CallOptions, query = '') => {
     const hook = await makeHook({ auth: 'url', input: 'request', respond: 'result', methods: METHODS })
     const answer = await hook.call(method, options, query)
@@ -43,7 +43,7 @@ describe('the whole request', () => {
   }
   const typed = (type: string, raw: string | Buffer): CallOptions => ({ raw, headers: { 'content-type': type } })
 
-  test('holds method, query, headers and body, and none of the credentials', async () => {
+  test('contains method, query, headers and body, without credentials', async () => {
     const { token, ...got } = await asked(
       'POST',
       {
@@ -77,16 +77,16 @@ describe('the whole request', () => {
     ['application/xml', '<a>1</a>', '<a>1</a>'],
     ['text/plain; charset=utf-8', 'hello', 'hello'],
     ['application/cloudevents+json', '[1,2]', [1, 2]],
-  ])('%s arrives as people expect it', async (type, raw, body) => {
+  ])('has a parsed body for %s', async (type, raw, body) => {
     expect(await asked('POST', typed(type, raw))).toMatchObject({ body, raw_body: raw, files: [] })
   })
 
-  test('without a body, by any method', async () => {
+  test('has a null body if there is none, with any method', async () => {
     for (const method of METHODS)
       expect(await asked(method, {})).toMatchObject({ method, body: null, raw_body: '', files: [] })
   })
 
-  test('a form with files, and bytes that are no text', async () => {
+  test('contains the files of a form, and bytes that are not text', async () => {
     const form = new FormData()
     form.set('title', 'Invoice')
     form.set('scan', new File([Buffer.from([1, 2, 255])], 'scan.bin', { type: 'image/png' }))
@@ -98,7 +98,7 @@ describe('the whole request', () => {
     expect(bytes).toMatchObject({ body: null, raw_body: null, files: [{ bytes: 3, content_base64: 'AAH/' }] })
   })
 
-  test('what cannot be read or stored is refused', async () => {
+  test('is refused if the content cannot be read or stored', async () => {
     const hook = await makeHook({ auth: 'url', input: 'request' })
     const status = async (options: CallOptions) => (await hook.call('POST', options)).status
     expect(await status(typed('application/json', '{'))).toBe(400)
@@ -109,8 +109,8 @@ describe('the whole request', () => {
   })
 })
 
-describe('the answer', () => {
-  test('is the result where the token says so, 502 where the run fails, 504 where it takes too long', async () => {
+describe('the response to a call', () => {
+  test('is the result if the token requests it, 502 if the execution fails, and 504 on a timeout', async () => {
     const result = await makeHook({ auth: 'url', respond: 'result' })
     expect((await result.call('POST', { body: { a: 1 } })).body).toEqual({ a: 1 })
     const failing = { nodes: [{ id: 'a', type: 'fail', args: { code: 'x', message: 'hush' } }], edges: [] }
@@ -128,7 +128,7 @@ describe('the answer', () => {
     edges: more.length > 0 ? [{ from: { node: 'r' }, to: 'later' }] : [],
   })
 
-  test('is what http.respond says, before the run has ended', async () => {
+  test('comes from http.respond, before the execution has ended', async () => {
     const later = { id: 'later', type: 'wait', args: { for_s: 3600 } }
     const args = {
       status: 201,
@@ -143,7 +143,7 @@ describe('the answer', () => {
     expect((await hook.executions())[0].status).not.toBe('succeeded')
   })
 
-  test('may be a page, which runs nothing where the service lives', async () => {
+  test('may be a page, which cannot run scripts in the origin of the service', async () => {
     const args = { headers: { 'content-type': 'text/html' }, body: '<script>alert(1)</script>' }
     const hook = await makeHook({ auth: 'url', respond: 'node', methods: ['GET'] }, responding(args))
     const answer = await hook.call('GET')
@@ -161,21 +161,21 @@ describe('the answer', () => {
     },
   )
 
-  test('a header cannot begin another one', async () => {
+  test('cannot contain a second header in the value of a header', async () => {
     const args = { headers: { 'x-a': { $ref: 'input.text' } } }
     const hook = await makeHook({ auth: 'url', respond: 'node' }, responding(args))
     const answer = await hook.call('POST', { body: { text: 'a\r\nset-cookie: b=c' } })
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([502, null])
   })
 
-  test('is plain where the run ends without an http.respond', async () => {
+  test('contains only the status if the execution ends without http.respond', async () => {
     const hook = await makeHook({ auth: 'url', respond: 'node' })
     expect((await hook.call('POST')).body).toMatchObject({ status: 'succeeded' })
   })
 })
 
-describe('a question about the address', () => {
-  test('slack: answered once its signature is right', async () => {
+describe('a challenge of the address', () => {
+  test('from slack is answered if its signature is valid', async () => {
     const hook = await makeHook({ auth: { kind: 'hmac', preset: 'slack' }, secret: 'slack secret', challenge: 'slack' })
     const raw = JSON.stringify({ type: 'url_verification', challenge: 'abc', token: 'x' })
     const signed = (secret: string) => {
@@ -195,7 +195,7 @@ describe('a question about the address', () => {
     expect(await hook.executions()).toEqual([])
   })
 
-  test('meta: answered where the verify token is the last part of the address', async () => {
+  test('from meta is answered if the verify token is the last part of the address', async () => {
     const hook = await makeHook({ auth: { kind: 'hmac', preset: 'github' }, challenge: 'meta' })
     const ask = (token: string) =>
       hook.call('GET', {}, `?hub.mode=subscribe&hub.verify_token=${token}&hub.challenge=%3Cb%3E1`)
@@ -208,20 +208,20 @@ describe('a question about the address', () => {
   test.each([
     ['microsoft', 'POST', '?validationToken=opaque', 'opaque'],
     ['dropbox', 'GET', '?challenge=opaque', 'opaque'],
-  ])('%s: echoed', async (challenge, method, query, text) => {
+  ])('from %s is echoed', async (challenge, method, query, text) => {
     const hook = await makeHook({ auth: 'url', challenge })
     expect((await hook.call(method, {}, query)).text).toBe(text)
     expect(await hook.executions()).toEqual([])
   })
 
-  test('is a call like any other where the token does not expect it', async () => {
+  test('is an ordinary call if the token does not expect one', async () => {
     const hook = await makeHook({ auth: 'url', methods: ['GET'] })
     expect((await hook.call('GET', {}, '?challenge=opaque')).status).toBe(202)
   })
 })
 
 describe('a repeated delivery', () => {
-  test('by header: one execution and one answer, whatever the body, also at once', async () => {
+  test('by header gives one execution and one response, with any body and even at the same time', async () => {
     const hook = await makeHook({ auth: 'url', dedupe: { from: 'X-Delivery' } })
     const deliver = (n: string, body: object = {}) => hook.call('POST', { body, headers: { 'x-delivery': n } })
     const same = await Promise.all(Array.from({ length: 20 }, (_, n) => deliver('one', { n })))
@@ -234,14 +234,14 @@ describe('a repeated delivery', () => {
     expect(await hook.executions()).toHaveLength(4)
   })
 
-  test('by an expression over the input; one that finds nothing lets every call count', async () => {
+  test('is found by an expression over the input; without a result, every call counts', async () => {
     const hook = await makeHook({ auth: 'url', dedupe: { from: { $cel: 'input.event.id' }, window_s: 60 } })
     const deliver = async (body: object) => (await hook.call('POST', { body })).body.execution_id
     expect(await deliver({ event: { id: 5 } })).toBe(await deliver({ event: { id: 5 }, again: true }))
     expect(await deliver({ no: 1 })).not.toBe(await deliver({ no: 1 }))
   })
 
-  test('counts again once the window is over', async () => {
+  test('counts again after the window has ended', async () => {
     const hook = await makeHook({ auth: 'url', dedupe: { from: 'X-Delivery', window_s: 60 } })
     const deliver = async () =>
       (await hook.call('POST', { body: {}, headers: { 'x-delivery': 'one' } })).body.execution_id
@@ -255,7 +255,7 @@ describe('a repeated delivery', () => {
     expect(await deliver()).toBe(second)
   })
 
-  test('of another token is another delivery', async () => {
+  test('of another token is a separate delivery', async () => {
     const headers = { 'x-delivery': 'one' }
     const [a, b] = [
       await makeHook({ auth: 'url', dedupe: { from: 'X-Delivery' } }),
@@ -269,7 +269,7 @@ describe('a repeated delivery', () => {
     [{ from: { $cel: 'nodes.a' } }, '/dedupe/from/$cel'],
     [{ from: { $cel: '1 +' } }, '/dedupe/from/$cel'],
     [{ from: 'X-Delivery', window_s: 86_401 }, '/dedupe/window_s'],
-  ])('%j is refused', async (dedupe, path) => {
+  ])('with the settings %j is refused', async (dedupe, path) => {
     const { workflow } = await makeHook({})
     const refused = await world.owner.call('POST', `/api/workflows/${workflow}/tokens`, {
       body: { auth: 'url', dedupe },
@@ -278,8 +278,8 @@ describe('a repeated delivery', () => {
   })
 })
 
-describe('the last deliveries', () => {
-  test('say what was refused and why, without credentials; and go with the token', async () => {
+describe('the list of deliveries', () => {
+  test('shows refusals with their reasons, without credentials, and is deleted with the token', async () => {
     const hook = await makeHook({ auth: { kind: 'hmac', preset: 'github' } })
     const raw = '{"secret-body":1}'
     const signature = createHmac('sha256', hook.token.secret).update(raw).digest('hex')
@@ -320,7 +320,7 @@ describe('the last deliveries', () => {
     expect(left).toEqual([])
   })
 
-  test('of a bearer token are those that were refused', async () => {
+  test('of a bearer token contains only refused deliveries', async () => {
     const definition = { ...echo, inputs: { type: 'object', required: ['order'] } }
     const hook = await makeHook({}, definition)
     const trigger = (body: object) => hook.call('POST', { token: hook.token.token, body })
@@ -334,7 +334,7 @@ describe('the last deliveries', () => {
   })
 })
 
-describe('a request made to keep the service busy', () => {
+describe('a request that would keep the service busy', () => {
   const FORM = 'application/x-www-form-urlencoded'
   const post = async (type: string, raw: string) => {
     const hook = await makeHook({ auth: 'url', input: 'request', respond: 'result' })
@@ -343,12 +343,12 @@ describe('a request made to keep the service busy', () => {
   const parts = (count: number): string =>
     `${Array.from({ length: count }, (_, n) => `--b\r\ncontent-disposition: form-data; name="a${n}"\r\n\r\n1\r\n`).join('')}--b--`
 
-  // Gathering them took time that grew with the square of their number: minutes for this one.
-  test('a field that comes 300,000 times is refused', async () => {
+  // Collecting the values took time quadratic in their number: minutes for this request.
+  test('with a field repeated 300,000 times is refused', async () => {
     expect((await post(FORM, 'a=&'.repeat(300_000))).body).toMatchObject({ code: 'too_large' })
   })
 
-  test('one that comes 9,000 times is a list of as many', async () => {
+  test('with a field repeated 9,000 times gives a list of 9,000 values', async () => {
     const { status, body } = await post(FORM, 'a=1&'.repeat(9_000))
     expect([status, body.body.a]).toEqual([200, Array.from({ length: 9_000 }, () => '1')])
   })
@@ -356,11 +356,11 @@ describe('a request made to keep the service busy', () => {
   test.each([
     [1_000, 200],
     [1_001, 413],
-  ])('%i parts of a form are answered with %i', async (count, expected) => {
+  ])('with %i parts of a form gets %i', async (count, expected) => {
     expect((await post('multipart/form-data; boundary=b', parts(count))).status).toBe(expected)
   })
 
-  test('an expression for the id of a delivery that computes too long gives none: every call counts', async () => {
+  test('with a delivery id whose expression takes too long has no id, so every call counts', async () => {
     const list = '[0,1,2,3,4,5,6,7,8,9]'
     const heavy = `${list}.all(a, ${list}.all(b, ${list}.all(c, ${list}.all(d, a + b + c + d >= 0)))) ? 'a' : 'b'`
     for (const [from, runs] of [

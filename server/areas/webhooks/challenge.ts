@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { InboundToken } from './inbound-token.ts'
 
-// Questions with which senders make sure that an address is meant for them. They are answered here and start nothing.
+// Challenges with which senders verify that an address expects them. They are answered here and start nothing.
 
 export type ChallengeAnswer = { contentType: string; body: string }
 
-/** What is echoed comes from outside: it is short, and sent as plain text. */
+/** The echoed value is untrusted, so it is short and sent as plain text. */
 const MAX_ECHO = 1_000
 
 const textOf = (query: unknown, name: string): string | undefined => {
@@ -16,7 +16,7 @@ const textOf = (query: unknown, name: string): string | undefined => {
 const plain = (body: string | undefined): ChallengeAnswer | undefined =>
   body === undefined ? undefined : { contentType: 'text/plain', body }
 
-/** Those that come without a signature, before anything is verified. */
+/** Answers challenges without a signature, before anything is verified. */
 export function unsignedChallenge(
   { challenge }: Pick<InboundToken, 'challenge'>,
   shown: string,
@@ -29,7 +29,7 @@ export function unsignedChallenge(
   return undefined
 }
 
-/** Slack signs its question like everything else. */
+/** Answers the challenge of Slack, which is signed like its other requests. */
 export function signedChallenge(
   { challenge }: Pick<InboundToken, 'challenge'>,
   body: Buffer,

@@ -9,7 +9,8 @@ import { blocksOf, checkLength, inPieces } from '#platform/http/upload'
 import type { InboundToken } from './inbound-token.ts'
 import { type Content, collect } from './request.ts'
 
-// Calls whose body is a file or a form with files: they are kept as they come and never held as a whole.
+// Calls whose body is a file or a form with files. They are stored while they arrive, and never held in memory as a
+// whole.
 
 export type KeepFile = (
   workspaceId: string,
@@ -26,8 +27,8 @@ const typeOf = (request: FastifyRequest): string =>
 const IS_TEXT = /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson|jsonl)$/
 
 /**
- * Whether the body is taken as files. One that is signed is not: the signature is over all of it, and nothing is kept before that is
- * known to be right.
+ * Checks whether the body is stored as files. A signed body is not, since its signature covers the whole body and
+ * nothing is stored before it is verified.
  */
 export const isFiles = (token: InboundToken, request: FastifyRequest): boolean => {
   if (token.input !== 'request' || token.auth === 'hmac' || !token.methods.includes(request.method)) return false
@@ -39,12 +40,12 @@ type Streaming = {
   workspaceId: string
   executionId: string
   maxBytes: number
-  /** A call of no more bytes also has its files as Base64. */
+  /** Calls up to this size also include their files as Base64. */
   smallBytes: number
   keepFile: KeepFile
 }
 
-/** `bytes`: of all that came. The files in the order in which they came. */
+/** Reads the files, in the order of arrival. `bytes` is the total received. */
 export async function readFiles(
   request: FastifyRequest,
   streaming: Streaming,
@@ -99,7 +100,7 @@ function readForm(
   const texts: [string, string][] = []
   const kept: Promise<Kept>[] = []
   const open = new Set<Readable>()
-  /** What still comes is thrown away unread: 14,000 parts beyond the limit cost 100 ms of everybody's time. */
+  /** Discards the rest unread: 14,000 parts beyond the limit would block the process for 100 ms. */
   const refuse = (refusal: unknown): void => {
     reject(refusal)
     request.raw.unpipe()
@@ -137,7 +138,7 @@ function readForm(
   return promise
 }
 
-/** Anything else is small and read as a whole. */
+/** Reads a body that is small enough to be held as a whole. */
 export async function readSmall(request: FastifyRequest, maxBytes: number): Promise<Buffer> {
   if (request.method === 'GET') return Buffer.alloc(0)
   checkLength(request, maxBytes)

@@ -7,15 +7,19 @@ import type { Database } from '#platform/db/pool'
 import { newId } from '#platform/ids'
 import type { InboundToken } from './inbound-token.ts'
 
-// Repeated deliveries. A sender that heard no answer sends again, sometimes with another body; its own id tells them apart.
+// Repeated deliveries. A sender that received no response sends again, sometimes with another body. The sender's id
+// identifies the delivery.
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** An expression is evaluated while its sender waits: 1.5 ms at most. An id has no more than a few hundred characters. */
+/**
+ * The limits of an expression, which is evaluated while its sender waits: 1.5 ms at most. An id has at most a few
+ * hundred characters.
+ */
 const MAX_STEPS = 50_000
 const MAX_SIZE = 4_096
 
-/** What an expression cannot find in this delivery is no id. */
+/** Returns undefined if the expression fails for this delivery. */
 function computed(from: { $cel: string }, input: JsonObject): Json | undefined {
   try {
     return resolveValue(from, { input, nodes: {}, execution: {} }, { steps: MAX_STEPS, size: MAX_SIZE })
@@ -25,7 +29,7 @@ function computed(from: { $cel: string }, input: JsonObject): Json | undefined {
   }
 }
 
-/** The sender's id of this delivery; undefined where it gave none, and then every call counts. */
+/** Returns the sender's id of this delivery, or undefined if there is none. Then every call counts. */
 function keyOf({ dedupe }: InboundToken, headers: FastifyRequest['headers'], input: JsonObject): string | undefined {
   if (dedupe === null) return undefined
   const { from } = dedupe
@@ -34,7 +38,10 @@ function keyOf({ dedupe }: InboundToken, headers: FastifyRequest['headers'], inp
   return undefined
 }
 
-/** One row a delivery, and the key of a start: anyone who comes second gets that key, and with it the same execution. */
+/**
+ * Stores one row per delivery, with the key of the start. A repeated delivery gets the same key, and so the same
+ * execution.
+ */
 export async function dedupeKey(
   db: Database,
   token: InboundToken,

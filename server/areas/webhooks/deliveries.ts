@@ -13,14 +13,14 @@ import type { Logger } from '#platform/log'
 import { headersWithoutCredentials } from './request.ts'
 import { webhookDeliveryList } from './schema.ts'
 
-// The last calls of each token, for anyone who sets a sender up: what came, and why it was refused. Written in batches and only as
-// fast as somebody could read it: a flood of calls costs one transaction a second.
+// The last calls of each token, for people who set up a sender: what arrived, and why it was refused. Written in
+// batches, so that a flood of calls costs one transaction a second.
 
 const FLUSH_EVERY = SECOND
-/** Of one token between two flushes; older ones give way. */
+/** The maximum number per token between two flushes. Older ones are dropped. */
 const MAX_PENDING = 20
 const MAX_TOKENS = 1_000
-/** Of one token altogether. */
+/** The maximum number stored per token. */
 export const MAX_KEPT = 50
 const MAX_HEADERS = 40
 const MAX_TEXT = 500
@@ -43,7 +43,7 @@ export type WebhookDelivery = z.input<typeof WebhookDelivery>
 
 export type Outcome = { status: number; code?: string; reason?: string; executionId?: string }
 
-/** What is noted of a call that was refused: the answer that its sender got. */
+/** Returns the outcome of a refused call: the response that its sender received. */
 export function refusalOf(error: unknown): Outcome {
   const { code, message, errors } = toProblem(error)
   const where = errors?.[0] ? ` (${errors[0].path || '/'} ${errors[0].message})` : ''

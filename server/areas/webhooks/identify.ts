@@ -57,8 +57,8 @@ export function makeWebhookIdentifier(options: {
   }
 
   /**
-   * A signature covers the body, which is not there yet: until it is verified, the caller counts as somebody unknown at their
-   * address, and takes nothing from the limits of the token and its workspace.
+   * A signature covers the body, which has not arrived yet. Until it is verified, the caller counts as unknown at their
+   * IP address and does not use the limits of the token and its workspace.
    */
   const identifyInbound: TokenIdentifier = async (request, params): Promise<Identity> => {
     const org = await options.orgOf(request.host)
@@ -84,7 +84,10 @@ export function makeWebhookIdentifier(options: {
     identifyInbound,
     inboundTokenOf,
     noteInboundUse: inbound.noteUse,
-    /** Looked up again once the body is there: anyone who sends it slowly may have lost the token meanwhile. */
+    /**
+     * Looks up the token again after the body has arrived, because the token may have been changed during a slow
+     * upload.
+     */
     tokenOf: async (secret: string): Promise<WebhookToken> => {
       const token = await tokens.lookUp(secret)
       if (!token || token.expired) throw problem('unauthenticated', 'The webhook token has just been deleted.')

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { problem } from '#platform/errors'
 import type { Vault } from '#platform/secrets'
 
-/** A bearer token, as the look-up gives it. */
+/** A bearer token, as the lookup returns it. */
 export type WebhookToken = {
   token_id: string
   org_id: string
@@ -20,7 +20,7 @@ export type WebhookToken = {
   activation_required: boolean
 }
 
-/** A token that is called at an address of its own, as the look-up gives it. */
+/** A token with its own address, as the lookup returns it. */
 export type InboundToken = WebhookToken & {
   auth: 'url' | 'basic' | 'hmac'
   auth_config: JsonObject
@@ -33,7 +33,7 @@ export type InboundToken = WebhookToken & {
   dedupe: { from: string | { $cel: string }; window_s: number } | null
 }
 
-/** Throws while none is stored: the sender may show it only after it has been given the address. */
+/** Throws if no secret is stored yet: a sender may show the secret only after it knows the address. */
 export function secretOf(vault: Vault, { workspace_id, token_id, auth, secret }: InboundToken): string {
   if (secret === null)
     throw problem('bad_signature', 'The owner of the workflow must store the secret of this token first.')

@@ -46,7 +46,7 @@ const github = (secret: string, raw: string) => ({
 })
 
 describe('a webhook token', () => {
-  test('is a bearer token unless it says otherwise, with its address', async () => {
+  test('is a bearer token by default, with its address', async () => {
     const { made, address } = await makeToken({ name: 'Plain' })
     expect(made).toMatchObject({ auth: { kind: 'bearer' }, secret_set: false, methods: ['POST'] })
     expect(made.url).toMatch(new RegExp(`/api/webhooks/workflow/${workflow}/trigger$`))
@@ -54,7 +54,7 @@ describe('a webhook token', () => {
     expect((await service().call('POST', `/api/webhooks/in/${made.token}`, { body: {} })).status).toBe(401)
   })
 
-  test('url: the secret is in the address, and nowhere else', async () => {
+  test('of kind url has its secret only in the address', async () => {
     const { post, token, path, address } = await makeToken({ auth: 'url' })
     expect(path).toBe(`/api/webhooks/in/${token}`)
     const called = await post({ body: { order: 7 } })
@@ -66,12 +66,12 @@ describe('a webhook token', () => {
     expect((await service().call('POST', `${path}x`, { body: {} })).status).toBe(401)
   })
 
-  test('url: parameters that a sender adds are not refused', async () => {
+  test('of kind url accepts parameters that a sender adds', async () => {
     const { path } = await makeToken({ auth: { kind: 'url' } })
     expect((await service().call('POST', `${path}?utm=1&utm=2&wait_s=no`, { body: {} })).status).toBe(202)
   })
 
-  test('basic: name and password; the password is shown once', async () => {
+  test('of kind basic has a name and a password, which is shown once', async () => {
     const { post, secret, address, made } = await makeToken({ auth: { kind: 'basic', username: 'shop' } })
     const as = (text: string) => ({
       body: {},
@@ -94,7 +94,7 @@ describe('a webhook token', () => {
     expect((await post(as('shop:another password'))).status).toBe(202)
   })
 
-  test('hmac: the body as it came is verified; nothing starts where it does not fit', async () => {
+  test('of kind hmac verifies the raw body, and starts nothing if the signature is wrong', async () => {
     const of = await makeWorkflow()
     const { post, secret, path } = await makeToken({ auth: { kind: 'hmac', preset: 'github' } }, of)
     expect(path).toMatch(/\/whk_[0-9a-z]{26}$/)
@@ -114,7 +114,7 @@ describe('a webhook token', () => {
     expect(items).toHaveLength(1)
   })
 
-  test('hmac: senders that make the secret themselves get the address first', async () => {
+  test('of kind hmac can be created without a secret, for senders that create the secret themselves', async () => {
     const { post, made, address } = await makeToken({ auth: { kind: 'hmac', preset: 'stripe' } })
     expect(made).not.toHaveProperty('secret')
     expect(made.secret_set).toBe(false)
@@ -130,7 +130,7 @@ describe('a webhook token', () => {
     expect((await post(signed('whsec_fromstripe'))).status).toBe(202)
   })
 
-  test('stores its secret sealed, for this token alone', async () => {
+  test('stores its secret encrypted', async () => {
     const secret = 'a very secret key 123'
     const { token_id } = await makeToken({ auth: { kind: 'hmac', preset: 'github' }, secret })
     const rows = await service().sql<{ text: string; secret: Buffer }>(
@@ -143,7 +143,7 @@ describe('a webhook token', () => {
     expect(log.filter(({ text }) => text.includes(secret))).toEqual([])
   })
 
-  test('takes only the methods it names', async () => {
+  test('accepts only its configured methods', async () => {
     const { path, address } = await makeToken({ auth: 'url', methods: ['PUT', 'GET'] })
     const by = async (method: string) => (await service().call(method, path)).status
     expect([await by('GET'), await by('PUT'), await by('POST'), await by('DELETE')]).toEqual([202, 202, 405, 405])
@@ -165,13 +165,13 @@ describe('a webhook token', () => {
     [{ auth: 'url', methods: [] }, '/methods'],
     [{ auth: 'url', methods: ['TRACE'] }, '/methods/0'],
     [{ methods: ['GET'] }, '/methods'],
-  ])('%j is refused', async (body, path) => {
+  ])('with %j is refused', async (body, path) => {
     const refused = await world.owner.call('POST', `/api/workflows/${workflow}/tokens`, { body })
     expect(refused.status, refused.text).toBe(422)
     expect(refused.body.errors.map((error: { path: string }) => error.path)).toContain(path)
   })
 
-  test('of a kind cannot become one of another', async () => {
+  test('cannot change its kind', async () => {
     const { address } = await makeToken({ auth: 'url' })
     const changed = await world.owner.call('PATCH', address, { body: { auth: { kind: 'bearer' } } })
     expect([changed.status, changed.body.code]).toEqual([422, 'read_only'])
@@ -182,7 +182,7 @@ describe('a webhook token', () => {
 })
 
 describe('a token that is disabled or deleted', () => {
-  test('is dead at once where that was done', async () => {
+  test('is refused immediately by the same process', async () => {
     const bearer = await makeToken({})
     const url = await makeToken({ auth: 'url' })
     const signed = await makeToken({ auth: { kind: 'hmac', preset: 'github' } })
@@ -203,7 +203,7 @@ describe('a token that is disabled or deleted', () => {
     expect(await statuses()).toEqual([401, 401, 401])
   })
 
-  test('dies with its workflow', async () => {
+  test('is refused after its workflow is deleted', async () => {
     const of = await makeWorkflow()
     const { post } = await makeToken({ auth: 'url' }, of)
     const { body } = await post({ body: {} })
@@ -212,7 +212,7 @@ describe('a token that is disabled or deleted', () => {
     expect((await post({ body: {} })).status).toBe(401)
   })
 
-  test('is dead in other processes within a second', async () => {
+  test('is refused by other processes within a second', async () => {
     const { path, address } = await makeToken({ auth: 'url' })
     const second = await startService({ database: service().database })
     try {
@@ -224,7 +224,7 @@ describe('a token that is disabled or deleted', () => {
     }
   })
 
-  test('an embed token is refused at once too', async () => {
+  test('is refused immediately if it is an embed token', async () => {
     const tokens = `/api/workflows/${workflow}/embed-tokens`
     const { token, token_id } = (await world.owner.call('POST', tokens, { body: {} })).body
     const call = async () => (await service().call('GET', `/api/embed/workflow/${workflow}/config`, { token })).status

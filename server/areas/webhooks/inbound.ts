@@ -21,7 +21,7 @@ import { inputOf } from './input.ts'
 import { challengeReply, type Reply, type ReplyParts, replyTo } from './reply.ts'
 import { readContent, requestInput } from './request.ts'
 
-// Calls at the address of a token. Whatever the sender is, nothing of the request is looked into before it has proven itself.
+// Calls at the address of a token. The content of a request is not parsed before its sender is authenticated.
 
 export type InboundParts = ReplyParts & {
   startExecution: StartExecution
@@ -34,7 +34,10 @@ export type InboundParts = ReplyParts & {
 
 export type InboundCall = { token_or_id: string }
 
-/** Signed calls are counted only once the signature was right: anyone who knows no more than the address uses up nothing. */
+/**
+ * Counts signed calls only after the signature is verified, so that a caller who knows only the address uses up
+ * nothing.
+ */
 function countSigned({ limiter }: InboundParts, ctx: Context, token: InboundToken): void {
   if (ctx.config.HEDDLE_RATE_LIMITS !== 'on') return
   for (const verdict of [
@@ -119,7 +122,7 @@ async function receive(
 type Reading = { parts: InboundParts; ctx: Context; token: InboundToken; executionId: string }
 type Counter = { bytes: number }
 
-/** What is kept belongs to a run that is about to start; where none does, it is removed after a day. */
+/** Stores files for the execution that is about to start. If none starts, the files are deleted after a day. */
 async function filesInput(
   { parts, ctx, token, executionId }: Reading,
   request: Exchange['request'],
@@ -133,7 +136,7 @@ async function filesInput(
     keepFile: parts.keepFile,
   })
   counter.bytes = bytes
-  // A repetition has the same content in files of other ids.
+  // A repeated call has the same content, but other file ids.
   const files = content.files.map(({ file: _file, ...facts }) => facts)
   return {
     input: requestInput(token, request, content, new Date()),
@@ -178,7 +181,7 @@ export async function receiveWebhook(
     parts.deliveries.note(known, request, 0, refusalOf(error))
     throw error
   }
-  // Looked up again once the body is there: the token may have been changed while it was being sent.
+  // Looks up the token again, because it may have been changed while the body was being sent.
   const token = await parts.tokens.inboundTokenOf(token_or_id)
   const note = (outcome: Outcome): void => parts.deliveries.note(token, request, files?.bytes ?? body.length, outcome)
   try {

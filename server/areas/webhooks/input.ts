@@ -3,7 +3,10 @@ import type { JsonObject } from '#model/definition'
 import { invalid } from '#platform/errors'
 import { parseJson } from '#platform/http/body'
 
-/** A JSON object is the input; anything else arrives as `{body, content_type}`. Nothing in it selects tenant or workflow. */
+/**
+ * A JSON object is the input; other content becomes `{body, content_type}`. Nothing in it selects the tenant or the
+ * workflow.
+ */
 export function inputOf(bytes: Buffer, contentType: string | undefined, maxDepth: number): JsonObject {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (bytes.length === 0) return {}
@@ -14,7 +17,7 @@ export function inputOf(bytes: Buffer, contentType: string | undefined, maxDepth
   }
   if (!isUtf8(bytes) || bytes.includes(0))
     throw invalid([{ path: '', message: 'must be text; send files as base64 inside JSON' }])
-  // Without its boundary nobody could take it apart.
+  // The boundary is required to parse the content.
   const content_type = type.startsWith('multipart/') ? contentType!.trim() : type || 'application/octet-stream'
   return { body: bytes.toString(), content_type }
 }

@@ -5,7 +5,7 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, type TestPerson } from '#test/harness/world'
 
-// Where a token's say ends: at its org, at the end of its workspace, at the plan.
+// The limits of a token: its org, its workspace and the plan.
 
 const service = useService()
 const RUNS = 4
@@ -40,7 +40,7 @@ const used = async (owner: TestPerson): Promise<number> =>
     ({ quota }: { quota: string }) => quota === 'runs_per_month',
   ).used
 
-test('a repetition uses none of the plan, and gets its answer when the plan is used up', async () => {
+test('a repeated call does not count against the plan, and gets its response even if the plan is used up', async () => {
   const { owner } = await makeOwner()
   const hook = await makeHook(owner)
   const key = (n: number) => ({ 'idempotency-key': `delivery-${n}` })
@@ -55,7 +55,7 @@ test('a repetition uses none of the plan, and gets its answer when the plan is u
   expect(await used(owner)).toBe(RUNS)
 })
 
-test('a repetition gets its answer although the active version takes other inputs now', async () => {
+test('a repeated call gets its response although the active version now requires other inputs', async () => {
   const { owner } = await makeOwner()
   const hook = await makeHook(owner)
   const key = { 'idempotency-key': 'before' }
@@ -70,7 +70,7 @@ test('a repetition gets its answer although the active version takes other input
   expect((await hook.trigger(key)).text).toBe(first.text)
 })
 
-test('a start that is refused is not counted; retries are, once per key', async () => {
+test('a refused start does not count; retries do, once per key', async () => {
   const { owner } = await makeOwner()
   const hook = await makeHook(owner, failing)
   const run = await owner.call('POST', `/api/workflows/${hook.workflow}/run?wait_s=60`, { body: {} })
@@ -85,7 +85,7 @@ test('a start that is refused is not counted; retries are, once per key', async 
   expect(await used(owner)).toBe(2)
 })
 
-test('an error workflow counts against the plan; where that is used up, the owner is told that it was not started', async () => {
+test('an error workflow counts against the plan; if the plan is used up, the owner is notified that it was not started', async () => {
   const { owner } = await makeOwner()
   const handler = await makeHook(owner, constant({}))
   const hook = await makeHook(owner, failing, { error_workflow_id: handler.workflow })
@@ -114,14 +114,14 @@ test('an error workflow counts against the plan; where that is used up, the owne
   await service().sql('update plans set quotas = $1', [JSON.stringify({ runs_per_month: RUNS })])
 })
 
-test('nothing starts in a workspace that was deleted, although its token is still believed', async () => {
+test('nothing starts in a deleted workspace, even while its token is still cached', async () => {
   const { owner, workspace } = await makeOwner()
   const hook = await makeHook(owner)
   expect((await hook.trigger()).status).toBe(202)
   await service().sql('delete from workspaces where workspace_id = $1', [workspace.uuid])
   const before = await service().sql('select from executions where workspace_id = $1', [workspace.uuid])
   const after = await Promise.all([hook.trigger(), hook.trigger({ 'idempotency-key': 'late' })])
-  // 401 where the token is believed no longer: that lasts less than a second.
+  // 401 if the token is no longer in the cache, which lasts less than a second.
   for (const { status } of after) expect([401, 404]).toContain(status)
   expect(await service().sql('select from executions where workspace_id = $1', [workspace.uuid])).toHaveLength(
     before.length,
@@ -134,7 +134,7 @@ test('nothing starts in a workspace that was deleted, although its token is stil
   expect(late!.outcome).toBe('unknown')
 })
 
-test('a token of one org is none on the host of another', async () => {
+test('a token of one org is refused on the host of another', async () => {
   await service().sql(`update plans set quotas = '{}'`)
   const { owner } = await makeOwner()
   const hook = await makeHook(owner)
@@ -156,7 +156,7 @@ test('a token of one org is none on the host of another', async () => {
         .once('error', reject)
         .end()
     })
-  // Anyone who knew only one org believes that for two seconds.
+  // Servers cache for two seconds that there is only one org.
   await until(async () => (await from('unknown.example')) !== 202, 'the second org to be noticed')
   expect(await from('127.0.0.1')).toBe(202)
   expect(await from('other.example')).toBe(401)

@@ -12,16 +12,18 @@ import type { Blobs } from '#providers/blobs/index'
 import type { ChallengeAnswer } from './challenge.ts'
 import type { InboundToken } from './inbound-token.ts'
 
-// What a caller of a webhook is answered.
+// The responses to callers of a webhook.
 
 export type Reply = { status: number; headers: Record<string, string>; body: string | Readable }
 export type ReplyParts = { engine: Engine; views: Views; blobs: Blobs; db: Database }
 
-/** Events read at once while a caller waits. */
+/** The number of events per read while a caller waits. */
 const PAGE = 200
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** A page of a tenant comes from the address of the service: whatever it says, it runs nothing there. */
+/**
+ * The content security policy of a tenant's page. The page has the origin of the service, so it must not run scripts.
+ */
 const SANDBOX =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 
@@ -52,7 +54,7 @@ const failedRun = ({ execution_id, status }: Pick<ExecutionView, 'execution_id' 
 const late = (token: InboundToken) =>
   problem('respond_timeout', `The workflow gave no answer within ${token.respond_timeout_s} s. It goes on.`)
 
-/** `http.respond` nodes at the top level of the version that runs. */
+/** Returns the `http.respond` nodes at the top level of the executed version. */
 async function respondNodes({ db }: ReplyParts, { workspace_id, version_id }: InboundToken): Promise<Set<string>> {
   const rows = await db.tenant({ workspaceId: workspace_id, userId: null }, (tx) =>
     tx.rows<{ id: string }>(
@@ -64,7 +66,7 @@ async function respondNodes({ db }: ReplyParts, { workspace_id, version_id }: In
   return new Set(rows.map(({ id }) => id))
 }
 
-/** The first answer in the journal after `seen`. Each event is read once, however often somebody looks. */
+/** Returns the first response in the journal after `seen`. Each event is read only once. */
 async function findAnswer(
   { engine }: ReplyParts,
   { workspace_id }: InboundToken,
@@ -87,7 +89,7 @@ async function outputOf({ blobs }: ReplyParts, { blob, output }: JsonObject): Pr
   return bytes ? (JSON.parse(bytes.toString()) as Json) : (output ?? null)
 }
 
-/** Looks at the execution whenever something of it was journalled, and every second in case nobody says so. */
+/** Checks the execution whenever its journal grows, and every second in case a notification is lost. */
 async function watch(
   { engine }: ReplyParts,
   { respond_timeout_s }: InboundToken,
@@ -134,7 +136,7 @@ export async function replyTo(
   const ids = await respondNodes(parts, token)
   const seen = { seq: 0 }
   const reply = await watch(parts, token, executionId, ctx.stepAside(), async () => {
-    // Asked first: whatever it gave before its end is in the journal then.
+    // The status is read first, so that the journal then contains everything before the end.
     const status = await parts.engine.statusOf(token.workspace_id, executionId)
     const answered = await findAnswer(parts, token, executionId, ids, seen)
     if (answered) return nodeReply(await outputOf(parts, answered))

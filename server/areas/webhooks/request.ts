@@ -9,7 +9,7 @@ import type { InboundToken } from './inbound-token.ts'
 
 // A whole request as the input of a workflow (`input: "request"`).
 
-/** Headers that prove who calls. The workflow needs none of them, and the one who reads its runs must not learn them. */
+/** Headers with credentials. The workflow does not need them, and readers of its executions must not see them. */
 const CREDENTIAL = /authorization|cookie|secret|password|token|signature|hmac|api-?key|credential/i
 
 export function headersWithoutCredentials(headers: FastifyRequest['headers'], auth_config: JsonObject): JsonObject {
@@ -22,13 +22,13 @@ export function headersWithoutCredentials(headers: FastifyRequest['headers'], au
 }
 
 const MAX_FIELDS = 1_000
-/** Of all fields together: one that comes several times is a list. */
+/** The maximum number of values in all fields. A repeated field becomes a list. */
 const MAX_FIELD_VALUES = 10_000
 
 const tooManyFields = () => problem('too_large', `A form may have at most ${MAX_FIELDS} fields.`)
 const tooManyValues = () => problem('too_large', `A form may have at most ${MAX_FIELD_VALUES} values.`)
 
-/** A field that came several times is a list. */
+/** Collects fields. A repeated field becomes a list. */
 export function collect(entries: Iterable<[string, string]>): JsonObject {
   const fields = new Map<string, string | string[]>()
   for (const [name, value] of entries) {
@@ -41,7 +41,7 @@ export function collect(entries: Iterable<[string, string]>): JsonObject {
   return Object.fromEntries(fields)
 }
 
-/** Counted before anything is parsed: a megabyte holds half a million fields. */
+/** Counts separators before anything is parsed: a megabyte can contain half a million fields. */
 function refuseMore(bytes: Buffer | string, separator: string, most: number, refusal: () => Error): void {
   let count = 0
   for (let at = bytes.indexOf(separator); at >= 0; at = bytes.indexOf(separator, at + separator.length)) {
@@ -111,7 +111,7 @@ export const queryOf = (url: string): JsonObject => {
   return readForm(query < 0 ? '' : url.slice(query + 1))
 }
 
-/** The query and the content of any request, storable. */
+/** Reads the query and the content of a request, and refuses text that cannot be stored. */
 export async function readContent(
   request: Pick<FastifyRequest, 'headers' | 'url'>,
   bytes: Buffer,
@@ -133,7 +133,7 @@ export function requestInput(
 ): JsonObject {
   const input: JsonObject = {
     method: request.method,
-    // By the id of the token, whatever stood there: the secret of a `url` token is a credential.
+    // With the id of the token instead of the actual path, since the secret of a `url` token is a credential.
     path: `/api/webhooks/in/${toWire('whk', token.token_id)}`,
     query: queryOf(request.url),
     headers: headersWithoutCredentials(request.headers, token.auth_config),

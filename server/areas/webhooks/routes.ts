@@ -9,7 +9,7 @@ import { type InboundCall, type InboundParts, receiveWebhook } from './inbound.t
 import { TriggeredOrEnded, webhookDeliveryList } from './schema.ts'
 import type { Webhooks } from './service.ts'
 
-/** Senders add parameters of their own; none is refused. */
+/** Senders add their own parameters, which are all accepted. */
 const anyQuery = z.looseObject({})
 
 const received = (method: string) => ({

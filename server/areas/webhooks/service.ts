@@ -29,7 +29,7 @@ export function makeWebhooks(options: {
 }) {
   const { engine, views } = options
 
-  /** Only what the presented token started: everything else does not exist for it. */
+  /** Reads an execution that the presented token started. Others are not found. */
   async function readOwn(ctx: Context, { workflow_id, execution_id }: Named): Promise<ExecutionView> {
     if (ctx.credential.kind !== 'webhook') throw problem('unauthenticated')
     const { id, workspace_id } = ctx.credential

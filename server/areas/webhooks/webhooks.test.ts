@@ -28,7 +28,7 @@ const trigger = (hook: Hook, options: Parameters<ReturnType<typeof service>['cal
   service().call('POST', `/api/webhooks/workflow/${hook.workflow}/trigger${query}`, { token: hook.token, ...options })
 
 describe('webhooks', () => {
-  test('the body is the input; 202 comes with an address for the status', async () => {
+  test('use the body as the input, and return 202 with an address for the status', async () => {
     const hook = await makeHook()
     const accepted = await trigger(hook, { body: { order: 7, workspace_id: 'x', workflow_id: 'y' } })
     expect(accepted.status, accepted.text).toBe(202)
@@ -50,7 +50,7 @@ describe('webhooks', () => {
     expect(done.results).toEqual({ order: 7, workspace_id: 'x', workflow_id: 'y' })
   })
 
-  test('with wait_s the answer is the result; other content arrives as body and content_type', async () => {
+  test('with wait_s return the result; other content arrives as body and content_type', async () => {
     const hook = await makeHook()
     expect((await trigger(hook, { body: { a: 1 } }, '?wait_s=60')).body.results).toEqual({ a: 1 })
     const text = await trigger(
@@ -72,7 +72,7 @@ describe('webhooks', () => {
     })
   })
 
-  test('unknown, deleted and foreign tokens are 401, a disabled one 403 on every server within a second', async () => {
+  test('refuse unknown, deleted and other workflows’ tokens with 401, and disabled ones with 403 on every server within a second', async () => {
     const hook = await makeHook()
     const other = await makeHook()
     expect((await trigger({ ...hook, token: other.token })).status).toBe(401)
@@ -97,7 +97,7 @@ describe('webhooks', () => {
     await until(async () => (await trigger(hook)).status === 401, 'the deletion to be noticed')
   })
 
-  test('a token that is disabled, or deleted, while a slow caller still sends starts nothing', async () => {
+  test('start nothing if the token is disabled or deleted while a slow caller is still sending', async () => {
     const begin = (hook: Hook) => {
       const call = request(`${service().base}/api/webhooks/workflow/${hook.workflow}/trigger`, {
         method: 'POST',
@@ -128,7 +128,7 @@ describe('webhooks', () => {
     expect(await started()).toHaveLength(before)
   })
 
-  test('a token sees only what it started', async () => {
+  test('show to a token only the executions that it started', async () => {
     const hook = await makeHook()
     const sibling = (await world.owner.call('POST', `/api/workflows/${hook.workflow}/tokens`, { body: {} })).body
       .token as string
@@ -142,7 +142,7 @@ describe('webhooks', () => {
     expect((await status(byUser, hook.token)).status).toBe(404)
   })
 
-  test('a hundred parallel deliveries with one key start one execution, over a restart too', async () => {
+  test('start one execution for a hundred parallel deliveries with one key, even after a restart', async () => {
     const hook = await makeHook()
     const call = () => trigger(hook, { body: { n: 1 }, headers: { 'idempotency-key': 'delivery-1' } })
     const answers = await Promise.all(Array.from({ length: 100 }, call))
@@ -163,7 +163,7 @@ describe('webhooks', () => {
     expect((await world.owner.call('GET', `/api/workflows/${hook.workflow}/executions`)).body.items).toHaveLength(1)
   })
 
-  test('text that cannot be stored is refused, and the neighbour notices nothing', async () => {
+  test('refuse text that cannot be stored, without affecting other calls', async () => {
     const hook = await makeHook()
     const bad = trigger(hook, { raw: '{"a":"\\u0000"}', headers: { 'content-type': 'application/json' } })
     const half = trigger(hook, { raw: '{"a":"\\ud800"}', headers: { 'content-type': 'application/json' } })
@@ -178,7 +178,7 @@ describe('webhooks', () => {
     expect((await text('a\ufffd')).body.results).toEqual({ body: 'a\ufffd', content_type: 'text/plain' })
   })
 
-  test('the list of tokens shows when one was used and never the secret; only its hash is stored', async () => {
+  test('list tokens with their last use and without the secret, of which only the hash is stored', async () => {
     const hook = await makeHook()
     await trigger(hook, { body: {} })
     const item = await until(async () => {

@@ -1,4 +1,5 @@
-// A page that shows both widgets. Ids and tokens are typed in, or come in the part of the address that is never sent anywhere.
+// A page that shows both widgets. Ids and tokens are typed in, or come from the URL fragment, which is never sent to a
+// server.
 
 export const demoPage = `<!doctype html>
 <html lang="en">

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { type Document, makeDocument, sendDocument } from '#platform/http/document'
 import { demoPage, demoScript } from './demo.ts'
 
-// The embeddable chat, one script for any page. In a checkout it is bundled at the first request, which takes a tenth of a
-// second. The published package brings the script along.
+// The embeddable chat, one script for any page. In a source checkout it is bundled at the first request, which takes a
+// tenth of a second. The published package contains the script.
 
 const HOME = join(import.meta.dirname, '..', '..', '..', 'widget')
 const PACKAGED = join(HOME, 'v1.js')

@@ -33,11 +33,11 @@ async function replay(workflow: string, version: string, body: object): Promise<
 }
 
 describe('activation', () => {
-  test('asks for a replay with few enough differences', async () => {
+  test('requires a replay with few enough differences', async () => {
     const workflow = await create()
     const settings = { activation: { replay: { limit: 10, max_different: 0 } } }
     expect((await call('PATCH', `/api/workflows/${workflow}`, { settings })).body.settings).toMatchObject(settings)
-    // Nothing has run yet, so nothing could be different.
+    // There are no past executions yet, so nothing could be different.
     expect((await activate(workflow, await addVersion(workflow, 1))).status).toBe(200)
     await call('POST', `/api/workflows/${workflow}/run?wait_s=60`, {})
     const [same, other] = [await addVersion(workflow, 1), await addVersion(workflow, 2)]
@@ -48,7 +48,7 @@ describe('activation', () => {
       code: 'activation_blocked',
       report: { replay: { replay_id: null, limit: 10, max_different: 0 } },
     })
-    // One that looks at fewer runs, or at chosen ones, is not what was asked for.
+    // A replay of fewer or of selected executions is not sufficient.
     await replay(workflow, same, { limit: 5 })
     await replay(workflow, same, { limit: 10, filter: { status: ['succeeded'] } })
     expect((await activate(workflow, same)).body.code).toBe('activation_blocked')
@@ -67,7 +67,7 @@ describe('activation', () => {
     expect((await activate(workflow, other)).status).toBe(200)
   })
 
-  test('asks for a suite that passes', async () => {
+  test('requires a suite that passes', async () => {
     const workflow = await create()
     const suite = await call('POST', `/api/workflows/${workflow}/suites`, {
       name: 'One',

@@ -3,7 +3,8 @@ import { problem } from '#platform/errors'
 import type { Context } from '#platform/http/context'
 import { toWire } from '#platform/ids'
 
-// What a workflow asks of a version before it goes live: a suite that passes, and past runs that would have ended the same.
+// What a workflow requires of a version before activation: a suite that passes, and past executions that would have had
+// the same result.
 
 export type ActivationRule = {
   suite_id?: string | undefined
@@ -13,17 +14,17 @@ export type ActivationRule = {
 
 type Version = { workspaceId: string; workflowId: string; versionId: string }
 
-/** What the areas of suites and replays know of a version. */
+/** Facts about a version, from the areas of suites and replays. */
 export type Proofs = {
-  /** The last run of the suite on this version that is over; a score is null where the run failed. */
+  /** The last finished run of the suite on this version. The score is null if the run failed. */
   suite(tx: Tx, of: Version & { suiteId: string }): Promise<{ run_id: string; score: number | null } | undefined>
   hasSuite(tx: Tx, of: Omit<Version, 'versionId'> & { suiteId: string }): Promise<boolean>
-  /** The last replay of this version that is over and asked for at least this number of runs, of all kinds. */
+  /** The last finished replay of this version without a filter that requested at least this number of executions. */
   replay(
     tx: Tx,
     of: Version & { limit: number },
   ): Promise<{ replay_id: string; total: number; different: number; unreplayable: number } | undefined>
-  /** Whether there is any past run to hold a version against. */
+  /** Whether there are past executions with which a version can be compared. */
   hasRuns(tx: Tx, of: Omit<Version, 'versionId'>): Promise<boolean>
 }
 
@@ -54,7 +55,7 @@ async function askReplay(proofs: Proofs, tx: Tx, of: Version, rule: ActivationRu
   if (!rule.replay) return undefined
   const { limit, max_different } = rule.replay
   const found = await proofs.replay(tx, { ...of, limit })
-  // A workflow that never ran has nothing that could end otherwise.
+  // A workflow that never ran has no past execution that could differ.
   if (!found && !(await proofs.hasRuns(tx, of))) return undefined
   const report = { ...(found && { ...found, replay_id: toWire('rpl', found.replay_id) }), limit, max_different }
   if (!found)
@@ -66,7 +67,7 @@ async function askReplay(proofs: Proofs, tx: Tx, of: Version, rule: ActivationRu
   }
 }
 
-/** 409 where the version does not show what the workflow asks for. */
+/** Throws 409 if the version does not fulfil the requirements of the workflow. */
 export async function requireProof(
   proofs: Proofs,
   ctx: Context,

@@ -27,7 +27,7 @@ const listed = async (query: string, as = world.owner) =>
 const idsOf = (items: { workflow_id: string }[]) => items.map(({ workflow_id }) => workflow_id)
 
 describe('the activity of workflows', () => {
-  test('is the last run, the next time and what starts each, where it is asked for', async () => {
+  test('contains the last execution, the next time and what starts each workflow, if requested', async () => {
     const id = await make({ settings: { on_event: ['order.paid'] } })
     const idle = await make()
     await world.owner.call('POST', `/api/workflows/${id}/run?wait_s=60`, { body: { input: {} } })
@@ -51,7 +51,7 @@ describe('the activity of workflows', () => {
     expect((await listed('')).every(({ activity }) => activity === undefined)).toBe(true)
   })
 
-  test('is nobody’s who may not see the runs', async () => {
+  test('is null for a user who may not see the executions', async () => {
     const id = await make()
     const items = await listed('include=activity&scope=workspace', colleague)
     expect(items.find(({ workflow_id }) => workflow_id === id)?.activity).toBeNull()
@@ -59,7 +59,7 @@ describe('the activity of workflows', () => {
 })
 
 describe('tags and states of workflows', () => {
-  test('narrow the list; a patch replaces or removes the tags', async () => {
+  test('filter the list; a patch replaces or removes the tags', async () => {
     const tagged = await make({ tags: ['shop', 'daily'] })
     const draft = await make({ definition: undefined, tags: ['shop'] })
     expect(idsOf(await listed('tag=shop')).toSorted()).toEqual([tagged, draft].toSorted())
@@ -84,8 +84,8 @@ describe('tags and states of workflows', () => {
   })
 })
 
-describe('where a workflow is used', () => {
-  test('names workflows that call it or handle their failures with it, and jobs', async () => {
+describe('the use of a workflow', () => {
+  test('lists workflows that call it or use it as their error workflow, and jobs', async () => {
     const id = await make({ name: 'Inner' })
     const caller = { nodes: [{ id: 's', type: 'subworkflow', args: { workflow_id: id, input: {} } }], edges: [] }
     const outer = await make({ name: 'Outer', definition: caller })
@@ -103,7 +103,7 @@ describe('where a workflow is used', () => {
     expect((await colleague.call('GET', `/api/workflows/${id}/use`)).status).toBe(403)
   })
 
-  test('a guest learns of nothing that they are not a member of', async () => {
+  test('does not show to a guest what they are not a member of', async () => {
     const guest = await makePerson(service(), { name: 'Gil Guest' })
     await join(service(), world.workspace, guest, 'guest')
     const id = await make({ name: 'Shared', members: [{ user_id: guest.id, role: 'viewer' }] })

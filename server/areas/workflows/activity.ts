@@ -7,8 +7,8 @@ type Row = Pick<Activity, 'next_run_at' | 'starts'> & { workflow_id: string } & 
 }
 
 /**
- * The last run, the next time and what starts each of a page of workflows, in one statement. The last run is one look into
- * an index for each workflow, however many runs it or its jobs have.
+ * Adds the last execution, the next time and what starts each workflow to a page of workflows, in one statement. The
+ * last execution is one index lookup per workflow, regardless of the number of executions of the workflow or its jobs.
  */
 export async function withActivity(ctx: Context, workflows: Workflow[]): Promise<Workflow[]> {
   const seen = workflows.filter(({ kind, role }) => kind === 'user' && role !== null)

@@ -11,11 +11,11 @@ import { HIDDEN_FROM_GUESTS, idPrefixes, leastRole, reachesRole } from './defini
 import { findPrincipal, mayRun, type Principal } from './rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
-// What a person may use. Asked of the author when a definition is saved, and of the principal whenever a node runs.
+// What a person may use. Checked for the author when a definition is saved, and for the principal whenever a node runs.
 
 type Systems = ReadonlyMap<string, SystemWorkflow>
 
-/** Whether it exists is for the area that knows it to say. */
+/** Checks the rights only. Whether the resource exists is checked by its own area. */
 export async function mayUse(
   tx: Tx,
   workspaceId: string,
@@ -29,7 +29,7 @@ export async function mayUse(
   return workflowId !== undefined && mayRun(tx, workspaceId, workflowId, person.user_id)
 }
 
-/** What a definition names or does that this person may not: types of nodes, and ids. */
+/** Returns the node types and ids in a definition that this person may not use. */
 export async function findUnusable(
   tx: Tx,
   workspaceId: string,
@@ -49,7 +49,10 @@ export async function findUnusable(
 
 const NOUNS: Record<string, string> = { ds: 'dataset', conn: 'connection', chan: 'channel' }
 
-/** The kinds that take an id of the workspace, each asking first whether the principal of the run may use such a thing. */
+/**
+ * Wraps node types that accept an id of the workspace: each first checks whether the principal of the execution may use
+ * such a resource.
+ */
 export const guardNodes = (nodes: NodeTable, db: Database): NodeTable =>
   new Map([...nodes].map(([type, kind]) => [type, guardKind(kind, db)]))
 

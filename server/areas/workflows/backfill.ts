@@ -8,7 +8,7 @@ import type { Backfill, Backfilled } from './schedule-schema.ts'
 import { findSchedule } from './schedule-store.ts'
 import { timesBetween } from './times.ts'
 
-// Runs for times of a schedule that have passed, such as those before it was made.
+// Executions for past times of a schedule, such as times before the schedule was created.
 
 export type BackfillParts = { startExecution: StartExecution }
 type Wanted = { workflow_id: string; schedule_id: string } & Backfill
@@ -16,14 +16,14 @@ type Wanted = { workflow_id: string; schedule_id: string } & Backfill
 const MAX_TIMES = 500
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** A time that is asked for again within a day is not run again. */
+/** The idempotency key of a time. A time that is requested again within a day does not run again. */
 const keyOf = (scheduleId: string, at: Date) => ({
   credentialHash: sha256(`backfill ${scheduleId}`),
   keyHash: sha256(at.toISOString()),
   bodySha256: sha256(''),
 })
 
-/** The schedule, and what its runs start. */
+/** Returns the schedule and what its executions start. */
 export const findBackfilled = (
   ctx: Context,
   { workflow_id, schedule_id }: Pick<Wanted, 'workflow_id' | 'schedule_id'>,

@@ -1,6 +1,6 @@
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from '#model/definition'
 
-// A typed builder for workflows written in code. It makes the same graph a person would draw.
+// A typed builder for workflows written in code. It creates the same graph that a person would draw.
 
 export const ref = (path: string): Json => ({ $ref: path })
 export const cel = (expression: string): Json => ({ $cel: expression })
@@ -13,7 +13,7 @@ export function buildGraph() {
   let last: string | undefined
 
   const builder = {
-    /** Adds a node after the previous one, or after those named (`node` or `node:port`). */
+    /** Adds a node after the previous node, or after the given nodes (`node` or `node:port`). */
     node(id: string, type: string, args: JsonObject, { after, when, ...rest }: NodeOptions = {}) {
       nodes.push({ id, type, args, ...rest })
       const before = after === undefined ? (last === undefined ? [] : [last]) : [after].flat()

@@ -6,11 +6,14 @@ import { makeLru } from '#model/lru'
 import type { Source, SourceProblem } from '#platform/sandbox/frames'
 import { type Sandbox, SandboxFailure } from '#platform/sandbox/sandbox'
 
-// Code and JSONata that could only fail are refused when they are saved. They are read in the sandbox, where text of tenants can take as long
-// as it likes without keeping anybody else waiting.
+// Refuses code and JSONata that cannot work when a definition is saved. The sources are parsed in the sandbox, where a
+// tenant's text cannot delay others.
 
 const KEPT = 1_000
-/** A save takes no longer, and its transaction must not be idle for longer. Code that was not checked by then fails when it runs. */
+/**
+ * The limit for a save, whose transaction must not be idle for longer. Code that was not checked by then fails at run
+ * time.
+ */
 const MAX_CHECK_MS = 5_000
 
 const ARGUMENT: Record<string, { name: string; language: Source['language'] }> = {
@@ -39,7 +42,7 @@ const issueOf = (path: string, { line, message }: SourceProblem): Issue => ({
 })
 
 export function makeCodeCheck(sandbox: Pick<Sandbox, 'check'>) {
-  /** By language and hash: most sources of a definition were there when it was last saved or tried. */
+  /** Cached by language and hash: most sources of a definition were there when it was last saved or tried. */
   const known = makeLru<SourceProblem[]>(KEPT)
 
   const learn = async (workspaceId: string, found: Found[]): Promise<void> => {

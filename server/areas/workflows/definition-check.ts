@@ -12,21 +12,24 @@ import { mayUse } from './authority.ts'
 import { requireRights } from './definition-rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
-/** Whether something a definition names (a dataset, a connection, a credential) exists for this person; by prefix of its id. */
+/**
+ * Checks whether a resource in a definition (a dataset, a connection, a credential) exists for this person. By id
+ * prefix.
+ */
 export type ReferenceCheck = (tx: Tx, workspaceId: string, id: string, userId: string) => Promise<boolean>
 
 export type DefinitionCheckDependencies = {
   kinds: () => Kinds
   system: ReadonlyMap<string, SystemWorkflow>
   references: ReadonlyMap<string, ReferenceCheck>
-  /** What only the workspace can say of a definition: whether its credentials are for what they are used for. */
+  /** Checks that depend on the workspace, such as whether the credentials fit their use. */
   checkMore?(tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]>
 }
 
 export function makeDefinitionCheck({ kinds, system, references, checkMore }: DefinitionCheckDependencies) {
   /**
-   * Validates what a person sent, everything it refers to, and whether they may do what it does. What stands there already may
-   * be sent back.
+   * Validates a definition, everything it refers to, and whether the caller may do what it does. The unchanged present
+   * definition is always accepted.
    */
   return async function checkDefinition(
     ctx: Context,
@@ -34,7 +37,7 @@ export function makeDefinitionCheck({ kinds, system, references, checkMore }: De
     { path = '/definition', present }: { path?: string; present?: Definition | undefined } = {},
   ): Promise<Definition> {
     const result = validateDefinition(given, kinds())
-    // A rule that came later does not keep anybody from sending back what stands there.
+    // A rule that was added later does not refuse the unchanged present definition.
     if (!result.ok && present !== undefined && isSame(given, present)) return present
     if (!result.ok)
       throw invalid(
@@ -50,7 +53,7 @@ export function makeDefinitionCheck({ kinds, system, references, checkMore }: De
       if (check && !(await check(ctx.tx, ctx.workspace.workspace_id, id, ctx.person.user_id))) unknown.push(where)
     }
     for (const literal of literalIds(result.definition, kinds())) {
-      // Found below, wherever they stand.
+      // Credentials are checked below, at any depth.
       if (literal.prefix === 'cred' && isCredentialId(literal.id)) continue
       if (!isKept && !(await mayUse(ctx.tx, workspace_id, author, literal, system))) {
         unknown.push(path + literal.path)

@@ -6,22 +6,23 @@ import type { NodeDescriptor } from '#model/node'
 import { problem } from '#platform/errors'
 import type { WorkspaceRole } from '#platform/http/context'
 
-// A definition acts for its workspace, no matter who runs it: nobody may write into one what they may not do themselves.
+// A definition acts for its workspace regardless of who runs it, so a person may not write into it what they may not do
+// themselves.
 
-/** Things of the workspace that guests do not see. */
+/** Resources of the workspace that guests do not see. */
 export const HIDDEN_FROM_GUESTS: ReadonlySet<string> = new Set(['ds', 'src', 'conn', 'chan', 'team', 'cred', 'kb'])
 
 type LeastRole = 'guest' | 'viewer' | 'member'
 const RANKS: Record<WorkspaceRole, number> = { guest: 0, viewer: 1, member: 2, owner: 3 }
 export const reachesRole = (role: WorkspaceRole, least: LeastRole): boolean => RANKS[role] >= RANKS[least]
 
-/** Which kinds of things its arguments name. */
+/** Returns the id prefixes that the arguments of a node can name. */
 export function idPrefixes({ args_schema }: NodeDescriptor): string[] {
   const fields = isObject(args_schema.properties) ? Object.values(args_schema.properties) : []
   return fields.flatMap((field) => (isObject(field) && typeof field['x-id'] === 'string' ? [field['x-id']] : []))
 }
 
-/** Who may do by hand what the node does: anybody but guests reads datasets, the rest is for members. */
+/** Returns the lowest role that may do the same by hand: viewers may read datasets, the rest requires a member. */
 export function leastRole(descriptor: NodeDescriptor): LeastRole {
   const prefixes = idPrefixes(descriptor)
   if (prefixes.includes('conn') || prefixes.includes('chan')) return 'member'
@@ -29,13 +30,16 @@ export function leastRole(descriptor: NodeDescriptor): LeastRole {
   return descriptor.effect === 'pure' ? 'viewer' : 'member'
 }
 
-/** `"http.request"`, or `{type: "http.request", arguments}`. */
+/** Returns the type of a tool, given as `"http.request"` or as `{type: "http.request", arguments}`. */
 const grantedType = (tool: unknown): string | null => {
   const type = isObject(tool) ? tool.type : tool
   return typeof type === 'string' ? type : null
 }
 
-/** The types of all nodes, and of the tools that agents are granted; null stands for a list that only the run knows. */
+/**
+ * Returns the types of all nodes and of the tools granted to agents. Null stands for a list that is known only at run
+ * time.
+ */
 function* typesIn(graph: Graph): Generator<string | null> {
   for (const node of graph.nodes) {
     yield node.type
@@ -47,7 +51,7 @@ function* typesIn(graph: Graph): Generator<string | null> {
   }
 }
 
-/** Also where the id is an expression: then nobody can say beforehand what it will name. */
+/** Also applies if an id is an expression, since its value is not known beforehand. */
 export function requireRights(role: WorkspaceRole, definition: Definition, kinds: Kinds): void {
   if (role === 'owner' || role === 'member') return
   for (const type of typesIn(definition)) {

@@ -7,15 +7,15 @@ import type { SystemWorkflow } from './system.ts'
 export type SystemWorkflows = ReadonlyMap<string, SystemWorkflow>
 
 export type WorkflowDependencies = DefinitionCheckDependencies & {
-  /** What else must happen in the transaction that deletes a workflow (jobs pause). */
+  /** Further work in the transaction that deletes a workflow, such as pausing jobs. */
   onDeleted: ((tx: Tx, workspaceId: string, workflowId: string) => Promise<void>)[]
-  /** How long the service keeps ended executions: none can ask for more. */
+  /** How long the service keeps ended executions. A workflow cannot request more. */
   retentionDays: number
-  /** What a version shows before it is activated. */
+  /** What a version must prove before it is activated. */
   proofs: Proofs
 }
 
-/** What the verbs of workflows and versions need. */
+/** The dependencies of the operations on workflows and versions. */
 export type Deps = WorkflowDependencies & { checkDefinition: ReturnType<typeof makeDefinitionCheck> }
 
 export type ById = { workflow_id: string }

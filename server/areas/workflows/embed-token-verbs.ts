@@ -9,7 +9,7 @@ import {
 } from './token-schema.ts'
 import type { EmbedOwner, makeEmbedTokens } from './tokens.ts'
 
-/** What the operations on embed tokens take, do and answer: the same for those of a workflow and of a template. */
+/** The operations on embed tokens, with their input and output. They are the same for workflows and templates. */
 export const embedTokenVerbs = <Owner extends EmbedOwner>(tokens: ReturnType<typeof makeEmbedTokens<Owner>>) => ({
   list: { query: tokenList.query, answer: page(EmbedToken), run: tokens.listEmbedTokens },
   create: {

@@ -10,7 +10,8 @@ import { makeFailures, type TargetRow } from './failures.ts'
 import { findPrincipal, mayRun } from './rights.ts'
 import type { SystemWorkflow } from './system.ts'
 
-// What the engine needs of workflows: definitions, the target of a sub-workflow, and what follows an end.
+// What the engine needs from workflows: definitions, the target of a sub-workflow, and actions after the end of an
+// execution.
 
 const DEFAULT_FINALLY_GRACE_S = 60
 
@@ -77,14 +78,14 @@ export function makeWorkflowPorts(options: {
     throw new Error(`there is no definition ${ref}`)
   }
 
-  /** A workflow that the execution may run, with the version that it would run. */
+  /** Finds a workflow that the execution may run, with its version. */
   async function findRunnable(
     workspaceId: string,
     wanted: { workflow_id: string; version_id?: string; executionId: string },
   ): Promise<TargetRow & { version_id: string }> {
     const workflowId = fromWire('wf', wanted.workflow_id)
     const versionId = wanted.version_id === undefined ? null : fromWire('wfv', wanted.version_id)
-    // Looked up in the workspace of the execution: a workflow of another one does not exist here.
+    // Looked up in the workspace of the execution, so that workflows of other workspaces are not found.
     const row =
       workflowId === undefined || versionId === undefined
         ? undefined
@@ -136,7 +137,7 @@ export function makeWorkflowPorts(options: {
   const variablesOf: EnginePorts['readVariables'] = (workspaceId, names) =>
     db.tenant(inWorkspace(workspaceId), (tx) => readVariables(tx, workspaceId, names))
 
-  /** What the workflow says now; a recipe of a job and a workflow of the system have no settings. */
+  /** Returns the current setting of the workflow. Job definitions and system workflows have no settings. */
   const finallyGrace = async (workspaceId: string, workflowId: string | null): Promise<number> => {
     const row =
       workflowId === null

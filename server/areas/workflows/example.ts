@@ -1,4 +1,4 @@
-/** The workflow that requests in the OpenAPI document show. */
+/** The workflow in the example requests of the OpenAPI document. */
 export const example = {
   name: 'Greet',
   definition: {

@@ -22,9 +22,9 @@ export type TargetRow = {
 }
 
 /**
- * What follows an execution that went wrong: its owner hears of it, and the error workflow is started, once each although the
- * end may be told several times. An error workflow counts against the plan like any other execution; where the plan allows no
- * more, the owner hears of that as well.
+ * Handles a failed execution: notifies its owner and starts the error workflow, once each even if the end is reported
+ * several times. An error workflow counts against the plan like any other execution. If the plan is used up, the owner
+ * is notified of that too.
  */
 export function makeFailures(options: {
   db: Database
@@ -33,7 +33,7 @@ export function makeFailures(options: {
 }) {
   const { db, quota, findTarget } = options
 
-  /** Up to a megabyte, which few ends need. */
+  /** Reads the input, which may be up to a megabyte, only when it is needed. */
   const inputOf = async (tx: Tx, { workspaceId, executionId }: EndedExecution): Promise<Json> =>
     (
       await tx.row<{ input: Json }>('select input from executions where workspace_id = $1 and execution_id = $2', [
@@ -42,7 +42,7 @@ export function makeFailures(options: {
       ])
     ).input
 
-  /** Whether the error workflow was started. */
+  /** Returns whether the error workflow was started. */
   const tellFailure = (
     execution: EndedExecution,
     row: TargetRow,
@@ -56,7 +56,7 @@ export function makeFailures(options: {
         [execution.workspaceId, execution.executionId],
       )
       if (first === 0) return false
-      // A webhook can fail a thousand times a minute; its owner is told once an hour per workflow.
+      // A webhook can fail a thousand times a minute, so its owner is notified once an hour per workflow.
       const { quiet } = await tx.row<{ quiet: boolean }>(`select told_recently($1, 'execution.failed', $2) as quiet`, [
         row.owner_id,
         report.workflow_id,
@@ -110,7 +110,7 @@ export function makeFailures(options: {
   }
 
   return async (execution: EndedExecution): Promise<void> => {
-    // The person who tries a draft looks on.
+    // The person who tries a draft sees the result.
     if (execution.trigger.kind === 'trial') return
     if (execution.workflowId === null || execution.status === 'succeeded' || execution.status === 'cancelled') return
     const row = await findTarget(execution.workspaceId, execution.workflowId, null)
@@ -128,7 +128,7 @@ export function makeFailures(options: {
       trigger: execution.trigger,
       finished_at: execution.finishedAt.toISOString(),
     }
-    // One that itself handles a failure is not followed by another.
+    // The failure of an error workflow does not start another error workflow.
     const follows = errorWorkflow?.version_id && execution.trigger.kind !== 'workflow'
     const handler = follows ? targetOf(errorWorkflow as TargetRow & { version_id: string }) : undefined
     const refusal = handler && errorWorkflow ? await reasonAgainstHandler(execution, errorWorkflow) : null

@@ -5,7 +5,7 @@ import type { SettingsPatch } from './store.ts'
 const ROOTS: ReadonlySet<string> = new Set(['input', 'execution'])
 const WITH_KEY = ['concurrency', 'debounce', 'rate', 'dedupe'] as const
 
-/** Settings as they would be. Refuses keys that mean nothing, and two limits at once. */
+/** Checks the resulting settings. Refuses invalid keys, and two limits at once. */
 export function checkFlow(settings: SettingsPatch): void {
   const errors = WITH_KEY.flatMap((rule) => {
     const key = settings[rule]?.key

@@ -14,7 +14,7 @@ const gate = (policy: JsonObject): Definition => ({
   edges: [],
 })
 
-describe('a gate that nobody could open', () => {
+describe('warnings about gates that cannot be opened', () => {
   test.each<[string, JsonObject, string[], number]>([
     ['the only approver is the only starter', { approvers: [ada] }, ['usr_ada'], 1],
     ['an agent beside them does not help', { approvers: [ada, agent] }, ['usr_ada'], 1],
@@ -25,11 +25,11 @@ describe('a gate that nobody could open', () => {
     ['another person approves', { approvers: [bob] }, ['usr_ada'], 0],
     ['a team may have others', { approvers: [ada, team] }, ['usr_ada'], 0],
     ['agents alone', { approvers: [agent] }, ['usr_ada'], 0],
-  ])('%s', (_what, policy, starters, warnings) => {
+  ])('are correct in the case: %s', (_what, policy, starters, warnings) => {
     expect(warnOfUnopenableGates(gate(policy), starters)).toHaveLength(warnings)
   })
 
-  test('is named by its path, in the body of a map too', () => {
+  test('contain the path of the gate, also in the body of a map', () => {
     const inner = gate({ approvers: [ada] })
     const each: Definition = { nodes: [{ id: 'm', type: 'map', args: { items: [], body: inner as never } }], edges: [] }
     expect(warnOfUnopenableGates(inner, ['usr_ada'])[0]?.path).toBe('/definition/nodes/1/args/policy/approvers')

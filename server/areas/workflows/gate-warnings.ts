@@ -8,9 +8,9 @@ const MESSAGE =
   'Nobody could approve this: the only approver is the only person who can start the workflow, and people do not approve what they started. Add an approver, or set allow_self to true.'
 
 /**
- * Gates that nobody could open: the person who starts an execution is excluded unless `allow_self` is true, and here the only
- * approver is the only person who may start one. `starters` are wire ids. Members who join later change that, so it is a
- * warning and not an error.
+ * Finds gates that no person could open: the person who starts an execution is excluded unless `allow_self` is true,
+ * and the only approver is the only person who may start one. `starters` are wire ids. Members who join later can
+ * change this, so it is a warning and not an error.
  */
 export function warnOfUnopenableGates(definition: Definition, starters: readonly string[]): DefinitionWarning[] {
   const [only, ...others] = new Set(starters)

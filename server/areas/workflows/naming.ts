@@ -1,12 +1,13 @@
 import type { NamedPrefix } from '#model/portable'
 import type { Tx } from '#platform/db/pool'
 
-// What the things of a workspace are called, for anyone who may use them. A name that several have binds to none of them.
+// The names of resources in a workspace, for a person who may use them. A name that several resources have is bound to
+// none of them.
 
 type Named = { id: string; name: string }
 type Asked = { workspaceId: string; userId: string }
 
-/** `$1` workspace, `$2` person; `$3` the ids or the names. */
+/** `$1`: the workspace, `$2`: the person, `$3`: the ids or the names. */
 type Queries = { byId: string; byName: string }
 
 const named = (table: string, id: string, name = 'name', usable = 'true'): Queries => ({

@@ -3,7 +3,7 @@ import type { Database } from '#platform/db/pool'
 import { deliverEvent } from '#platform/events'
 import { toWire } from '#platform/ids'
 
-/** What a `notify` node does: tells people of the workspace, once per key. */
+/** Implements the `notify` node: notifies people of the workspace, once per key. */
 export const makeNotifier =
   (db: Database): Notify =>
   (wanted) =>

@@ -5,7 +5,7 @@ import { useSharedService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorld, type TestPerson, type World } from '#test/harness/world'
 
-// Workflows that run other workflows: nobody reaches through one of their own what they may not run themselves.
+// Workflows that run other workflows: a person cannot run through their own workflow what they may not run directly.
 
 const service = useSharedService()
 let world: World
@@ -42,8 +42,8 @@ const share = (id: string, members: { user_id: string; role: string }[]) =>
 const runsOf = async (id: string): Promise<unknown[]> =>
   (await world.owner.call('GET', `/api/workflows/${id}/executions?include_jobs=true`)).body.items
 
-describe('a workflow that names another', () => {
-  test('is saved only by anyone who may run that one: its owner or a member', async () => {
+describe('a workflow that runs another workflow', () => {
+  test('can be saved only by a person who may run the other workflow: its owner or a member', async () => {
     const id = await make(world.owner, secret)
     const random = await save(colleague, running('wf_01kf3v6h2he3wtpk1fw5c0wz9d'))
     const bytes = ({ text }: { text: string }) => text.replace(/"request_id":"[^"]*"/, '')
@@ -73,7 +73,7 @@ describe('a workflow that names another', () => {
     expect((await run(colleague, await make(colleague, running('echo')))).body.status).toBe('succeeded')
   })
 
-  test('takes an id from data only where the author listed which it may be', async () => {
+  test('accepts an id from data only if the author listed the allowed ids', async () => {
     const id = await make(world.owner, secret)
     const other = await make(world.owner, secret)
     const named = { $ref: 'input.id' }
@@ -107,7 +107,7 @@ describe('a workflow that names another', () => {
     expect(await runsOf(other)).toEqual([])
   })
 
-  test('that was saved before that rule fails and says what to do; its job can be sent back as it is', async () => {
+  test('fails with an explanation if it was saved before this rule; its job can be sent back unchanged', async () => {
     const id = await make(world.owner, secret)
     const old = await make(world.owner, running('echo'))
     const before = JSON.stringify(running({ $ref: 'input.id' }))
@@ -128,7 +128,7 @@ describe('a workflow that names another', () => {
     expect([sent.status, sent.body.name]).toEqual([200, 'Renamed'])
   })
 
-  test('runs it in the name of the person who activated the version, no matter who started it', async () => {
+  test('runs it with the rights of the person who activated the version, regardless of who started it', async () => {
     const id = await make(world.owner, secret, { members: [{ user_id: colleague.id, role: 'member' }] })
     const theirs = await make(colleague, running(id), { members: [{ user_id: world.owner.id, role: 'member' }] })
     await share(id, [])
@@ -141,7 +141,7 @@ describe('a workflow that names another', () => {
     expect(await runsOf(id)).toEqual([])
   })
 
-  test('a guest of a job reaches no workflow through it', async () => {
+  test('cannot be used by a guest of a job to run other workflows', async () => {
     const id = await make(world.owner, secret)
     const computed = { $cel: `"${id}"` }
     const dataset_id = await makeDataset(world.owner, [{ n: 1 }])
@@ -157,7 +157,7 @@ describe('a workflow that names another', () => {
     expect(await runsOf(id)).toEqual([])
   })
 
-  test('runs it no more once its owner is a member no longer; nor does a job', async () => {
+  test('fails after its owner is no longer a member of the other workflow, as does a job', async () => {
     const id = await make(world.owner, secret, { members: [{ user_id: colleague.id, role: 'member' }] })
     const theirs = await make(colleague, running(id))
     const job = await makeJob(colleague, {
@@ -176,7 +176,7 @@ describe('a workflow that names another', () => {
     expect(await runsOf(id)).toHaveLength(1)
   })
 
-  test('an error workflow that its owner may run no more is not started, and the owner is told why', async () => {
+  test('does not start an error workflow that its owner may no longer run, and the owner is notified of the reason', async () => {
     const id = await make(world.owner, secret, { members: [{ user_id: colleague.id, role: 'member' }] })
     const theirs = await make(colleague, failing, { settings: { error_workflow_id: id } })
     await share(id, [])

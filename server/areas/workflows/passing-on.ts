@@ -10,13 +10,14 @@ import type { SystemWorkflow } from './system.ts'
 
 export type PassingOn = { kinds: () => Kinds; system: ReadonlyMap<string, SystemWorkflow> }
 
-/** A workflow whose runs acted for the person who left, and now act for its owner. */
+/** A workflow whose executions acted for the person who left, and now act for its owner. */
 type Inherited = { workflow_id: string; name: string; owner_id: string; definition: Definition | null }
 
 /**
- * Workflows and templates of a person who leaves go to the person who removed them, or to an owner of the workspace: without an
- * owner nobody could change them or take back their tokens, and anyone who left would own them again if they came back as a guest.
- * Runs of what the person activated act for the owner of the workflow from now on. Owners hear at once what they may not use.
+ * Transfers the workflows and templates of a person who leaves to the person who removed them, or to an owner of the
+ * workspace. Without an owner, no user could change them or revoke their tokens, and the person would own them again
+ * after returning as a guest. Executions of versions that the person activated then act for the owner of the workflow.
+ * Owners are notified immediately of what they may not use.
  */
 export const makePassWorkflowsOn =
   ({ kinds, system }: PassingOn): OnMemberRemoved =>
@@ -63,7 +64,7 @@ async function passTo(tx: Tx, workspaceId: string, userId: string, heirId: strin
   })
 }
 
-/** Every version that ran in the person's name runs in that of the workflow's owner. Gives those that are active. */
+/** Makes the workflow's owner the principal of every version that acted for the person. Returns the active versions. */
 async function inheritRuns(tx: Tx, workspaceId: string, userId: string): Promise<Inherited[]> {
   return tx.rows<Inherited>(
     `with moved as (
@@ -80,7 +81,7 @@ async function inheritRuns(tx: Tx, workspaceId: string, userId: string): Promise
 
 const MAX_NAMED = 20
 
-/** Not at the next run, which may be weeks away, but now. */
+/** Notifies the owner now and not at the next execution, which may be weeks away. */
 async function tellUnusable(
   tx: Tx,
   workspaceId: string,

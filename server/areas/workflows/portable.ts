@@ -15,8 +15,8 @@ import { Settings } from './settings-schema.ts'
 import * as store from './store.ts'
 import type { SystemWorkflow } from './system.ts'
 
-// From one workspace to another: what a workflow uses is named on the way out, and bound by name on the way in. Whatever is
-// missing or ambiguous there is listed, all of it at once, and then nothing is created.
+// Moves workflows between workspaces: an export replaces ids by names, and an import binds the names to ids. If names
+// are missing or ambiguous, all of them are listed and nothing is created.
 
 export type PortableParts = {
   workflows: Workflows
@@ -25,7 +25,10 @@ export type PortableParts = {
 }
 
 const FORMAT = 'workflow/1'
-/** Twice what the nodes of a workflow can name. Each is looked up and, where it is missing, listed. */
+/**
+ * The maximum number of names: twice what the nodes of a workflow can contain. Each name is looked up, and listed if it
+ * is missing.
+ */
 const MAX_NAMES = 1_000
 
 export async function exportWorkflow(
@@ -101,7 +104,7 @@ async function namesOf(ctx: Context, ids: { prefix: string; id: string }[]): Pro
 
 type Bound = Imported['bound']
 
-/** The ids that the names stand for here; refused with the whole list of what is missing or ambiguous. */
+/** Replaces names by the ids in this workspace. Refuses with the complete list of missing or ambiguous names. */
 async function bind(ctx: Context, part: Json): Promise<{ part: Json; bound: Bound }> {
   const asked = { workspaceId: ctx.workspace.workspace_id, userId: ctx.person.user_id }
   const names = [...namesIn(part)]

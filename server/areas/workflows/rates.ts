@@ -1,12 +1,12 @@
 import type { TakeRate } from '#engine/nodes/http-rate'
 import type { Database } from '#platform/db/pool'
 
-/** Longer than this nobody waits in memory. */
+/** The longest wait in memory. */
 const MAX_WAIT_S = 600
 
 /**
- * Each request takes the next free moment of its key, so that they are spread evenly, exactly over all workers. What was not
- * used for a day is forgotten.
+ * Each request takes the next free moment of its key, so that requests are spread evenly and exactly across all
+ * workers. Keys that were not used for a day are deleted.
  */
 export const makeTakeRate =
   (db: Database): TakeRate =>

@@ -2,26 +2,26 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { nextTime, type Plan } from './times.ts'
 
-// The database's clock was ahead and was put back: what was planned meanwhile lies too far ahead, and would not run until the
-// clock has caught up. Such times are computed anew.
+// If the database's clock was ahead and was set back, times that were planned before are too far in the future and
+// would not run until the clock catches up. Such times are calculated again.
 
-/** Jobs have a pattern alone. */
+/** Jobs have only a cron pattern. */
 type Planned = Pick<Plan, 'cron' | 'timezone'> &
   Partial<Plan> & { workspace_id: string; id: string; next: Date; now: Date }
 
 export type Plans = {
-  /** The name under which the latest time seen is remembered. */
+  /** The name under which the latest observed time is stored. */
   name: string
-  /** Reads a page: after a workspace, after an id in it, at most this number. */
+  /** The query for a page: after a workspace, after an id in it, with a limit. */
   list: string
-  /** Moves one: workspace, id, the time it had, the time it gets. */
+  /** The statement that moves one time: workspace, id, old time, new time. */
   move: string
 }
 
 const PAGE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
-/** Where a time lies beyond the next one of its pattern, that next one; otherwise undefined. */
+/** Returns the next time of the pattern if the planned time is later, otherwise undefined. */
 function earlier({ next, now, every_s = null, at = null, anchor = now, ...rest }: Planned): Date | undefined {
   const right = nextTime({ ...rest, every_s, at, anchor }, now)
   return right !== null && right < next ? right : undefined
@@ -44,7 +44,10 @@ async function replanAll(db: Database, plans: Plans): Promise<number> {
   }
 }
 
-/** Asked at every look: one row is read. The mark moves only when all is planned anew, so a crash in between repeats it. */
+/**
+ * Called at every poll; reads one row. The stored time changes only after everything is planned again, so that a crash
+ * repeats the work.
+ */
 export async function replanAfterPutBack(db: Database, log: Logger, plans: Plans): Promise<void> {
   const { rows } = await db.appPool.query<{ back: boolean }>('select clock_was_put_back($1) as back', [plans.name])
   if (!rows[0]?.back) return

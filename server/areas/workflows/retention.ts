@@ -1,6 +1,6 @@
 import type { Retention } from '#engine/retention'
 import type { Database } from '#platform/db/pool'
 
-/** Workflows of all workspaces whose settings say how long ended executions are kept. */
+/** Returns the workflows of all workspaces whose settings limit how long ended executions are kept. */
 export const listRetentions = async (db: Database): Promise<Retention[]> =>
   (await db.appPool.query<Retention>('select * from workflow_retentions()')).rows

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/pool'
 import type { WorkspaceRole } from '#platform/http/context'
 import * as store from './store.ts'
 
-// Who may run a stored workflow: its owner and its members, whether they ask for it or let another workflow do so.
+// Who may run a stored workflow: its owner and its members, directly or through another workflow.
 
 export async function mayRun(tx: Tx, workspaceId: string, workflowId: string, userId: string): Promise<boolean> {
   const rights = await store.findRights(tx, workspaceId, workflowId, userId)
@@ -17,9 +17,10 @@ export async function maySee(tx: Tx, workspaceId: string, workflowId: string, us
 export type Principal = { user_id: string; role: WorkspaceRole }
 
 /**
- * In whose name an execution acts now: who activated its version or wrote its definition, as stored when it started. Once that
- * person has left the workspace, the owner of the workflow or job. A row that names nobody was written by an older release.
- * Undefined where nobody of them is in the workspace any more. A trial acts for the person who began it and for nobody else.
+ * Returns the person for whom an execution acts now: the person who activated its version or wrote its definition, as
+ * stored when it started. If that person has left the workspace, the owner of the workflow or job. Rows without a
+ * principal were written by an older release. Undefined if none of these people is in the workspace. A trial acts only
+ * for the person who started it.
  */
 export const findPrincipal = (tx: Tx, workspaceId: string, executionId: string): Promise<Principal | undefined> =>
   tx.maybe<Principal>(

@@ -15,7 +15,7 @@ import {
 } from './schedule-schema.ts'
 import * as schedules from './schedules.ts'
 
-/** What a verb takes besides its parts and the context. */
+/** The input of an operation, which follows its parts and the context. */
 type Body<Verb extends (parts: never, ctx: Context, input: never) => unknown> = Parameters<Verb>[2]
 
 export const scheduleRoutes = (scheduling: schedules.ScheduleParts & BackfillParts): AnyRoute[] =>

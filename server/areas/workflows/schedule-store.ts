@@ -49,10 +49,10 @@ const readSchedule =
     )
 
 export const findSchedule = readSchedule('')
-/** Held to the end of the transaction: neither is it changed by others meanwhile, nor does it fire. */
+/** Locks the schedule until the end of the transaction, so that it neither changes nor fires. */
 export const lockSchedule = readSchedule('for update')
 
-/** The first schedule by a pattern: the one that `/schedule` means. */
+/** Finds the first schedule with a cron pattern, which `/schedule` refers to. */
 export const findFirst = (
   tx: Tx,
   workspaceId: string,
@@ -96,7 +96,10 @@ export const insertSchedule = (
     [workspaceId, workflowId, scheduleId, ...values(fields)],
   )
 
-/** The person who changes it is responsible for what it starts. `isSamePlan`: its next time stays, also one that is due at this moment. */
+/**
+ * The person who changes a schedule becomes responsible for what it starts. With `isSamePlan` the next time is kept,
+ * even if it is due at this moment.
+ */
 export const updateSchedule = (
   tx: Tx,
   workspaceId: string,
@@ -119,7 +122,7 @@ export const deleteSchedule = (tx: Tx, workspaceId: string, workflowId: string, 
     scheduleId,
   ])
 
-/** Its runs that have not ended. */
+/** Returns the executions of a schedule that have not ended. */
 export const listLiveRuns = async (tx: Tx, workspaceId: string, scheduleId: string): Promise<string[]> =>
   (
     await tx.rows<{ execution_id: string }>(

@@ -13,8 +13,8 @@ import { type Plans, replanAfterPutBack } from './replan.ts'
 import { listLiveRuns, type ScheduleRow } from './schedule-store.ts'
 import { catchUp, nextTime } from './times.ts'
 
-// Starts what is due. The start and the step to the next time are one transaction, so that a schedule neither fires
-// twice nor is forgotten, however many servers run this.
+// Starts schedules that are due. The start and the step to the next time are one transaction, so that a schedule
+// neither fires twice nor is skipped, regardless of the number of servers.
 
 const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const AT_ONCE = 100
@@ -50,7 +50,7 @@ const DUE = `select s.workflow_id, s.cron, s.every_s, s.at, s.timezone, coalesce
 
 const STILL_RUNNING = 'The run before had not ended, so this time was left out.'
 
-/** It is woken where a schedule was changed in this process. */
+/** Starts due schedules. It is woken when a schedule is changed in this process. */
 export function makeScheduler(options: { db: Database; log: Logger; quota: Quota }): Looking {
   const { db, log, quota } = options
 
@@ -87,7 +87,7 @@ export function makeScheduler(options: { db: Database; log: Logger; quota: Quota
   return makeLooking({ look, onError: (error) => log.warn({ err: error }, 'schedules could not be read') })
 }
 
-/** Whether it started one. */
+/** Returns whether an execution was started. */
 async function startAndStep(tx: Tx, due: Due, executionId: string, refusal: string | null): Promise<boolean> {
   const row = await tx.maybe<Row>(DUE, [due.workspace_id, due.schedule_id])
   if (!row) return false
@@ -104,13 +104,13 @@ async function startAndStep(tx: Tx, due: Due, executionId: string, refusal: stri
   const error = refusal ?? reasonNotToStart(row) ?? (row.overlap === 'skip' && live.length > 0 ? STILL_RUNNING : null)
   if (error === null) {
     if (row.overlap === 'cancel') await cancelRuns(tx, due.workspace_id, live, due.schedule_id)
-    // A full queue: put off, so that it neither spins nor keeps the schedules of others from being looked at.
+    // If the queue is full, the schedule is delayed, so that it neither loops nor blocks other schedules.
     if ((await startRun(tx, due, row, executionId, runFor)) !== 'accepted') {
       await putOff(tx, due)
       return false
     }
   }
-  // Each time is run one after another, so the next counts from this one and not from now.
+  // Queued times run one after another, so the next time counts from this time and not from now.
   const from = row.overlap === 'queue' ? runFor : after
   await step(tx, due, nextTime(row, from), { ran: true, error, executionId: error === null ? executionId : null })
   return error === null
@@ -153,7 +153,7 @@ const step = (
     [workspace_id, schedule_id, next, of.ran, of.executionId, of.error],
   )
 
-/** It stays due for the time it was due for. */
+/** Delays a schedule. It stays due for its original time. */
 const putOff = (tx: Tx, { workspace_id, schedule_id }: Due): Promise<number> =>
   tx.count(
     `update schedules set next_run_at = now() + interval '5 seconds' where workspace_id = $1 and schedule_id = $2 and next_run_at <= now()`,

@@ -7,7 +7,7 @@ import { makeWorld, type World } from '#test/harness/world'
 
 const service = useSharedService()
 let world: World
-/** A schedule that never fires here. */
+/** A schedule that never fires during the tests. */
 let other: string
 beforeAll(async () => {
   world = await makeWorld(service())
@@ -49,17 +49,20 @@ const waitingRuns = (workflow: string, count: number) =>
     )
     return asks.length === count ? asks : undefined
   }, `${count} runs that wait`)
-/** Sets columns of a schedule. The scheduler looks at once when any schedule is changed; on its own it looks every few seconds. */
+/**
+ * Sets columns of a schedule. The scheduler polls immediately when any schedule is changed; otherwise every few
+ * seconds.
+ */
 const set = async (schedule_id: string, columns: string) => {
   await service().sql(`update schedules set ${columns} where schedule_id = $1`, [fromWire('sch', schedule_id)])
   expect((await world.owner.call('PATCH', other, { body: { enabled: true } })).status).toBe(200)
 }
-/** As if its time had come. */
+/** Makes the schedule due. */
 const due = (schedule_id: string) => set(schedule_id, 'next_run_at = now(), planned_at = now()')
 const hourly = { cron: '0 * * * *' }
 
 describe('the schedules of a workflow', () => {
-  test('there are several; each shows its next five times; the single one of before is the first by a pattern', async () => {
+  test('can be several; each shows its next five times; `/schedule` refers to the first with a cron pattern', async () => {
     const workflow = await make()
     await add(workflow, { every_s: 600 })
     const put = await world.owner.call('PUT', `${workflow}/schedule`, { body: { cron: '0 9 * * *' } })
@@ -83,7 +86,7 @@ describe('the schedules of a workflow', () => {
     expect((await read(`${workflow}/schedule`)).cron).toBe('0 * * * *')
   })
 
-  test('one is changed and removed; what it runs by is one of three; switched off it has no next time', async () => {
+  test('can be changed and removed; each has one of three kinds of times; a disabled schedule has no next time', async () => {
     const workflow = await make()
     const { schedule_id } = await add(workflow, hourly)
     const path = `${workflow}/schedules/${schedule_id}`
@@ -109,14 +112,14 @@ describe('the schedules of a workflow', () => {
     { body: { ...hourly, timezone: 'Mars/Olympus' }, path: '/timezone' },
     { body: { ...hourly, overlap: 'maybe' }, path: '/overlap' },
     { body: { ...hourly, input: { region: 7 } }, path: '/input/region' },
-  ])('what means nothing is refused: $body', async ({ body, path }) => {
+  ])('refuse invalid settings: $body', async ({ body, path }) => {
     const workflow = await make()
     const refused = await world.owner.call('POST', `${workflow}/schedules`, { body })
     expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, path])
     expect((await read(`${workflow}/schedules`)).items).toEqual([])
   })
 
-  test('a change of the input leaves a time that has just come', async () => {
+  test('keep a time that has just become due when the input changes', async () => {
     const workflow = await make()
     const { schedule_id } = await add(workflow, hourly)
     await inOtherTransaction(service(), async (passing) => {
@@ -132,14 +135,14 @@ describe('the schedules of a workflow', () => {
     await until(async () => (await runsOf(workflow)).length === 1, 'the run')
   })
 
-  test('a schedule of another workflow is not found', async () => {
+  test('are not found under another workflow', async () => {
     const { schedule_id } = await add(await make(), hourly)
     expect((await world.owner.call('DELETE', `${await make()}/schedules/${schedule_id}`)).status).toBe(404)
   })
 })
 
-describe('when it is due', () => {
-  test('the run knows the time it runs for and the schedule that started it, and the next time follows', async () => {
+describe('a schedule that is due', () => {
+  test('gives the execution its time and its id, and moves to the next time', async () => {
     const workflow = await make()
     const { schedule_id } = await add(workflow, { ...hourly, input: { region: 'eu' } })
     await due(schedule_id)
@@ -159,7 +162,7 @@ describe('when it is due', () => {
     { overlap: 'allow', running: 2, error: null },
     { overlap: 'skip', running: 1, error: 'The run before had not ended, so this time was left out.' },
     { overlap: 'cancel', running: 1, error: null },
-  ])('overlap $overlap: $running go on when the second comes', async ({ overlap, running, error }) => {
+  ])('with overlap $overlap has $running executions after the second start', async ({ overlap, running, error }) => {
     const workflow = await make(asking)
     const { schedule_id } = await add(workflow, { ...hourly, overlap })
     await due(schedule_id)
@@ -178,7 +181,7 @@ describe('when it is due', () => {
       )
   })
 
-  test('overlap queue: the second starts after the first has ended', async () => {
+  test('with overlap queue starts the second execution after the first has ended', async () => {
     const workflow = await make(asking)
     const { schedule_id } = await add(workflow, { ...hourly, overlap: 'queue' })
     await due(schedule_id)
@@ -207,10 +210,10 @@ describe('when it is due', () => {
     { catch_up: 'none', runs: 0 },
     { catch_up: 'last', runs: 1 },
     { catch_up: 'all', runs: 3 },
-  ])('catch_up $catch_up: of three times that were missed $runs run', async ({ catch_up, runs }) => {
+  ])('with catch_up $catch_up runs $runs of three missed times', async ({ catch_up, runs }) => {
     const workflow = await make()
     const { schedule_id } = await add(workflow, { every_s: 3600, catch_up })
-    // The third of three hours passed half an hour ago.
+    // The third of three hourly times was half an hour ago.
     await set(
       schedule_id,
       `created_at = now() - interval '5.5 hours', next_run_at = now() - interval '2.5 hours', planned_at = now() - interval '2.5 hours'`,
@@ -227,7 +230,7 @@ describe('a backfill', () => {
   const backfill = (path: string, from: string, to: string) =>
     world.owner.call('POST', `${path}/backfill`, { body: { from, to } })
 
-  test('runs each time of the span once, also when it is asked for twice', async () => {
+  test('runs each time of the span once, even if requested twice', async () => {
     const workflow = await make()
     const { schedule_id } = await add(workflow, { cron: '0 6 * * *' })
     const path = `${workflow}/schedules/${schedule_id}`

@@ -26,7 +26,7 @@ function checkTimezone(timezone: string, path: string): void {
   }
 }
 
-/** A date, which fires once and never again, and names such as `@daily` are no patterns. */
+/** Refuses dates, which fire only once, and names such as `@daily`, which are not patterns. */
 function checkCron(cron: string, timezone: string, path: string): void {
   const message = 'is not a cron pattern of five fields (minute, hour, day, month, weekday) such as 0 6 * * 1-5'
   if (cron.trim().split(/\s+/).length !== 5) throw invalid([{ path: `${path}/cron`, message }])
@@ -37,11 +37,14 @@ function checkCron(cron: string, timezone: string, path: string): void {
   }
 }
 
-/** Not that of the beginning of the transaction, which may have waited since. */
+/** Returns the current time, not the start time of the transaction, which may have waited. */
 const databaseNow = async (tx: Tx): Promise<Date> =>
   (await tx.row<{ now: Date }>('select clock_timestamp() as now')).now
 
-/** The first time, by the database's clock. Refuses a pattern or a time zone that means nothing, and a pattern that never fires. */
+/**
+ * Returns the first time by the database's clock. Refuses an invalid pattern or time zone, and a pattern that never
+ * fires.
+ */
 export async function firstRun(tx: Tx, cron: string, timezone: string, path = ''): Promise<Date> {
   checkTimezone(timezone, path)
   checkCron(cron, timezone, path)
@@ -71,7 +74,7 @@ const shown = (row: store.ScheduleRow): WorkflowSchedule => {
   return { ...rest, next_runs: [next_run_at, ...later] }
 }
 
-/** The next time of a schedule as it is to be; refuses what means nothing or lies behind. */
+/** Returns the next time of a changed schedule. Refuses invalid and past times. */
 async function plan(
   tx: Tx,
   fields: Omit<store.ScheduleFields, 'next' | 'userId'>,
@@ -121,7 +124,7 @@ export async function createSchedule(
   return getOneSchedule(ctx, { workflow_id, schedule_id })
 }
 
-/** Whichever of cron, every_s and at is given takes the place of the others. */
+/** Applies a patch. A given cron, every_s or at replaces the others. */
 function merged(present: store.ScheduleRow, patch: SchedulePatch): Omit<store.ScheduleFields, 'next' | 'userId'> {
   const { cron, every_s, at } = patch
   const isNewTime = [cron, every_s, at].some((value) => value !== undefined && value !== null)
@@ -182,7 +185,7 @@ export async function getSchedule(ctx: Context, { workflow_id }: ById): Promise<
   return schedule
 }
 
-/** The first of the workflow's schedules by a pattern; the others stay as they are. */
+/** Sets the first schedule with a cron pattern. Other schedules are not changed. */
 export async function putSchedule(
   parts: ScheduleParts,
   ctx: Context,
@@ -191,7 +194,7 @@ export async function putSchedule(
   const { workspace_id } = ctx.workspace
   const next = await firstRun(ctx.tx, cron, timezone)
   await checkInput(ctx.tx, workspace_id, workflow_id, (input ?? {}) as Json)
-  // Two that set it at once make one schedule.
+  // The lock ensures that two concurrent requests create one schedule.
   await lockWorkflow(ctx.tx, workspace_id, workflow_id)
   const first = await store.findFirst(ctx.tx, workspace_id, workflow_id)
   const present = first && (await store.lockSchedule(ctx.tx, workspace_id, workflow_id, first.schedule_id))

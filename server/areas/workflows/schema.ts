@@ -8,7 +8,7 @@ import { Settings, SettingsPatch, ShownSettings } from './settings-schema.ts'
 const ROLES: ['editor', 'member', 'viewer'] = ['editor', 'member', 'viewer']
 const Role = z.enum(ROLES)
 
-/** A workflow's id: a TypeID, or the slug of a system workflow. */
+/** The id of a workflow: a TypeID, or the slug of a system workflow. */
 const WorkflowId = id('wf')
 
 const MAX_TAGS = 20
@@ -60,7 +60,7 @@ export const Workflow = z
       'In lists with `include=activity`; null where the caller may not see its runs',
     ),
     settings: ShownSettings,
-    /** Of one system workflow, which no version holds: what it takes and does. */
+    /** The definition of a system workflow, which has no versions. */
     definition: definition().optional(),
     created_at: timestamp().nullable(),
     updated_at: timestamp().nullable(),
@@ -115,7 +115,7 @@ export const Version = z
   .meta({ id: 'WorkflowVersion' })
 export type Version = z.input<typeof Version>
 
-/** The answers that save a definition. */
+/** The responses of operations that save a definition. */
 export const WorkflowMade = Workflow.extend({ warnings }).meta({ id: 'WorkflowMade' })
 export const VersionMade = Version.extend({ warnings }).meta({ id: 'WorkflowVersionMade' })
 export type WorkflowMade = z.input<typeof WorkflowMade>

@@ -43,7 +43,7 @@ export const makeStandingInWorkflow =
     return rights && standingFrom(ctx, rights)
   }
 
-/** What the rights of a person in a stored workflow come to. */
+/** Returns the role of a person in a stored workflow, from their rights. */
 export function standingFrom(ctx: Context, rights: store.Rights): Standing | undefined {
   if (rights.owner_id === ctx.person.user_id) return 'owner'
   return rights.role ?? (ctx.workspace.role === 'guest' ? undefined : 'visible')
@@ -60,7 +60,7 @@ async function checkPeople(ctx: Context, members: { user_id: string }[] | null |
   if (repeated !== -1) throw invalid([{ path: `/members/${repeated}/user_id`, message: 'is named twice' }])
 }
 
-/** A suite of another workflow says nothing of this one. */
+/** Refuses a suite of another workflow. */
 async function checkSuite(
   proofs: Deps['proofs'],
   ctx: Context,
@@ -103,7 +103,10 @@ const systemInCursor = (system: SystemWorkflows, cursor: string | undefined): st
   return typeof slug === 'string' && system.has(slug) ? slug : undefined
 }
 
-/** Those that are asked for and not yet shown. They come first in every order; nobody owns them, and no day made them. */
+/**
+ * Returns the requested system workflows that have not been listed yet. They come first in every order, and have no
+ * owner and no creation time.
+ */
 function systemFor(system: SystemWorkflows, asked: WorkflowsAsked): SystemWorkflow[] {
   if (asked.created_after ?? asked.created_before ?? asked.owner_id ?? asked.tag ?? asked.state) return []
   const q = asked.q?.toLowerCase() ?? ''
@@ -196,7 +199,7 @@ export async function updateWorkflow(
   return getWorkflow(deps, ctx, { workflow_id })
 }
 
-/** Nothing of it begins any more; what is asked for waits. */
+/** Pauses a workflow: no execution starts, and requested executions wait. */
 export async function pauseWorkflow(deps: Deps, ctx: Context, { workflow_id }: ById): Promise<Workflow> {
   refuseSystem(deps.system, workflow_id)
   await store.setPaused(ctx.tx, ctx.workspace.workspace_id, workflow_id, true)
@@ -232,7 +235,7 @@ export async function deleteWorkflow(
   await recordAudit(ctx, ctx.tx, { action: 'workflow.deleted', subject: toWire('wf', workflow_id) })
 }
 
-/** Each as if it were deleted alone; those that are refused stay. */
+/** Deletes each workflow separately. Workflows that cannot be deleted remain. */
 export async function deleteWorkflows(
   deps: Deps,
   ctx: Context,

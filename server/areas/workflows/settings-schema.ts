@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { id, reference } from '#platform/http/schema'
 
-// How the runs of a workflow are started, limited and kept.
+// How the executions of a workflow are started, limited and kept.
 
 const activationReplay = {
   limit: z.number().int().min(1).max(1000).describe('How many past runs the replay must be asked for'),
@@ -83,7 +83,7 @@ export const Settings = z.strictObject({
     .describe('What a version must show before it is activated (409 `activation_blocked` otherwise)'),
 })
 
-/** A merge patch: null clears one. */
+/** A merge patch: null clears a setting. */
 export const SettingsPatch = z.strictObject({
   timeout_s: Settings.shape.timeout_s.nullable(),
   max_concurrency: Settings.shape.max_concurrency.nullable(),

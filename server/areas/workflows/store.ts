@@ -53,7 +53,7 @@ export const findRights = (
 
 export type Only = { tag?: string | undefined; state?: (typeof workflowStates)[number] | undefined }
 
-/** Those the person owns or is a member of; `userId` null: all of the workspace. */
+/** Lists the workflows that the person owns or is a member of, or all of the workspace if `userId` is null. */
 export const listWorkflows = (tx: Tx, workspaceId: string, userId: string | null, asked: ListInput, only: Only = {}) =>
   readList<Workflow>(tx, workflowList, asked, {
     sql: `select ${columns} from workflows w
@@ -121,7 +121,7 @@ export const updateWorkflow = (
     ],
   )
 
-/** One that is paused already keeps the time since when it is. */
+/** A workflow that is already paused keeps the time of its pause. */
 export async function setPaused(tx: Tx, workspaceId: string, workflowId: string, isPaused: boolean): Promise<void> {
   await tx.count(
     `update workflows set settings = case when $3::boolean
@@ -132,7 +132,7 @@ export async function setPaused(tx: Tx, workspaceId: string, workflowId: string,
   hintFlow(tx, workspaceId, workflowId)
 }
 
-/** Positions of the people who are not in the workspace. */
+/** Returns the positions of people who are not in the workspace. */
 export async function findUnknownPeople(tx: Tx, workspaceId: string, userIds: string[]): Promise<number[]> {
   const rows = await tx.rows<{ user_id: string }>(
     'select user_id from memberships where workspace_id = $1 and user_id = any ($2)',
@@ -142,7 +142,7 @@ export async function findUnknownPeople(tx: Tx, workspaceId: string, userIds: st
   return userIds.flatMap((userId, position) => (known.has(userId) ? [] : [position]))
 }
 
-/** Those who may start it, besides its owner. */
+/** Returns people who may start the workflow, besides its owner. */
 export const listStarters = (tx: Tx, workspaceId: string, workflowId: string): Promise<{ user_id: string }[]> =>
   tx.rows<{ user_id: string }>(
     `select distinct user_id from workflow_people where workspace_id = $1 and workflow_id = $2 and role <> 'viewer' limit 2`,
@@ -183,7 +183,7 @@ export const listLiveExecutions = (
     [workspaceId, workflowId],
   )
 
-/** In one statement: a workflow can have a hundred thousand of them. */
+/** Cancels live executions in one statement, since a workflow can have a hundred thousand of them. */
 export async function cancelLiveExecutions(tx: Tx, workspaceId: string, workflowId: string, by: string): Promise<void> {
   const cancelled = await tx.rows<{ execution_id: string }>(
     `select execution_id, engine.cancel($1, execution_id, $3) from executions
@@ -220,7 +220,7 @@ export const findActiveVersion = (tx: Tx, workspaceId: string, workflowId: strin
     [workspaceId, workflowId],
   )
 
-/** Writers of one workflow's versions take turns, so that numbers have no gap and exactly one version is active. */
+/** Serializes changes to the versions of a workflow, so that numbers have no gaps and exactly one version is active. */
 export const lockWorkflow = (
   tx: Tx,
   workspaceId: string,
@@ -261,7 +261,7 @@ export const insertVersion = (
   )
 }
 
-/** Runs of it act for the person who activates it. */
+/** Activates a version. Its executions act for the person who activates it. */
 export async function activateVersion(
   tx: Tx,
   workspaceId: string,
@@ -269,7 +269,7 @@ export async function activateVersion(
   versionId: string,
   userId: string,
 ): Promise<void> {
-  // Two statements: the index that allows one active version is checked row by row.
+  // Two statements, because the unique index for one active version is checked row by row.
   await tx.count(
     'update workflow_versions set active = false where workspace_id = $1 and workflow_id = $2 and active and version_id <> $3',
     [workspaceId, workflowId, versionId],

@@ -3,7 +3,7 @@ import { definitionText } from '#model/canonical'
 import type { Definition } from '#model/definition'
 import { buildGraph, cel, ref, withInputs } from './builder.ts'
 
-/** A workflow that is part of the program: the same graph, written in code, not stored in the database. */
+/** A workflow that is part of the program: the same kind of graph, written in code and not stored in the database. */
 export type SystemWorkflow = { slug: string; name: string; description: string; definition: Definition }
 
 const echo: SystemWorkflow = {
@@ -103,7 +103,7 @@ export const systemWorkflows: ReadonlyMap<string, SystemWorkflow> = new Map(
   [echo, nhlOddsDigest, workspaceUsageReport, datasetProfile].map((workflow) => [workflow.slug, workflow]),
 )
 
-/** As the `sha256` of a version. */
+/** Returns the same hash as the `sha256` of a version. */
 export function systemDefinitionSha256(slug: string): string | null {
   const workflow = systemWorkflows.get(slug)
   return workflow ? createHash('sha256').update(definitionText(workflow.definition)).digest('hex') : null

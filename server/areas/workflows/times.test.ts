@@ -20,7 +20,7 @@ describe('the next times', () => {
       after: '2026-01-30T09:00:00Z',
       times: ['2026-02-02T09:00Z', '2026-02-03T09:00Z'],
     },
-    // Clocks go from 02:00 to 03:00 on 29 March, and from 03:00 back to 02:00 on 25 October.
+    // Clocks go forward from 02:00 to 03:00 on 29 March, and back from 03:00 to 02:00 on 25 October.
     {
       what: 'an hour that is skipped: the first minute that exists',
       of: { cron: '30 2 * * *', timezone: 'Europe/Amsterdam' },
@@ -86,8 +86,8 @@ describe('the next times', () => {
   })
 })
 
-describe('between two moments', () => {
-  test('the first counts, the last does not; one more than asked for says that there are more', () => {
+describe('the times between two moments', () => {
+  test('include the first moment but not the last; one more than the limit shows that there are more', () => {
     const hourly = plan({ cron: '0 * * * *' })
     const [from, to] = [at('2026-01-01T00:00:00Z'), at('2026-01-01T03:00:00Z')]
     expect(texts(timesBetween(hourly, from, to, 10))).toEqual([
@@ -100,7 +100,7 @@ describe('between two moments', () => {
   })
 })
 
-describe('times that passed while nobody looked', () => {
+describe('missed times', () => {
   const hourly = plan({ cron: '0 * * * *' })
   test.each<{ rule: 'none' | 'last' | 'all'; due: string; now: string; runFor: string | null; after: string }>([
     {
@@ -152,7 +152,7 @@ describe('times that passed while nobody looked', () => {
       runFor: '2026-01-01T01:00Z',
       after: '2026-01-01T01:00Z',
     },
-  ])('$rule, due $due, seen $now: runs for $runFor', ({ rule, due, now, runFor, after }) => {
+  ])('with $rule, due $due, at $now: run for $runFor', ({ rule, due, now, runFor, after }) => {
     const found = catchUp(hourly, rule, { due: at(due), now: at(now) })
     expect({ runFor: found.runFor && texts([found.runFor])[0], after: texts([found.after])[0] }).toEqual({
       runFor,
@@ -160,7 +160,7 @@ describe('times that passed while nobody looked', () => {
     })
   })
 
-  test.each(['none', 'last', 'all'] as const)('%s: a moment runs once, or not at all', (rule) => {
+  test.each(['none', 'last', 'all'] as const)('with %s: a single moment runs once or not at all', (rule) => {
     const once = plan({ at: at('2026-01-01T01:00:00Z') })
     const found = catchUp(once, rule, { due: at('2026-01-01T01:00:00Z'), now: at('2026-01-02T00:00:00Z') })
     expect(found.runFor === null).toBe(rule === 'none')

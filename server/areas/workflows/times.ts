@@ -8,19 +8,19 @@ export type Plan = {
   every_s: number | null
   at: Date | null
   timezone: string
-  /** From where intervals count. */
+  /** The time from which intervals count. */
   anchor: Date
 }
 
 /**
- * The next time of a pattern after `after`, or null where there is none. In the hour that daylight saving skips, it fires at the
- * first minute that exists; in the hour that comes twice, once.
+ * Returns the next time of a pattern after `after`, or null if there is none. In the hour that daylight saving skips,
+ * the pattern fires at the first minute that exists; in the hour that is repeated, once.
  */
 export function nextRun(cron: string, timezone: string, after: Date): Date | null {
   return new Cron(cron, { timezone, mode: '5-part' }).nextRun(after)
 }
 
-/** The first time after `after`; null where there is none. */
+/** Returns the first time after `after`, or null if there is none. */
 export function nextTime(plan: Plan, after: Date): Date | null {
   if (plan.cron !== null) return nextRun(plan.cron, plan.timezone, after)
   if (plan.every_s !== null) {
@@ -31,7 +31,7 @@ export function nextTime(plan: Plan, after: Date): Date | null {
   return plan.at !== null && plan.at > after ? plan.at : null
 }
 
-/** At most this number of times in a row, each after the one before. */
+/** Returns the next times, at most `most`. */
 export function nextTimes(plan: Plan, after: Date, most: number): Date[] {
   const times: Date[] = []
   for (let last = nextTime(plan, after); last !== null && times.length < most; last = nextTime(plan, last))
@@ -39,7 +39,7 @@ export function nextTimes(plan: Plan, after: Date, most: number): Date[] {
   return times
 }
 
-/** Times from `from` on and before `to`; at most `most` and one. */
+/** Returns times from `from` (inclusive) to `to` (exclusive), at most `most` + 1. */
 export function timesBetween(plan: Plan, from: Date, to: Date, most: number): Date[] {
   const times: Date[] = []
   for (let at = nextTime(plan, new Date(from.getTime() - 1)); at !== null && at < to; at = nextTime(plan, at)) {
@@ -49,14 +49,14 @@ export function timesBetween(plan: Plan, from: Date, to: Date, most: number): Da
   return times
 }
 
-/** How far back missed times are made up for. */
+/** How far back missed times are run. */
 export const MAX_CATCH_UP_MS = 7 * 24 * 3600 * SECOND
-/** A time that is looked at no later than this was not missed. */
+/** A time that is handled within this duration was not missed. */
 const ON_TIME_MS = 60 * SECOND
 
 /**
- * What to do at `now` with a schedule that was due at `due`: the time to run for (null: none of those that passed), and from where
- * the next time counts.
+ * Decides at `now` what to do with a schedule that was due at `due`: the time to run for (null if none of the past
+ * times runs), and the time from which the next time counts.
  */
 export function catchUp(
   plan: Plan,
@@ -74,7 +74,10 @@ export function catchUp(
   return { runFor: catch_up === 'none' && isMissed ? null : last, after: now }
 }
 
-/** The newest time that has passed; `due` is one. Found backwards in growing steps: years of minutes can have passed. */
+/**
+ * Returns the newest past time; `due` is one. Searches backwards in growing steps, since years of minutes may have
+ * passed.
+ */
 function lastTime(plan: Plan, due: Date, now: Date): Date {
   if (plan.cron === null && plan.every_s === null) return due
   for (let back = 60 * SECOND; ; back *= 8) {

@@ -21,7 +21,7 @@ export type TokenParts = {
   embedTokens: ReturnType<typeof makeEmbedTokens<{ workflow_id: string }>>
 }
 
-/** What programs and other sites call a workflow with. */
+/** Routes of the tokens with which programs and other sites call a workflow. */
 export function tokenRoutes({ vault, embedTokens }: TokenParts): AnyRoute[] {
   const embed = embedTokenVerbs(embedTokens)
   return routes(

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineList, flag } from '#platform/http/list'
 import { id, name, timestamp } from '#platform/http/schema'
 
-// Tokens of pages that show a workflow or a template, and what all lists of tokens have in common.
+// Tokens of pages that show a workflow or a template, and the common parts of all lists of tokens.
 
 export const EmbedToken = z
   .object({
@@ -19,7 +19,7 @@ export const EmbedToken = z
   })
   .meta({ id: 'EmbedToken' })
 export type EmbedToken = z.input<typeof EmbedToken>
-/** One by itself shows its token again. */
+/** Reading a single embed token returns the token itself again. */
 export const EmbedTokenShown = EmbedToken.extend({
   token: z
     .string()
@@ -30,7 +30,7 @@ export const EmbedTokenShown = EmbedToken.extend({
 export type EmbedTokenShown = z.input<typeof EmbedTokenShown>
 export const EmbedTokenMade = EmbedToken.extend({ token: z.string() }).meta({ id: 'EmbedTokenMade' })
 
-/** `https://shop.example`, with a port where it is not the usual one; never a path, never a wildcard. */
+/** An origin such as `https://shop.example`, with a port if it is not the default; never a path or a wildcard. */
 const origin = z
   .string()
   .max(300)

@@ -12,18 +12,18 @@ import {
   tokenList,
 } from './token-schema.ts'
 
-// Embed tokens: they let a page of a listed origin use one workflow, or one chat template.
+// Embed tokens let a page of an allowed origin use one workflow or one chat template.
 
 export type EmbedOwner = { workflow_id: string } | { template_id: string }
 
 const embedColumns =
   'token_id, workflow_id, template_id, name, prefix, allowed_origins, require_origin, enabled, last_used_at, created_at'
-/** Lists never hold the token itself; one by itself does, because it stands in public pages anyway. */
+/** Lists never contain the token itself. Reading a single token does, because the token is in public pages anyway. */
 const shownColumns = `${embedColumns}, public_token as token`
 const ownerColumn = (owner: EmbedOwner): ['workflow_id' | 'template_id', string] =>
   'workflow_id' in owner ? ['workflow_id', owner.workflow_id] : ['template_id', owner.template_id]
 
-/** The same verbs for the tokens of a workflow and of a template. */
+/** The operations on embed tokens, the same for workflows and templates. */
 export function makeEmbedTokens<Owner extends EmbedOwner>(options: {
   defaultOrigins(ctx: Context, owner: Owner): Promise<string[]>
 }) {

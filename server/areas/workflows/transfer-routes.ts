@@ -4,7 +4,7 @@ import { page } from '#platform/http/schema'
 import { NewTransfer, Transfer, transferList } from './schema.ts'
 import * as transfers from './transfers.ts'
 
-/** A workflow is offered to somebody, who becomes its owner by accepting it. */
+/** Routes for offering a workflow to a person, who becomes its owner by accepting the offer. */
 export const transferRoutes = (): AnyRoute[] =>
   routes(
     'Workflows',

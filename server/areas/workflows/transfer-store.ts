@@ -20,7 +20,7 @@ export const findTransfer = (tx: Tx, workspaceId: string, workflowId: string): P
     workflowId,
   ])
 
-/** Those that wait for this person. */
+/** Lists the pending offers to this person. */
 export const listTransfersTo = (tx: Tx, workspaceId: string, userId: string, asked: ListInput) =>
   readList<TransferRow>(tx, transferList, asked, {
     sql: `select ${columns} from ${tables} where t.workspace_id = $1 and t.to_user = $2`,
@@ -42,7 +42,7 @@ export const insertTransfer = (
 export const deleteTransfer = (tx: Tx, workspaceId: string, workflowId: string): Promise<number> =>
   tx.count('delete from workflow_transfers where workspace_id = $1 and workflow_id = $2', [workspaceId, workflowId])
 
-/** The workflow has another owner, and runs again once somebody who may has activated a version. */
+/** Changes the owner. The workflow runs again after a person with the right has activated a version. */
 export const giveTo = (tx: Tx, workspaceId: string, workflowId: string, userId: string): Promise<number> =>
   tx.count(
     `with cleared as (
@@ -53,7 +53,7 @@ export const giveTo = (tx: Tx, workspaceId: string, workflowId: string, userId: 
     [workspaceId, workflowId, userId],
   )
 
-/** What starts the workflow by itself, for anyone who must know that it does not until a version is activated. */
+/** Counts what starts the workflow automatically, to tell the new owner what stops until a version is activated. */
 export const countStarters = (
   tx: Tx,
   workspaceId: string,

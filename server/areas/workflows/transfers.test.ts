@@ -34,8 +34,8 @@ const activate = async (who: TestPerson, id: string) => {
   return who.call('POST', `${path(id)}/versions/${active_version_id}/activate`, { body: {} })
 }
 
-describe('a workflow that is given away', () => {
-  test("is somebody else's only once they accept, and runs with their rights once they have activated it", async () => {
+describe('a workflow that is offered to another person', () => {
+  test('changes its owner when they accept, and runs with their rights after they have activated it', async () => {
     const id = await makeWorkflow(world.member, 'Gift', constant)
     const { body: hook } = await world.member.call('POST', `${path(id)}/tokens`, { body: {} })
     await world.member.call('PUT', `${path(id)}/schedule`, { body: { cron: '0 3 1 1 *' } })
@@ -95,7 +95,7 @@ describe('a workflow that is given away', () => {
     )
   })
 
-  test('is not taken by anybody else, and an offer can be declined and taken back', async () => {
+  test('cannot be accepted by other users, and the offer can be declined and withdrawn', async () => {
     const id = await makeWorkflow(world.member, 'Unwanted', constant)
     for (const [to, status] of [
       [world.member, 422],
@@ -118,7 +118,7 @@ describe('a workflow that is given away', () => {
     expect((await world.member.call('GET', path(id))).body.owner_id).toBe(world.member.id)
   })
 
-  test("of two who accept at once, one does; what was deleted meanwhile is nobody's", async () => {
+  test('can be accepted once, and not after it was deleted', async () => {
     const id = await makeWorkflow(world.member, 'Twice', constant)
     await offer(world.member, id, colleague)
     const both = await Promise.all([1, 2].map(() => colleague.call('POST', `${path(id)}/transfer/accept`)))
@@ -142,7 +142,7 @@ describe('a workflow that is given away', () => {
     expect(back.status, back.text).toBe(200)
   })
 
-  test('reaches nothing of its new owner: the giver named nothing that they may not run', async () => {
+  test('gives its previous owner no access to workflows of the new owner', async () => {
     const theirs = await makeWorkflow(colleague, 'Private', { nodes: [], edges: [], output: 'private' })
     const trap = await makeWorkflow(world.member, 'Trap', constant, {
       members: [{ user_id: colleague.id, role: 'viewer' }],
@@ -158,7 +158,7 @@ describe('a workflow that is given away', () => {
 })
 
 describe('an editor', () => {
-  test('changes and activates a workflow without owning it, and its runs act for them', async () => {
+  test('can change and activate a workflow without owning it, and its executions then act for them', async () => {
     const mine = await makeWorkflow(colleague, 'Only Cleo may run this', { nodes: [], edges: [], output: 'ran' })
     const id = await makeWorkflow(world.member, 'Shared', constant, {
       members: [{ user_id: colleague.id, role: 'editor' }],
@@ -176,7 +176,7 @@ describe('an editor', () => {
     })
   })
 
-  test('neither shares it, nor gives it away, nor deletes it, nor makes tokens for it', async () => {
+  test('cannot share, transfer or delete the workflow, or create tokens for it', async () => {
     const id = await makeWorkflow(world.member, 'Kept', constant, {
       members: [{ user_id: colleague.id, role: 'editor' }],
     })
@@ -193,8 +193,8 @@ describe('an editor', () => {
   })
 })
 
-describe('when the person a workflow acts for leaves', () => {
-  test('it acts for its owner, who hears at once what it uses that they may not', async () => {
+describe('when the person for whom a workflow acts leaves', () => {
+  test('it acts for its owner, who is notified immediately of what they may not use', async () => {
     const leaver = await makePerson(service(), { name: 'Lea Leaver' })
     await join(service(), world.workspace, leaver, 'member')
     const secret = await makeWorkflow(world.owner, 'For Lea alone', constant, {
@@ -214,7 +214,7 @@ describe('when the person a workflow acts for leaves', () => {
     })
   })
 
-  test('a run that is under way acts for the owner as well', async () => {
+  test('an execution in progress also acts for the owner', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const dataset = await makeDataset(world.owner, [{ n: 1 }])
@@ -241,7 +241,7 @@ describe('when the person a workflow acts for leaves', () => {
   })
 })
 
-describe('what the person a run acts for may not use any more', () => {
+describe('a node whose resource the principal may no longer use', () => {
   test.each([
     ['dataset.read', (ids: Ids) => ({ dataset_id: { $cel: `"${ids.ds}"` } }), 'guest', 'dataset_not_allowed'],
     ['dataset.write', () => ({ name: 'New', records: [] }), 'viewer', 'dataset_not_allowed'],
@@ -264,7 +264,7 @@ describe('what the person a run acts for may not use any more', () => {
     const id = await makeWorkflow(author, 'Uses', definition, {
       members: [{ user_id: world.owner.id, role: 'member' }],
     })
-    // Written past the verb, which would pass the workflow on.
+    // Changed in the database, since the API would transfer the workflow.
     await join(service(), world.workspace, author, role)
     expect((await run(world.owner, id)).body).toMatchObject({ status: 'failed', error: { code, node_id: 'use' } })
     await join(service(), world.workspace, author, 'member')

@@ -9,8 +9,8 @@ import type { Transfer } from './schema.ts'
 import { lockWorkflow } from './store.ts'
 import * as store from './transfer-store.ts'
 
-// A workflow acts with the rights of people, so nobody is given one without being asked. The owner offers it; the receiver
-// accepts or declines; and it does not run before somebody who may has activated a version.
+// A workflow acts with the rights of people, so ownership requires consent. The owner offers the workflow, and the
+// receiver accepts or declines. The workflow does not run until a person with the right has activated a version.
 
 type ById = { workflow_id: string }
 
@@ -19,7 +19,7 @@ const pending = (row: store.TransferRow): Transfer => ({ ...row, state: 'pending
 export const offerWorkflow = (ctx: Context, input: ById & { user_id: string }): Promise<Transfer> =>
   offerTo(ctx, input, '/user_id')
 
-/** Offers a workflow to somebody of the workspace. `path` is where the request names them. */
+/** Offers a workflow to a member of the workspace. `path` is the path of the user id in the request. */
 export async function offerTo(
   ctx: Context,
   { workflow_id, user_id }: ById & { user_id: string },
@@ -61,7 +61,7 @@ export async function offerTo(
   return pending(transfer)
 }
 
-/** Seen by the two whom it concerns. */
+/** Only the two people involved can read a transfer. */
 export async function getTransfer(ctx: Context, { workflow_id }: ById): Promise<Transfer> {
   const transfer = await store.findTransfer(ctx.tx, ctx.workspace.workspace_id, workflow_id)
   const me = ctx.person.user_id
@@ -114,14 +114,14 @@ export async function declineTransfer(ctx: Context, { workflow_id }: ById): Prom
   return { ...transfer, state: 'declined' }
 }
 
-/** The offer to the caller. */
+/** Returns the offer to the caller. */
 export async function getOffer(ctx: Context, { workflow_id }: ById): Promise<store.TransferRow> {
   const transfer = await store.findTransfer(ctx.tx, ctx.workspace.workspace_id, workflow_id)
   if (transfer?.to_user_id !== ctx.person.user_id) throw noTransfer()
   return transfer
 }
 
-/** Of two answers at the same time the second finds none. */
+/** Locks the workflow and returns the offer. Of two concurrent answers, the second finds no offer. */
 async function takeOffer(ctx: Context, workflow_id: string): Promise<store.TransferRow> {
   await lockWorkflow(ctx.tx, ctx.workspace.workspace_id, workflow_id)
   return getOffer(ctx, { workflow_id })

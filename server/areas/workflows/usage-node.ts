@@ -11,7 +11,7 @@ type Figures = {
   waiting: number
 }
 
-/** `workspace.usage`: figures about the workspace an execution runs in, and no other. */
+/** `workspace.usage`: figures about the workspace of the execution, and no other. */
 export const makeUsageNode = (db: Database): NodeKind => ({
   descriptor: {
     type: 'workspace.usage',

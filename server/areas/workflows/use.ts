@@ -5,7 +5,7 @@ import type { WorkflowUse } from './schema.ts'
 
 const MAX_SHOWN = 200
 
-/** What calls or offers the workflow, as far as the caller may know of it: a guest sees what they are a member of. */
+/** Returns what calls or offers the workflow. A guest sees only what they are a member of. */
 export async function getWorkflowUse(ctx: Context, { workflow_id }: ById): Promise<WorkflowUse> {
   const { workspace_id, role } = ctx.workspace
   const isGuest = role === 'guest'

@@ -15,7 +15,7 @@ import { getWorkflow } from './get-workflow.ts'
 import type { NewVersion, Version, VersionMade } from './schema.ts'
 import * as store from './store.ts'
 
-// The versions of a workflow: saved, read, made the active one, compared.
+// The versions of a workflow: save, read, activate, compare.
 
 export async function addVersion(
   ctx: Context,
@@ -46,7 +46,7 @@ export async function makeActive(
   })
 }
 
-/** Viewers see a workflow and cannot start it. */
+/** Returns warnings about a definition. Viewers do not count as starters, since they cannot start a workflow. */
 export async function warningsOf(
   ctx: Context,
   { workflow_id, owner_id }: { workflow_id: string; owner_id?: string | null | undefined },

@@ -56,7 +56,7 @@ const AuthObject = z.discriminatedUnion('kind', [
 ])
 
 const { $schema: _dialect, ...authJsonSchema } = z.toJSONSchema(AuthObject, { io: 'input' })
-/** The kind alone may be written as a text. */
+/** The kind may also be given as a plain string. */
 const AuthIn = z
   .preprocess((value) => (typeof value === 'string' ? { kind: value } : value), AuthObject)
   .register(wire, { schema: authJsonSchema as Record<string, unknown> })
@@ -80,7 +80,7 @@ const Methods = z
   .max(webhookMethods.length)
   .transform((methods) => webhookMethods.filter((method) => methods.includes(method)))
 
-/** The whole expression is checked when it is saved; it sees `input`. */
+/** The expression is checked when it is saved. It can use `input`. */
 const Dedupe = z.strictObject({
   from: z
     .union([headerName, z.strictObject({ $cel: z.string().min(1).max(2_000) })])
@@ -134,13 +134,13 @@ export const WebhookToken = z
   .meta({ id: 'WebhookToken' })
 export type WebhookToken = z.input<typeof WebhookToken>
 
-/** The secret itself, shown by the answer that creates it and never again. */
+/** A new token with its secret, which only the response to its creation shows. */
 export const WebhookTokenMade = WebhookToken.extend({
   token: z.string().describe('The secret of `bearer` and `url`; for the others the last part of the address'),
   secret: z.string().optional().describe('The password or the key for signatures, where the service has made it'),
 }).meta({ id: 'WebhookTokenMade' })
 
-/** What only tokens take that are called at an address of their own. */
+/** Settings of tokens that have their own address. */
 const options = {
   methods: Methods.optional().describe('Default POST'),
   input: InputMode.optional().describe('Default body'),

@@ -17,7 +17,7 @@ import type {
   WebhookTokenPatch,
 } from './webhook-token-schema.ts'
 
-// Webhook tokens: they start a workflow and see what they started.
+// Webhook tokens start a workflow and can read the executions that they started.
 
 export type OfWorkflow = { workflow_id: string }
 export type OneToken = OfWorkflow & { token_id: string }
@@ -27,7 +27,7 @@ const columns = `token_id, workflow_id, name, prefix, enabled, expires_at, last_
   respond, respond_timeout_s, challenge, dedupe`
 type Row = Omit<WebhookToken, 'url'>
 
-/** Where a sealed secret belongs: it opens for this token alone, and only as what it was stored for. */
+/** Returns the place of an encrypted secret: it can be decrypted only for this token and this kind. */
 export const webhookSecretPlace = (workspaceId: string, tokenId: string, kind: string): Place => [
   workspaceId,
   'webhook_tokens',
@@ -43,7 +43,7 @@ function urlOf(ctx: Context, { auth, workflow_id, token_id }: Row, token?: strin
 
 const view = (ctx: Context, row: Row): WebhookToken => ({ ...row, url: urlOf(ctx, row) })
 
-/** Refuses what the kind of the token does not take. */
+/** Refuses fields that the kind of the token does not support. */
 function checkFields(
   auth: WebhookAuth,
   { secret, ...options }: { secret?: string | undefined } & WebhookOptions,
@@ -64,7 +64,10 @@ function checkFields(
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** Senders that make the secret themselves show it only once they know the address. */
+/**
+ * Creates a secret. Undefined for senders that create the secret themselves and show it only after they know the
+ * address.
+ */
 function makeSecretFor(auth: WebhookAuth): string | undefined {
   if (auth.kind === 'basic') return randomBytes(24).toString('base64url')
   if (auth.kind !== 'hmac') return undefined
@@ -103,7 +106,7 @@ export async function createWebhookToken(
       workflow_id,
       name ?? null,
       isShown ? secretPrefix(token) : toWire('whk', tokenId).slice(0, 10),
-      // Nobody ever sees the token behind it unless it is the secret: the column must be filled.
+      // The column is required. For kinds in which the token is not the secret, the token is never shown.
       hashSecret(token),
       expires_at ?? null,
       ctx.person.user_id,

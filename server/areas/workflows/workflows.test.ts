@@ -34,7 +34,7 @@ const run = (id: string, body: unknown = {}, query = '?wait_s=60', as: TestPerso
   as.call('POST', `/api/workflows/${id}/run${query}`, { body })
 
 describe('workflows', () => {
-  test('a workflow with a definition has version 1, active; without one it cannot run', async () => {
+  test('with a definition have an active version 1; without one they cannot run', async () => {
     const id = await make(constant(1))
     const workflow = await get(`/api/workflows/${id}`)
     expect(workflow).toMatchObject({
@@ -50,7 +50,7 @@ describe('workflows', () => {
     expect((await run(empty)).body.code).toBe('no_active_version')
   })
 
-  test('a wrong definition is refused with the path of every mistake, and nothing is stored', async () => {
+  test('with an invalid definition are refused with the path of every error, and nothing is stored', async () => {
     const before = (await get('/api/workflows?limit=200')).items.length
     const { status, body } = await world.owner.call('POST', '/api/workflows', {
       body: {
@@ -73,7 +73,7 @@ describe('workflows', () => {
     expect((await get('/api/workflows?limit=200')).items).toHaveLength(before)
   })
 
-  test('what an agent may call and what is to be extracted is checked when saved, also inside a map', async () => {
+  test('are checked on save for the tools of agents and the schemas of extractions, also inside a map', async () => {
     const agent = (tools: unknown) => ({ id: 'agent', type: 'agent.run', args: { goal: 'Look it up', tools } })
     const extract = (schema: unknown) => ({ id: 'read', type: 'llm.extract', args: { text: 'Ada', schema } })
     const made = (...nodes: object[]) =>
@@ -100,7 +100,7 @@ describe('workflows', () => {
     expect((await made(extract(computed))).status).toBe(201)
   })
 
-  test('code and JSONata that could only fail are refused when saved or tried, also inside a loop', async () => {
+  test('with code or JSONata that cannot work are refused when saved or tried, also inside a loop', async () => {
     const code = (source: string) => ({ id: 'c', type: 'code', args: { source } })
     const nodes = [
       code('const page = input.page\nreturn fetch(page)'),
@@ -129,7 +129,7 @@ describe('workflows', () => {
       },
     ]
     const save = () => world.owner.call('POST', '/api/workflows', { body: { name: 'Fetches', definition } })
-    // A machine that is too busy to look at the code in time saves it unchecked.
+    // A machine that is too busy to check the code in time saves it unchecked.
     await until(async () => (await save()).status === 422, 'the code to be looked at')
     const refused = await save()
     expect([refused.status, refused.body.errors], refused.text).toEqual([422, errors])
@@ -143,7 +143,7 @@ describe('workflows', () => {
     expect((await get(`/api/workflows/${id}/versions`)).items).toHaveLength(1)
   })
 
-  test('an id of another workspace inside a definition is refused exactly as a random one', async () => {
+  test('refuse an id of another workspace in a definition exactly like a random id', async () => {
     const foreign = await world.stranger.call('POST', '/api/workflows', {
       body: { name: 'Theirs', definition: constant(1) },
     })
@@ -164,7 +164,7 @@ describe('workflows', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('the list holds my own and those I am a member of, the system ones first', async () => {
+  test('are listed if the caller owns them or is a member of them, with system workflows first', async () => {
     const mine = await make(constant(1), {}, world.member)
     const shared = await make(constant(1), { members: [{ user_id: world.member.id, role: 'viewer' }] })
     const other = await make(constant(1))
@@ -181,7 +181,7 @@ describe('workflows', () => {
     expect(all).toContain(other)
   })
 
-  test('members are replaced as a whole, only by people of the workspace', async () => {
+  test('have their members replaced as a whole, and only with people of the workspace', async () => {
     const id = await make(constant(1), { members: [{ user_id: world.member.id }] })
     const foreign = await world.owner.call('PATCH', `/api/workflows/${id}`, {
       body: { members: [{ user_id: world.member.id }, { user_id: world.stranger.id }] },
@@ -200,7 +200,7 @@ describe('workflows', () => {
     expect(refused.body.detail).toBe('This needs the role editor in the workflow; it has not been shared with you.')
   })
 
-  test('of somebody who leaves go on to the person who removed them, so that they keep an owner', async () => {
+  test('of a person who leaves go to the person who removed them, so that they have an owner', async () => {
     const leaver = await makePerson(service())
     await join(service(), world.workspace, leaver, 'member')
     const id = await make(
@@ -213,7 +213,7 @@ describe('workflows', () => {
     expect(removed.status, removed.text).toBe(204)
     expect(await get(`/api/workflows/${id}`)).toMatchObject({ owner_id: world.owner.id, members: [] })
     expect(await get(`/api/templates/${template.template_id}`)).toMatchObject({ owner_id: world.owner.id })
-    // Anyone who comes back as a guest finds nothing of it.
+    // A person who returns as a guest does not find the workflow.
     await join(service(), world.workspace, leaver, 'guest')
     expect((await leaver.call('GET', `/api/workflows/${id}`, { workspace: world.workspace.id })).status).toBe(404)
     const told = (await get('/api/notifications')).items.find(
@@ -222,7 +222,7 @@ describe('workflows', () => {
     expect(told.body).toContain('Left behind')
   })
 
-  test('settings are merged: what is absent stays, null clears', async () => {
+  test('have settings that are merged: absent fields stay, null clears a field', async () => {
     const handler = await make(constant(1))
     const id = await make(constant(1), { settings: { max_concurrency: 3, error_workflow_id: handler } })
     const patch = async (settings: unknown) => {
@@ -237,7 +237,7 @@ describe('workflows', () => {
     expect(await patch(null)).toEqual({})
   })
 
-  test('executions are kept no longer than the service keeps any, which a workflow is told', async () => {
+  test('cannot keep executions longer than the service, and a longer setting is refused', async () => {
     const most = service().config.HEDDLE_RETENTION_DAYS
     const id = await make(constant(1), { settings: { retention_days: most } })
     const patch = (settings: unknown) => world.owner.call('PATCH', `/api/workflows/${id}`, { body: { settings } })
@@ -251,7 +251,7 @@ describe('workflows', () => {
         { path: '/settings/retention_days', message: `must be at most ${most} (HEDDLE_RETENTION_DAYS)` },
       ])
     }
-    // Set when the service kept them longer: it may be sent back.
+    // A value from when the service kept executions longer may be sent back.
     await service().sql(
       `update workflows set settings = settings || '{"retention_days": 3000}' where workflow_id = $1`,
       [fromWire('wf', id)],
@@ -259,7 +259,7 @@ describe('workflows', () => {
     expect((await patch({ retention_days: 3000, timeout_s: 60 })).body.settings).toMatchObject({ timeout_s: 60 })
   })
 
-  test('concurrent activations leave exactly one version active', async () => {
+  test('have exactly one active version after concurrent activations', async () => {
     const id = await make(constant(1))
     const versions = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
@@ -277,7 +277,7 @@ describe('workflows', () => {
     expect(active).toHaveLength(1)
   })
 
-  test('a run uses the active version unless one is named; the layout is outside the fingerprint', async () => {
+  test('run their active version unless one is named; the layout does not change the fingerprint', async () => {
     const id = await make({ ...constant('old'), layout: { a: { x: 1 } } })
     const first = (await get(`/api/workflows/${id}/versions`)).items[0]
     const same = await world.owner.call('POST', `/api/workflows/${id}/versions`, {
@@ -302,7 +302,7 @@ describe('workflows', () => {
     expect(diff.nodes.changed).toMatchObject([{ node_id: 'a' }])
   })
 
-  test('the input is checked against the inputs of the version', async () => {
+  test('check the input against the inputs of the version', async () => {
     const id = await make({
       ...constant(1),
       inputs: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false },
@@ -315,7 +315,7 @@ describe('workflows', () => {
     expect((await get(`/api/workflows/${id}/executions`)).items).toEqual([])
   })
 
-  test('one idempotency key is one execution and the same bytes, over a hundred parallel repetitions', async () => {
+  test('with one idempotency key start one execution and return the same bytes for a hundred parallel requests', async () => {
     const id = await make(constant(1))
     const call = (body: unknown, key = 'once') =>
       world.owner.call('POST', `/api/workflows/${id}/run`, { body, headers: { 'idempotency-key': key } })
@@ -326,7 +326,7 @@ describe('workflows', () => {
     expect((await call({ input: { a: 1 } }, 'k'.repeat(256))).status).toBe(400)
   })
 
-  test('deleting a workflow with live executions needs a word, and cancels them', async () => {
+  test('with live executions are deleted only on explicit request, which cancels the executions', async () => {
     const id = await make(waiting)
     const { body } = await run(id, {}, '')
     await until(
@@ -357,7 +357,7 @@ describe('executions', () => {
     output: { $ref: 'nodes.one.output.at' },
   })
 
-  test('a failed execution says which node failed and why; a retry from there keeps what went before', async () => {
+  test('that fail show which node failed and why; a retry from there keeps earlier outputs', async () => {
     const id = await make(failing(false))
     const failed = (await run(id)).body
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'broken', message: 'as told', node_id: 'two' } })
@@ -390,7 +390,7 @@ describe('executions', () => {
     ).toBeGreaterThanOrEqual(409)
   })
 
-  test('a cancelled execution ends; a finished one cannot be cancelled', async () => {
+  test('end when they are cancelled; finished executions cannot be cancelled', async () => {
     const id = await make(waiting)
     const { body } = await run(id, {}, '')
     expect((await world.owner.call('POST', `/api/workflows/executions/${body.execution_id}/cancel`)).status).toBe(202)
@@ -403,7 +403,7 @@ describe('executions', () => {
     )
   })
 
-  test('the search finds by status, workflow and time, and only what the caller may see', async () => {
+  test('are found by status, workflow and time, and only if the caller may see them', async () => {
     const id = await make(constant(1))
     const { body } = await run(id)
     const found = await get(`/api/executions?workflow_id=${id}&status=succeeded,failed&from=2020-01-01T00:00:00Z`)
@@ -413,7 +413,7 @@ describe('executions', () => {
     expect((await world.owner.call('GET', '/api/executions?status=nonsense')).status).toBe(422)
   })
 
-  test('an error workflow is started once with what failed, and the owner is told', async () => {
+  test('that fail start the error workflow once with the failure, and the owner is notified', async () => {
     const handler = await make({
       nodes: [{ id: 'h', type: 'set', args: { values: { code: { $ref: 'input.error.code' } } } }],
       edges: [],
@@ -441,7 +441,7 @@ describe('executions', () => {
 })
 
 describe('system workflows', () => {
-  test('come first in the list, page by page like all others', async () => {
+  test('come first in the list, and are paged like all others', async () => {
     const person = await makePerson(service())
     await makeWorkspace(service(), person)
     const names = ['First', 'Second', 'Third']
@@ -467,7 +467,7 @@ describe('system workflows', () => {
     expect((await person.call('GET', `/api/workflows?cursor=${forged}`)).status).toBe(422)
   })
 
-  test('any member runs them, and sees only their own history', async () => {
+  test('can be run by any member, who sees only their own executions', async () => {
     const ran = await world.member.call('POST', '/api/workflows/system/echo/run?wait_s=60', {
       body: { input: { hi: 5 } },
     })
@@ -489,7 +489,7 @@ describe('system workflows', () => {
     })
   })
 
-  test('without a key the odds digest fails with a clear code', async () => {
+  test('fail with a clear code if the odds digest has no key', async () => {
     const ran = await world.member.call('POST', '/api/workflows/system/nhl-odds-digest/run?wait_s=60', {
       body: { input: { date: '2026-01-31' } },
     })
@@ -498,7 +498,7 @@ describe('system workflows', () => {
 })
 
 describe('schedules', () => {
-  test('a due schedule starts the workflow once and moves on to its next time', async () => {
+  test('that are due start the workflow once and move to the next time', async () => {
     const id = await make(constant('tick'))
     const put = await world.owner.call('PUT', `/api/workflows/${id}/schedule`, {
       body: { cron: '0 9 * * 1', timezone: 'Europe/Amsterdam', input: {} },
@@ -520,7 +520,7 @@ describe('schedules', () => {
     expect((await get(`/api/workflows/${id}/executions`)).items).toHaveLength(1)
   })
 
-  test('what was fetched can be sent back, and changes only what it was fetched from', async () => {
+  test('can be sent back as fetched, and a change requires the current ETag', async () => {
     const path = `/api/workflows/${await make(constant(1))}/schedule`
     const put = (body: unknown, ifMatch?: string) =>
       world.owner.call('PUT', path, { body, headers: ifMatch === undefined ? {} : { 'if-match': ifMatch } })
@@ -539,7 +539,7 @@ describe('schedules', () => {
     expect((await remove(now)).status).toBe(204)
   })
 
-  test('a cron that means nothing, never fires, or names no time zone is refused', async () => {
+  test('with a cron pattern that is invalid or never fires, or with an unknown time zone, are refused', async () => {
     const id = await make(constant(1))
     const put = (body: unknown) => world.owner.call('PUT', `/api/workflows/${id}/schedule`, { body })
     for (const cron of ['every day', '@daily', '2026-12-01T00:00:00', '2099-12-01T00:00:00', '0 0 9 * * *', ''])

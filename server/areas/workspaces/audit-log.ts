@@ -8,10 +8,10 @@ import { listAsOperator } from '#platform/operator'
 import type { AuditEntry, auditExportQuery, auditQuery } from './schema.ts'
 import * as store from './store.ts'
 
-/** Rows of one read of an export: some megabytes at most. */
+/** The number of rows per read of an export: some megabytes at most. */
 const EXPORT_PAGE = 1_000
 
-/** Owners read their workspace's; an operator reads all, and that look is an entry itself. */
+/** Owners read the log of their workspace. An operator reads all logs, and this adds an entry itself. */
 const readAs = <T>(ctx: Context, read: (tx: Tx, workspaceId: string | null) => Promise<T>): Promise<T> =>
   ctx.person.operator
     ? listAsOperator(ctx, 'audit_log', (tx) => read(tx, null))
@@ -39,7 +39,7 @@ async function* linesOf(ctx: Context, filter: store.AuditFilter): AsyncGenerator
   }
 }
 
-/** JSON Lines, newest first, page by page: no export is held in memory. */
+/** Sends JSON Lines, newest first, page by page, so that no export is held in memory. */
 export async function exportAuditLog(
   ctx: Context,
   { format: _format, ...filter }: z.output<typeof auditExportQuery>,

@@ -11,7 +11,7 @@ import { type Service, useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { join, makePerson, makeWorkspace, type TestPerson, type TestWorkspace } from '#test/harness/world'
 
-// Takes requests and never answers.
+// Accepts requests and never answers.
 const silentServer = createServer(() => {})
 silentServer.listen(0, '127.0.0.1')
 await once(silentServer, 'listening')
@@ -24,7 +24,7 @@ afterAll(() => {
 
 const service = useService({ env: { HEDDLE_ALLOW_TARGETS: target } })
 
-/** A workspace with something of everything in it, and what would still reach it afterwards. */
+/** Fills a workspace with resources of every kind, and returns what could still access them after the deletion. */
 async function fill(on: Service, owner: TestPerson, member: TestPerson, workspace: TestWorkspace) {
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await owner.call(method, path, { workspace: workspace.id, ...(body !== undefined && { body }) })
@@ -49,7 +49,7 @@ async function fill(on: Service, owner: TestPerson, member: TestPerson, workspac
     edges: [],
     output: { $ref: 'nodes.a.output.text' },
   })
-  // Whatever it is doing, it is on a worker while the workspace goes.
+  // Keeps an execution on a worker while the workspace is deleted.
   const busy = await make({
     nodes: [{ id: 'c', type: 'http.request', args: { method: 'GET', url: `${silent}/` } }],
     edges: [],
@@ -106,7 +106,7 @@ describe('a workspace that is deleted', () => {
     expect(gone.status, gone.text).toBe(204)
   })
 
-  test('leaves nothing live: what waited has ended, what ran is stopped', async () => {
+  test('has no live executions: waiting executions have ended, and running ones are stopped', async () => {
     const live = () =>
       service().sql<{ status: string }>(
         `select status from executions where workspace_id = $1 and status in ('queued', 'running', 'waiting')`,
@@ -116,7 +116,7 @@ describe('a workspace that is deleted', () => {
     await until(async () => (await live()).length === 0, 'the running execution to stop')
   })
 
-  test('answers nobody any more, whatever they still hold', async () => {
+  test('cannot be accessed any more, with any credential or id', async () => {
     const paths = [
       `/api/workspaces/${workspace.id}`,
       `/api/workflows/${held.waiting}`,
@@ -139,7 +139,7 @@ describe('a workspace that is deleted', () => {
     expect((await service().call('GET', '/auth/me', { token: held.key.key })).status).toBe(401)
   })
 
-  test('keeps no row in any table but the note that it was deleted, once maintenance has been', async () => {
+  test('has no row in any table except the record of its deletion, after maintenance', async () => {
     const blobs = makeDiskBlobs(blobFolder())
     await until(async () => {
       await makeMaintenance({ db: service().db, blobs, retentionDays: 30 }).run()
@@ -159,7 +159,7 @@ describe('a workspace that is deleted', () => {
       )
       if (row!.n > 0) left[name] = row!.n
     }
-    // Hashes of idempotency keys go after a day; notes of gates and waits to look at again go with the next look.
+    // Hashes of idempotency keys are deleted after a day; scheduled checks of gates and waits with the next check.
     delete left.start_keys
     delete left.gate_rechecks
     delete left.wait_checks
@@ -172,7 +172,7 @@ describe('a workspace that is deleted', () => {
   })
 })
 
-test('what starts in the very instant in which a workspace is deleted ends at once', async () => {
+test('an execution that starts at the moment when its workspace is deleted is cancelled', async () => {
   const owner = await makePerson(service())
   await makeWorkspace(service(), owner, 'Stays')
   const workspace = await makeWorkspace(service(), owner, 'Late')
@@ -182,7 +182,7 @@ test('what starts in the very instant in which a workspace is deleted ends at on
   })
   const run = () => owner.call('POST', `/api/workflows/${body.workflow_id}/run`, { workspace: workspace.id, body: {} })
   expect((await run()).status).toBe(202)
-  // As the engine finds it: the workspace went, and its last look at what is live did not see this one yet.
+  // Simulates a deletion whose last check of live executions missed this one.
   await service().sql('insert into gone_workspaces (workspace_id) values ($1)', [workspace.uuid])
   const statuses = async (): Promise<string[]> =>
     (
@@ -190,7 +190,7 @@ test('what starts in the very instant in which a workspace is deleted ends at on
     ).map(({ status }) => status)
   await until(async () => (await statuses()).every((status) => status === 'cancelled'), 'it to end')
   await service().sql('delete from gone_workspaces where workspace_id = $1', [workspace.uuid])
-  // And so in truth, whichever comes first.
+  // The same with a real deletion, with the starts before and after it.
   const starts = Array.from({ length: 20 }, run)
   await owner.call('DELETE', `/api/workspaces/${workspace.id}`)
   await Promise.all(starts)

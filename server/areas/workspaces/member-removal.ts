@@ -1,8 +1,8 @@
 import type { Tx } from '#platform/db/pool'
 
 /**
- * Lets an area pass on, or take away, what a person who leaves had in it; runs in the same transaction, before they go, or
- * before they become a guest: guests see only what others let them into.
+ * Lets an area transfer or remove what a leaving person had in it. Runs in the same transaction, before the person
+ * leaves or becomes a guest. Guests see only what others share with them.
  */
 export type OnMemberRemoved = (
   tx: Tx,

@@ -18,8 +18,8 @@ export const listMembers = (tx: Tx, workspaceId: string, asked: ListInput) =>
   })
 
 /**
- * Changes of who owns a workspace take turns on its row. What is read afterwards is read by a new statement and so sees
- * what the one before did: of fifty owners who leave at once, the last is told that it is the last.
+ * Locks the workspace to serialize changes of its owners. A later statement sees what the previous transaction did: of
+ * fifty owners who leave at once, the last is refused as the last owner.
  */
 export const lockWorkspace = (tx: Tx, workspaceId: string): Promise<number> =>
   tx.count('select from workspaces where workspace_id = $1 for no key update', [workspaceId])

@@ -29,7 +29,7 @@ export function makeMembers(options: {
     return member
   }
 
-  /** Takes the turn, and asks again whether the caller is still the owner that the access check saw. */
+  /** Locks the workspace, and checks again that the caller is still an owner. */
   const lockAsOwner = async (ctx: Context, { workspace_id, user_id }: ById): Promise<void> => {
     await enterWorkspace(ctx.tx, workspace_id)
     await store.lockWorkspace(ctx.tx, workspace_id)
@@ -110,7 +110,7 @@ export function makeMembers(options: {
       return { ...before, role }
     },
 
-    /** The person's keys for this workspace and the invitations they sent go with them. */
+    /** Also deletes the person's keys for this workspace and the invitations that they sent. */
     async removeMember(ctx: Context, input: ById): Promise<void> {
       const { workspace_id, user_id } = input
       await lockAsOwner(ctx, input)

@@ -44,13 +44,13 @@ export type WorkspaceMember = z.input<typeof WorkspaceMember>
 
 export const MemberPatch = z.strictObject({ role: WorkspaceRole })
 
-/** The body of every invite operation. */
+/** The request body of every invite operation. */
 export const NewInvitation = z.strictObject({
   email: email(),
   role: z.enum(['owner', 'member', 'viewer']).default('member'),
 })
 
-/** The answer of every invite operation. */
+/** The response of every invite operation. */
 export const Invitation = z
   .object({
     invitation_id: id('ivt'),

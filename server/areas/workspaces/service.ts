@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 type ById = { workspace_id: string }
 
-/** A guest may know that the workspace exists, and holds no role in it. */
+/** Returns the role. A guest may know that the workspace exists, but has no role in it. */
 export const standingInWorkspace: StandingIn = async (ctx, workspaceId) => {
   const role = await store.findRole(ctx.tx, workspaceId, ctx.person.user_id)
   if (role !== undefined && !(await store.isFactorSatisfied(ctx.tx, workspaceId))) throw factorMissing()
@@ -23,7 +23,10 @@ export const standingInWorkspace: StandingIn = async (ctx, workspaceId) => {
 
 export type OpenWorkspace = { orgId: string; userId: string; name: string; companyId?: string | undefined }
 
-/** A workspace and its first owner, in a company of its own where none is named. Leaves the transaction in its scope. */
+/**
+ * Creates a workspace with its first owner, in a new company unless one is given. Leaves the transaction in the scope
+ * of the workspace.
+ */
 export async function openWorkspace(tx: Tx, { orgId, userId, name, companyId }: OpenWorkspace): Promise<string> {
   const workspaceId = newId()
   await enterScope(tx, { workspaceId, userId })
@@ -86,7 +89,10 @@ export function makeWorkspaces() {
       return after
     },
 
-    /** What it holds goes with it, its audit log too; this one entry stays, for the operators. The company stays. */
+    /**
+     * Deletes the workspace with everything in it, including its audit log. One entry remains for operators, and the
+     * company remains.
+     */
     async deleteWorkspace(ctx: Context, { workspace_id }: ById): Promise<void> {
       const { name, company_id } = await getWorkspace(ctx, { workspace_id })
       await enterWorkspace(ctx.tx, workspace_id)
@@ -111,7 +117,7 @@ export function makeWorkspaces() {
 
 export type Workspaces = ReturnType<typeof makeWorkspaces>
 
-/** Where sign-up is closed, anyone who was let in only to look, or to one thread, opens no workspace either. */
+/** If sign-up is closed, viewers and guests cannot create a workspace. */
 async function requireWorker(ctx: Context): Promise<void> {
   if (ctx.config.HEDDLE_SIGN_UP === 'open' || ctx.person.operator) return
   if (!(await store.worksSomewhere(ctx.tx, ctx.person.user_id)))

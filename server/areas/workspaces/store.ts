@@ -76,7 +76,7 @@ export const isFactorSatisfied = async (tx: Tx, workspaceId: string): Promise<bo
 export const hasSecondFactor = async (tx: Tx, userId: string): Promise<boolean> =>
   (await tx.row<{ has: boolean }>('select has_second_factor($1) as has', [userId])).has
 
-/** Whether the person is more than a guest or a viewer anywhere. */
+/** Checks whether the person is an owner or a member of any workspace. */
 export const worksSomewhere = async (tx: Tx, userId: string): Promise<boolean> =>
   (await tx.count(`select from memberships where user_id = $1 and role in ('owner', 'member') limit 1`, [userId])) > 0
 
@@ -94,11 +94,11 @@ const auditWhere = `($1::text is null or action = $1 or (right($1, 2) = '.*' and
   and ($2::uuid is null or actor_id = $2) and ($3::text is null or subject = $3)
   and ($4::timestamptz is null or at >= $4) and ($5::timestamptz is null or at < $5)`
 
-/** An operator knows neither the people nor the workspaces of other tenants. */
+/** Names for operators, who cannot look up people and workspaces of other tenants. */
 const auditNames = `, (select u.name from users u where u.user_id = a.actor_id) as actor_name,
   (select w.name from workspaces w where w.workspace_id = a.workspace_id) as workspace_name`
 
-/** Of every workspace where none is named. */
+/** Lists the log of one workspace, or of all if `workspaceId` is null. */
 export const listAudit = (tx: Tx, workspaceId: string | null, filter: AuditFilter, asked: ListInput) =>
   readList<AuditEntry>(tx, auditList, asked, {
     sql: `select ${auditColumns}${workspaceId === null ? auditNames : ''} from audit_log a where ${workspaceId === null ? '' : 'workspace_id = $6 and'} ${auditWhere}`,

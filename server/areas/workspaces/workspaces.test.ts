@@ -23,7 +23,7 @@ const idsOf = (answer: { body: { items: { workspace_id: string }[] } }) =>
   answer.body.items.map((item) => item.workspace_id)
 
 describe('workspaces', () => {
-  test('are made by anybody, in a company of their own or one of the caller’s', async () => {
+  test('can be created by anyone, in a new company or in one of the caller’s', async () => {
     const person = await makePerson(service())
     const made = await person.call('POST', '/api/workspaces', { body: { name: ' Sales ' } })
     expect(made.status).toBe(201)
@@ -40,7 +40,7 @@ describe('workspaces', () => {
     expect((await person.call('GET', `/api/workspaces/${made.body.workspace_id}`)).body).toEqual(made.body)
   })
 
-  test('go into no company the caller does not own', async () => {
+  test('cannot be created in or moved to a company that the caller does not own', async () => {
     const answers = await Promise.all(
       [world.elsewhere.company.id, 'co_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense'].map((company_id) =>
         world.owner.call('POST', '/api/workspaces', {
@@ -64,7 +64,7 @@ describe('workspaces', () => {
     expect(moved.body.code).toBe('unknown_reference')
   })
 
-  test('are renamed by their owners', async () => {
+  test('can be renamed by their owners', async () => {
     const path = `/api/workspaces/${world.workspace.id}`
     const before = await world.owner.call('GET', path)
     const renamed = await world.owner.call('PATCH', path, { body: { ...before.body, name: 'Home again' } })
@@ -84,7 +84,7 @@ describe('workspaces', () => {
     expect((await world.stranger.call('PATCH', path, { body: { name: 'x' } })).status).toBe(404)
   })
 
-  test('a foreign one in X-Workspace-Id reads as a random one', async () => {
+  test('of others in X-Workspace-Id are not found, like a random id', async () => {
     const answers = await Promise.all(
       [world.elsewhere.id, 'ws_01kf3v6h2he3wtpk1fw5c0wz9d', 'nonsense'].map((workspace) =>
         service().call('GET', '/api/teams', { token: world.owner.key, workspace, headers: { 'x-request-id': 'same' } }),
@@ -94,7 +94,7 @@ describe('workspaces', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('are selected for a session; a key names them itself', async () => {
+  test('are selected for a session; a request with a key names its workspace', async () => {
     const { browser, answer } = await signUp(service().base)
     const second = await browser.call('POST', '/api/workspaces', { body: { name: 'Second' } })
     const selected = async () => (await browser.call('GET', '/auth/me')).body.selected_workspace_id
@@ -107,7 +107,7 @@ describe('workspaces', () => {
     expect(await selected()).toBe(answer.body.workspace.workspace_id)
   })
 
-  test('go with everything they hold; the company stays and the operators know', async () => {
+  test('are deleted with everything in them; the company remains and operators see the deletion', async () => {
     const owner = await makePerson(service())
     const workspace = await makeWorkspace(service(), owner, 'Doomed')
     await join(service(), workspace, world.member, 'member')
@@ -135,7 +135,7 @@ describe('workspaces', () => {
 describe('members', () => {
   const path = () => `/api/workspaces/${world.workspace.id}/members`
 
-  test('are listed to those who have a role, and to nobody else', async () => {
+  test('are listed only to people with a role', async () => {
     const { body } = await world.viewer.call('GET', `${path()}?limit=2`)
     expect(body.items).toHaveLength(2)
     const rest = await world.viewer.call('GET', `${path()}?limit=2&cursor=${body.next_cursor}`)
@@ -147,7 +147,7 @@ describe('members', () => {
     expect((await world.stranger.call('GET', path())).status).toBe(404)
   })
 
-  test('of a workspace that is not the selected one are reached by its id', async () => {
+  test('of a workspace that is not selected are addressed by its id', async () => {
     const other = await makeWorkspace(service(), world.owner, 'Other')
     await join(service(), other, world.viewer, 'viewer')
     const { body } = await world.owner.call('GET', `/api/workspaces/${other.id}/members`)
@@ -157,7 +157,7 @@ describe('members', () => {
     )
   })
 
-  test('change role by an owner’s hand alone, their own included', async () => {
+  test('get their role only from an owner, and cannot change their own', async () => {
     const person = await makePerson(service())
     await join(service(), world.workspace, person, 'viewer')
     const one = `${path()}/${person.id}`
@@ -180,7 +180,7 @@ describe('members', () => {
     expect([foreign!.status, foreign!.text, illFormed!.text]).toEqual([404, random!.text, random!.text])
   })
 
-  test('leave by themselves and are removed by owners', async () => {
+  test('can leave, and can be removed by owners', async () => {
     for (const role of ['member', 'viewer', 'guest'] as const) {
       const person = await makePerson(service())
       await join(service(), world.workspace, person, role)
@@ -194,7 +194,7 @@ describe('members', () => {
     expect((await world.owner.call('DELETE', `${path()}/${person.id}`)).status).toBe(404)
   })
 
-  test('made guests pass on what they owned, leave their teams, and keep only what others let them into', async () => {
+  test('who become guests transfer what they owned, leave their teams, and keep only what others shared with them', async () => {
     const person = await makePerson(service())
     await join(service(), world.workspace, person, 'member')
     const { body: team } = await world.owner.call('POST', '/api/teams', { body: { name: `Team ${person.id}` } })
@@ -223,7 +223,7 @@ describe('members', () => {
     expect((await service().call('GET', `/auth/invitations/${token}`)).status).toBe(404)
   })
 
-  test('the last owner neither leaves nor steps down', async () => {
+  test('who are the last owner cannot leave or give up the role', async () => {
     expect((await world.owner.call('DELETE', `${path()}/${world.owner.id}`)).body.code).toBe('last_owner')
     expect(
       (await world.owner.call('PATCH', `${path()}/${world.owner.id}`, { body: { role: 'member' } })).body.code,
@@ -251,7 +251,7 @@ describe('fifty owners at once', () => {
   }
   const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status)
 
-  test('who leave: one remains and is told so', async () => {
+  test('who leave: one remains and gets the refusal', async () => {
     const { owners, path, left } = await crowd()
     const answers = await fiftyTimes((n) => owners[n]!.call('DELETE', `${path}/${owners[n]!.id}`))
     expect(statusesOf(answers).filter((status) => status === 204)).toHaveLength(49)
@@ -259,7 +259,7 @@ describe('fifty owners at once', () => {
     expect(await left()).toBe(1)
   })
 
-  test('who step down: one remains', async () => {
+  test('who give up the role: one remains', async () => {
     const { owners, path, left } = await crowd()
     const answers = await fiftyTimes((n) =>
       owners[n]!.call('PATCH', `${path}/${owners[n]!.id}`, { body: { role: 'viewer' } }),
@@ -277,7 +277,7 @@ describe('fifty owners at once', () => {
 })
 
 describe('the audit log', () => {
-  test('is read by owners for their workspace, by operators for all, and by nobody else', async () => {
+  test('is readable by owners for their workspace and by operators for all, and by no other user', async () => {
     const mine = await world.owner.call('GET', '/api/audit-log')
     expect(mine.body.items.length).toBeGreaterThan(0)
     for (const entry of mine.body.items) expect(entry.workspace_id).toBe(world.workspace.id)

@@ -7,8 +7,8 @@ import { until } from '#test/harness/until'
 import { asking, makeTemplate, makeToken, makeWorkflow, refund, type Visitor, visit } from '#test/harness/widget'
 import type { TestPerson } from '#test/harness/world'
 
-// Assistants with a language model, through the widget, as a visitor meets them. The model is a server that speaks the API of a
-// provider and refuses wrong requests.
+// Assistants with a language model, tested through the widget as a visitor uses them. The model is a fake server that
+// implements the API of a provider and refuses invalid requests.
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 let refunds: string
@@ -28,14 +28,14 @@ const textsOf = ({ body }: { body: { messages: { text: string }[] } }): string[]
 const toolText = (asked: Asked): string => asked.messages.findLast(({ role }) => role === 'tool')!.text
 const toolNamed = (asked: Asked, begin: string): string => asked.tools.find((name) => name.startsWith(begin))!
 
-/** Calls the tool whose name begins so. */
+/** Calls the tool whose name starts with `begin`. */
 const calling =
   (begin: string, args: unknown) =>
   (asked: Asked): FakeAnswer =>
     call(toolNamed(asked, begin), args)
 
 describe('an assistant', () => {
-  test('answers at once, with the conversation so far, and offers no menu', async () => {
+  test('answers immediately, with the conversation so far, and offers no menu', async () => {
     const visitor = await open({ greeting: 'Welcome!', instructions: 'Be kind.' })
     model.script(say('We open at nine.'), say('On Sundays at ten.'))
     const first = await visitor.chat('When do you open?')
@@ -54,7 +54,7 @@ describe('an assistant', () => {
     expect(model.refused).toEqual([])
   })
 
-  test('starts a workflow as a tool and tells its result in its own words, once', async () => {
+  test('starts a workflow as a tool and reports its result in its own words, once', async () => {
     const visitor = await open()
     model.script(calling('request_a_refund', { order: 1042, reason: 'late' }), (asked) => {
       expect(JSON.parse(toolText(asked))).toEqual({ status: 'succeeded', results: { order: 1042, reason: 'late' } })
@@ -67,7 +67,7 @@ describe('an assistant', () => {
     expect(texts.slice(1)).toEqual(['Refund order 1042, it was late', 'Your refund for order 1042 is on its way.'])
   })
 
-  test('is told what is wrong with its arguments, and cannot call what it was not given', async () => {
+  test('receives errors about its arguments, and cannot call a tool outside its grant', async () => {
     const visitor = await open()
     model.script(
       calling('request_a_refund', { order: 'x' }),
@@ -99,14 +99,14 @@ describe('an assistant', () => {
     expect(textsOf(await visitor.chat('the colour of the sky', thread))).toEqual(['Blue it is.'])
     const ended = await visitor.ended(begun.body.execution_id)
     expect(ended.body.results).toEqual({ colour: 'blue' })
-    // The run may end before the assistant has said its last words.
+    // The execution may end before the assistant has sent its last message.
     await until(
       async () => (await visitor.history(thread)).some(({ text }) => text === 'colour: blue'),
       'the result to be posted',
     )
   })
 
-  test('gives a workflow the history, the sender, the page and the language, which nobody can forge', async () => {
+  test('gives a workflow the history, the sender, the page and the language, which visitors and the model cannot forge', async () => {
     const workflow = await makeWorkflow(world().owner, 'Open a ticket', {
       inputs: {
         type: 'object',
@@ -151,7 +151,7 @@ describe('an assistant', () => {
     expect(Object.keys(properties)).toEqual(['about'])
   })
 
-  test('looks things up in datasets and knowledge with the rights of its owner, and cites', async () => {
+  test('searches datasets and knowledge with the rights of its owner, and cites passages', async () => {
     const { member, owner } = world()
     const dataset = await owner.call('POST', '/api/datasets', {
       body: {
@@ -198,7 +198,7 @@ describe('an assistant', () => {
         quote: 'Parcels arrive within three days. Returns are free.',
       },
     ])
-    // The owner of the template loses the right: the assistant has lost it too.
+    // The owner of the template loses the right, so the assistant loses it too.
     expect((await share([])).status).toBe(200)
     model.script(call('search_knowledge', { q: 'parcel' }), (asked) => {
       expect(JSON.parse(toolText(asked))).toEqual({ passages: [] })
@@ -207,14 +207,14 @@ describe('an assistant', () => {
     expect(textsOf(await visitor.chat('And returns?', answer.body.thread_id))).toEqual(['I do not know.'])
   })
 
-  test('answers by the rules of the menu where the model does not', async () => {
+  test('answers by the rules of the menu if the model fails', async () => {
     const visitor = await open()
     model.otherwise(status(400))
     const answer = await visitor.chat('I want a refund for order 9, it came late')
     expect(textsOf(answer).join()).toContain('Request a refund')
   })
 
-  test('tells what was done where the model fails afterwards, and asks for people', async () => {
+  test('reports what was done if the model fails afterwards, and asks for a person', async () => {
     const visitor = await open()
     model.script(calling('request_a_refund', { order: 5, reason: 'late' }))
     model.otherwise(status(400))
@@ -223,8 +223,8 @@ describe('an assistant', () => {
   })
 })
 
-describe('asking for a person', () => {
-  test('tells the owner of the template and its teams, with the last words, once until somebody comes', async () => {
+describe('a request for a person', () => {
+  test('notifies the owner of the template and its teams with the last messages, once until a colleague answers', async () => {
     const { owner, member } = world()
     const team = await owner.call('POST', '/api/teams', { body: { name: 'Support' } })
     await owner.call('POST', `/api/teams/${team.body.team_id}/add_users`, { body: { user_ids: [member.id] } })
@@ -248,13 +248,13 @@ describe('asking for a person', () => {
     expect(await noticesOf(owner, thread)).toHaveLength(1)
     await member.call('POST', `/api/chat-thread/${thread}/messages`, { body: { text: 'Here I am' } })
     expect((await member.call('GET', `/api/chat-thread/${thread}`)).body.handover_at).toBeNull()
-    // The assistant is silent now.
+    // The assistant does not answer any more.
     const asked = model.count()
     expect(textsOf(await visitor.chat('Great', thread))).toEqual([])
     expect(model.count()).toBe(asked)
   })
 
-  test('works in the menu as well', async () => {
+  test('also works in the menu mode', async () => {
     const template = await makeTemplate(world().owner, [refunds])
     const visitor = await visit(
       service(),
@@ -267,8 +267,8 @@ describe('asking for a person', () => {
   })
 })
 
-describe('memory', () => {
-  test('is a summary that the next conversation knows, shown to the visitor, and forgotten when they ask', async () => {
+describe('the memory of an assistant', () => {
+  test('is a summary that the next conversation uses; the visitor can read and delete it', async () => {
     const visitor = await open()
     let thread: string | undefined
     model.otherwise((asked) => say(asked.system.includes('You keep notes') ? 'Likes blue parcels.' : 'Fine.'))
@@ -277,7 +277,7 @@ describe('memory', () => {
     expect(known).toBe('Likes blue parcels.')
     await visitor.chat('I am back')
     expect(model.asked.at(-1)!.system).toContain('Likes blue parcels.')
-    // Another visitor of the same template is told nothing of it.
+    // Another visitor of the same template gets none of it.
     const other = await visit(service(), visitor.templateId, visitor.token)
     await other.chat('Who am I?')
     expect(JSON.stringify(model.asked.at(-1)!.body)).not.toContain('blue')
@@ -289,7 +289,7 @@ describe('memory', () => {
     expect(model.asked.at(-1)!.system).not.toContain('I am back')
   })
 
-  test('is forgotten by a word of the visitor', async () => {
+  test('is deleted when the visitor asks for it in a message', async () => {
     const visitor = await open()
     model.script(say('Noted.'), call('forget_me'), say('Forgotten.'), say('I do not know you.'))
     const first = await visitor.chat('I am Ada')
@@ -298,7 +298,7 @@ describe('memory', () => {
     expect(model.asked.at(-1)!.system).not.toContain('Ada')
   })
 
-  test('expires as conversations of the template do', async () => {
+  test('expires after the retention time of the template', async () => {
     const visitor = await open({ retention_days: 30 })
     await visitor.call('DELETE', '/memory')
     const known = async () => (await visitor.call('GET', '/memory')).body.summary
@@ -319,7 +319,7 @@ describe('memory', () => {
 })
 
 describe('a template', () => {
-  test('is given only what its author and its owner may use', async () => {
+  test('accepts only knowledge, tools and datasets that its author and its owner may use', async () => {
     const { owner, member } = world()
     const base = await knowledgeOf(owner, 'Secret', 'The code is 1234.')
     const create = (body: object, person: TestPerson = member) =>
@@ -365,7 +365,7 @@ describe('a template', () => {
   })
 })
 
-test('a colleague talks with the assistant in a thread', async () => {
+test('a colleague can talk with the assistant in a thread', async () => {
   const { owner } = world()
   const template = await makeTemplate(owner, [refunds], { mode: 'agent' })
   const thread = await owner.call('POST', '/api/chat-thread', { body: { title: 'Help', template_id: template } })
@@ -376,7 +376,7 @@ test('a colleague talks with the assistant in a thread', async () => {
   expect(answer.body.answers.map(({ text }: { text: string }) => text)).toEqual(['Done: order 11.'])
 })
 
-test('a conversation carries what models counted and cost for it', async () => {
+test('a conversation shows the tokens and the cost of its model calls', async () => {
   const { owner } = world()
   await service().sql(
     `insert into model_prices (model, input, output) values ('openai-compatible/fake-model', 1000, 10000)`,
@@ -395,7 +395,7 @@ test('a conversation carries what models counted and cost for it', async () => {
   await service().sql('delete from model_prices')
 })
 
-test('two messages at once are answered one after the other', async () => {
+test('simultaneous messages are answered one after the other', async () => {
   const visitor = await open()
   const first = await visitor.chat('Hello')
   let atOnce = 0

@@ -10,12 +10,15 @@ import type { AgentPorts, TemplateTool } from './types.ts'
 export type DatasetGrant = Extract<TemplateTool, { dataset_id: string }>
 
 const MAX_RECORDS = 20
-/** What one look-up may read; a larger dataset is for a workflow. */
+/** The maximum number of records that one lookup reads. A larger dataset needs a workflow. */
 const MAX_SCANNED = 200_000
 
 const value: JsonObject = { type: ['string', 'number', 'boolean'] }
 
-/** With `match` the model has to know a value of each of those fields: it cannot list what is in the dataset. */
+/**
+ * Returns the schema of the arguments. With `match` the model must know a value of each of these fields, so it cannot
+ * list the dataset.
+ */
 function schemaOf({ match, columns }: DatasetGrant): JsonObject {
   if (match && match.length > 0)
     return {
@@ -36,7 +39,7 @@ function schemaOf({ match, columns }: DatasetGrant): JsonObject {
 const plain = (one: Json | undefined): string =>
   (typeof one === 'string' ? one : (JSON.stringify(one ?? null) ?? '')).trim().toLowerCase()
 
-/** Undefined where the dataset, or the owner's membership, is gone. */
+/** Returns a tool that finds records of the dataset. Undefined if the dataset was deleted. */
 export async function datasetTool(
   db: Database,
   ports: AgentPorts,

@@ -6,14 +6,14 @@ import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
 import { TURN_HINTS } from './watchers.ts'
 
-// What assistants are writing at this moment. The process that asks the model shows each piece at once; it also stores the text
-// several times a second, so that a client that reads from another process, or comes back, goes on where it was. A draft is only
-// shown: the answer is the message that the end of the turn stores.
+// The text that assistants are writing at this moment. The process that calls the model shows each piece at once. It
+// also stores the text several times a second, so that a client that reads from another process, or reconnects,
+// continues where it was. A draft is only shown; the answer is the message that is stored when the turn ends.
 
 export type Draft = { round: number; text: string }
 
 const STORE_EVERY = SECOND / 4
-/** Rounds of one attempt: each turn of the model and each failed call begins one. */
+/** The maximum number of rounds of one attempt. Each response of the model and each failed call starts a new round. */
 const MAX_ROUNDS = 1_000
 const MAX_DRAFT = 64_000
 
@@ -36,7 +36,7 @@ export function makeDrafts(db: Pick<Database, 'tenant'>) {
       }
     },
 
-    /** For one attempt at a turn that somebody watches. */
+    /** Starts the draft of one attempt at a turn that a client watches. */
     begin({ workspace_id, thread_id, turn_id, attempts }: AgentTurn, runner: string) {
       let round = attempts * MAX_ROUNDS
       let storing: Promise<unknown> | undefined
@@ -76,7 +76,10 @@ export function makeDrafts(db: Pick<Database, 'tenant'>) {
 
 export type Drafts = ReturnType<typeof makeDrafts>
 
-/** Sends what the client does not have yet. Frames are numbered `round.length`: how much of which text the client then has. */
+/**
+ * Sends the text that the client does not have yet. Frame ids are `round.length`: the round, and the length of its
+ * text that the client has received.
+ */
 export function makeTeller({ after, send }: Watching): (draft: Draft) => void {
   let seen = readFrame(after)
   return (draft) => {

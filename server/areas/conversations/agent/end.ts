@@ -21,13 +21,13 @@ import type { Citation } from './types.ts'
 import { TURN_HINTS } from './watchers.ts'
 import type { ToolEnd } from './workflow-tool.ts'
 
-// How a turn ends: its answer and the mark that it is done commit together, so an answer is neither lost nor given twice.
+// The end of a turn: its answer and its status `done` commit together, so an answer is neither lost nor given twice.
 
 export type Outcome =
   | { kind: 'answered'; text: string; citations: Citation[] }
-  /** Nobody is to answer. */
+  /** The assistant must not answer. */
   | { kind: 'silent' }
-  /** No model, or it gave no usable answer. */
+  /** There is no model, or the model gave no usable answer. */
   | { kind: 'failed'; code: string }
 
 export type EndParts = {
@@ -52,7 +52,7 @@ export async function endTurn(
     tx.hint(TURN_HINTS, threadId)
     if (!thread) return 0
     const pending = asideOf(thread, (await readSurroundings(tx, workspaceId, threadId)).form)
-    // A colleague may have come while the model was thinking: two voices would answer.
+    // A colleague may have taken over while the model was running. Then the assistant does not answer as well.
     if (thread.taken_over_by === null) {
       if (outcome.kind === 'answered') pending.messages.push({ role: 'assistant', ...outcome, turn: turn.turn })
       if (outcome.kind === 'failed') await apologize(parts, tx, turn, pending, scene)
@@ -72,7 +72,10 @@ export async function endTurn(
 
 type Tx = Parameters<typeof lockThread>[0]
 
-/** Where nothing was done yet, the rules of the menu answer. Otherwise the person hears what was done, and people are told. */
+/**
+ * If nothing was done yet, answers by the rules of the menu. Otherwise reports what was done and asks colleagues to
+ * take over.
+ */
 async function apologize(
   { carrying, rules }: EndParts,
   tx: Tx,
@@ -111,7 +114,7 @@ const toldEnd = (say: Phrases, { title, status, results, error, execution_id }: 
   execution_id,
 })
 
-/** Ends that the assistant did not wait for are posted by the conversation again. */
+/** Lets the conversation post the end of executions for which the assistant did not wait. */
 async function letGo({ updates }: EndParts, tx: Tx, thread: LockedThread, turnId: string): Promise<void> {
   const held = thread.state.running.filter(({ answering }) => answering === turnId)
   if (held.length === 0) return

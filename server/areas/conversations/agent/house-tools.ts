@@ -13,7 +13,7 @@ import type { TurnDependencies } from '../turn-frame.ts'
 import { forgetMemory, subjectOf } from './memory-store.ts'
 import type { Scene } from './scene.ts'
 
-// Tools that every assistant has: to pass on an answer, to ask for a person, and to forget.
+// Tools of every assistant: pass on an answer, ask for a person, and forget the person.
 
 const MAX_QUESTIONS = 5
 

@@ -4,18 +4,20 @@ import { readStorable } from '#providers/llm/storable'
 import type { AgentTurn } from './turn-store.ts'
 import * as store from './turn-store.ts'
 
-// The journal of one answer. A step that is written is never done again, also when another process continues the turn.
+// The journal of one answer. A recorded step is never repeated, even if another process continues the turn.
 
-/** Another process has taken the turn over: this one must do nothing more. */
+/** Thrown when another process has taken over the turn. This process must stop. */
 export class TurnLost extends Error {}
 
 export type Journal = {
   has(name: string): boolean
-  /** What the steps gave whose names begin or end so, in the order of their names. */
+  /**
+   * Returns the results of the steps whose names start with `begin` and end with `end`, in the order of their names.
+   */
   found(part: { begin?: string; end?: string }): Json[]
-  /** Does `work`, then writes what it gave. */
+  /** Runs `work`, then records its result. */
   step<T extends Json>(name: string, work: () => Promise<T>): Promise<T>
-  /** `work` and its record commit together: it happens exactly once. */
+  /** Commits `work` and its record together, so that the step happens exactly once. */
   stepInTransaction<T extends Json>(name: string, work: (tx: Tx) => Promise<T>): Promise<T>
 }
 
@@ -58,5 +60,5 @@ export async function openJournal(db: Database, turn: AgentTurn, runner: string)
   }
 }
 
-/** What comes back from the database is what the first reader gets too. */
+/** Returns the value as the database stores it, so that the first reader gets the same value as later readers. */
 const asStored = <T extends Json>(value: T): T => readStorable(JSON.stringify(value)) as T

@@ -9,9 +9,9 @@ import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund } from '#test/harness/widget'
 import { makeWorld } from '#test/harness/world'
 
-// A program is killed outright while four visitors wait: one for the first words of the model, two for a workflow that the model
-// started, one for its last words. Another process answers all of them, and starts nothing a second time. One of the two workflows
-// ends while nobody waits for it, the other while the new process does.
+// A program is killed while four visitors wait: one for the first text of the model, two for a workflow that the model
+// started, and one for the last text of the model. Another process answers all of them and starts nothing a second
+// time. One of the two workflows ends while no process waits for it, the other while the new process waits.
 
 const PATIENCE = 120_000
 
@@ -26,7 +26,7 @@ const modelSettings = () => ({
   LLM_MODEL: 'fake-model',
   LLM_API_KEY: FAKE_KEY,
   LLM_BASE_URL: model.baseUrl,
-  // The test says when a workflow ends, and no slow machine is to decide that it took too long.
+  // The test decides when a workflow ends, so a slow machine must not cause a timeout.
   HEDDLE_ASSISTANT_WAIT_S: '90',
 })
 
@@ -58,7 +58,7 @@ afterAll(async () => {
 })
 
 test(
-  'neither repeats a tool nor loses an answer',
+  'a killed process neither repeats a tool call nor loses an answer',
   async () => {
     const world = await makeWorld(service)
     const quick = await makeWorkflow(world.owner, 'Quick refund', refund)
@@ -107,7 +107,7 @@ test(
       )[0]!.runs
     await until(async () => reached.first && reached.last && (await countWaiting()) === 2, 'all four to wait', PATIENCE)
     await program.stop('SIGKILL')
-    // Nobody takes the turns over before the first workflow has ended.
+    // No process takes over the turns before the first workflow has ended.
     await service.sql(`update assistant_turns set lease_until = now() + interval '1 hour' where status = 'open'`)
     killed = true
     await Promise.all(talks)

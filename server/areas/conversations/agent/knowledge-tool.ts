@@ -19,11 +19,11 @@ const schema: JsonObject = {
   additionalProperties: false,
 }
 
-/** Every citation of the turn so far. Steps survive the process, so that a number keeps its meaning. */
+/** Returns all citations of the turn so far. Steps survive a process, so a number keeps its meaning. */
 export const citationsOf = ({ journal }: Pick<Scene, 'journal'>): Citation[] =>
   (journal.found({ end: '/citations' }) as unknown as Citation[][]).flat()
 
-/** One search over all knowledge bases that the owner of the template may read at this moment. */
+/** Searches all knowledge bases that the owner of the template may read at this moment. */
 export function knowledgeTool(db: Database, ports: AgentPorts, scene: Scene): AgentTool {
   const { workspace_id: workspaceId } = scene.thread
   const { owner_id: ownerId, knowledge_ids } = scene.voice

@@ -1,11 +1,12 @@
 import type { Tx } from '#platform/db/pool'
 import type { Thread } from '../types.ts'
 
-// What an assistant remembers about somebody between conversations: a summary, and up to when it is one.
+// What an assistant remembers about a person between conversations: a summary, and the time up to which the summary
+// covers messages.
 
 export type Place = Pick<Thread, 'kind' | 'workspace_id' | 'template_id' | 'visitor_id' | 'config_id' | 'external_id'>
 
-/** Whom a memory is about; null where nobody outside is. */
+/** The person that a memory is about. Null if the conversation has no person from outside. */
 export const subjectOf = ({ kind, template_id, visitor_id, config_id, external_id }: Place): string | null => {
   if (template_id === null) return null
   if (kind === 'embed') return `visitor:${visitor_id}`
@@ -22,7 +23,7 @@ export const findMemory = (tx: Tx, thread: Place): Promise<Memory | undefined> =
 
 export type Remembered = { role: string; text: string; created_at: Date; thread_id: string }
 
-/** The newest messages of all conversations with the same person that no summary covers, oldest first. */
+/** Returns the newest messages of all conversations with the same person that no summary covers, oldest first. */
 export const listUncovered = async (tx: Tx, thread: Place, limit: number): Promise<Remembered[]> => {
   const rows = await tx.rows<Remembered>(
     `select m.role, m.text, m.created_at, m.thread_id from messages m
@@ -46,7 +47,10 @@ export const listUncovered = async (tx: Tx, thread: Place, limit: number): Promi
   return rows.reverse()
 }
 
-/** Returns 0 where the memory changed meanwhile: somebody asked to be forgotten, or another process was faster. */
+/**
+ * Returns 0 if the memory has changed in the meantime: the person asked to be forgotten, or another process was
+ * faster.
+ */
 export const saveMemory = (tx: Tx, thread: Place, memory: Memory, before: Memory | undefined): Promise<number> =>
   tx.count(
     `insert into assistant_memories as k (workspace_id, template_id, subject, summary, covered_until) values ($1, $2, $3, $4, $5)
@@ -63,7 +67,7 @@ export const saveMemory = (tx: Tx, thread: Place, memory: Memory, before: Memory
     ],
   )
 
-/** Nothing that was said so far is remembered. */
+/** Deletes the summary and marks all messages so far as covered. */
 export const forgetMemory = (tx: Tx, thread: Place): Promise<number> =>
   tx.count(
     `insert into assistant_memories (workspace_id, template_id, subject, covered_until) values ($1, $2, $3, date_trunc('milliseconds', clock_timestamp()))

@@ -5,8 +5,8 @@ import { storable } from '#providers/llm/storable'
 import type { LockedThread } from '../thread-store.ts'
 import { findMemory, listUncovered, saveMemory, subjectOf } from './memory-store.ts'
 
-// A summary takes in what was said since the last one. It is made after the answer, so nobody waits for it; where it fails, the
-// next answer tries again.
+// A summary adds the messages since the last summary. It is written after the answer, so no client waits for it. If it
+// fails, the next answer tries again.
 
 const SUMMARIZE_AFTER = 12
 const MAX_MESSAGES = 60

@@ -6,7 +6,7 @@ import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeWorkflow } from '#test/harness/widget'
 
-// Prompt injection by mail and by messages of a channel, tried with a model that obeys everything it reads.
+// Prompt injection by mail and by channel messages, tested with a model that obeys everything it reads.
 
 const vendor = await telegram.startTelegram()
 const { model, service, world } = await useServiceWithModel('fake-model', { TELEGRAM_API_BASE: vendor.base })
@@ -64,7 +64,7 @@ const executionsOf = async (workflow: string): Promise<{ status: string }[]> =>
 const everythingAsked = (): string => JSON.stringify(model.asked.map(({ body }) => body))
 const nameOf = (title: string, workflow: string): string => `${title}_${workflow.slice(-6)}`
 
-/** A channel with an assistant. Gives what delivers a message and waits until it is answered. */
+/** Opens a channel with an assistant. Returns a function that delivers a message and waits for its answer. */
 async function open({ channel, credentials, request }: Door, workflows: string[], more: object = {}) {
   const { owner } = world()
   const template_id = await makeTemplate(owner, workflows, { mode: 'agent', ...more })
@@ -83,7 +83,7 @@ async function open({ channel, credentials, request }: Door, workflows: string[]
   }
 }
 
-test.each(doors)('somebody who writes by $channel is remembered, and nobody else is taken for them', async (door) => {
+test.each(doors)('a person who writes by $channel is remembered, and is not confused with another', async (door) => {
   model.otherwise((asked) => say(asked.system.includes('You keep notes') ? 'Likes blue parcels.' : 'Fine.'))
   const write = await open(door, [])
   const known = async (): Promise<boolean> =>
@@ -98,7 +98,7 @@ test.each(doors)('somebody who writes by $channel is remembered, and nobody else
 })
 
 describe.each(doors)('a model that obeys what comes by $channel', (door) => {
-  test('uses no tool outside its grant, tells no secret and no words of others, and casts no vote', async () => {
+  test('uses no tool outside its grant, reveals no secret and no messages of others, and casts no vote', async () => {
     model.otherwise(obey)
     const slack = { service: 'slack', action: 'send_message', credential_id: credential }
     const write = await open(door, [gated], {
@@ -117,7 +117,7 @@ describe.each(doors)('a model that obeys what comes by $channel', (door) => {
     )
     expect(await executionsOf(hidden)).toEqual([])
     const gates = await executionsOf(gated)
-    // It obeys again whenever it reads the history.
+    // The model obeys again each time it reads the history.
     expect(gates.length).toBeGreaterThan(started)
     expect(gates.every(({ status }) => status === 'waiting')).toBe(true)
     expect(everythingAsked()).toContain('there is no tool')

@@ -5,7 +5,7 @@ import type { LockedThread } from '../thread-store.ts'
 import type { Message as Said } from '../types.ts'
 import type { Memory, Remembered } from './memory-store.ts'
 
-// What the model is told. The rules come first and from us; the words of visitors, documents and tools are data.
+// The prompt of the model. Our rules come first; the texts of visitors, documents and tools are data.
 
 const MAX_SAID = 3_000
 
@@ -15,7 +15,7 @@ export type PromptParts = {
   knowledge: boolean
   mayHandOver: boolean
   memory: Memory | undefined
-  /** Of earlier conversations with the same person that no summary covers. */
+  /** Messages of earlier conversations with the same person that no summary covers. */
   earlier: Remembered[]
   visit: Visit | null
   now: Date
@@ -64,7 +64,7 @@ function knownOf({ memory, earlier, visit }: PromptParts): string {
 
 type Line = Pick<Said, 'role' | 'text' | 'author_name'>
 
-/** The conversation as a model takes it: one message at a time from each side. */
+/** Returns the conversation in the form that a model accepts: alternating messages from each side. */
 export function historyMessages(lines: Line[], { kind }: Pick<LockedThread, 'kind'>): Message[] {
   const messages: Message[] = []
   for (const line of lines) {
@@ -73,12 +73,15 @@ export function historyMessages(lines: Line[], { kind }: Pick<LockedThread, 'kin
     if (last && last.role === role) last.text += `\n\n${text}`
     else messages.push({ role, text })
   }
-  // A model expects that the person spoke first.
+  // A model expects the first message from the person.
   if (messages[0]?.role === 'assistant') messages.unshift({ role: 'user', text: '(The person opened the chat.)' })
   return messages
 }
 
-/** In a thread of colleagues a person is one who asks; for a visitor a colleague speaks for the house. */
+/**
+ * Assigns a message to a side. In a thread of colleagues, people are users. In a conversation with a visitor, a
+ * colleague is on the side of the assistant.
+ */
 function spoken(
   { role, text, author_name }: Line,
   kind: LockedThread['kind'],

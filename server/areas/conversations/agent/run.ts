@@ -25,15 +25,15 @@ import { type ToolParts, toolsOf } from './tools.ts'
 import * as store from './turn-store.ts'
 import { TURN_HINTS } from './watchers.ts'
 
-// Answers one message: the model and its tools, step by step, and at the end the answer. Everything is in the journal of the turn,
-// so another process can go on after any step.
+// Answers one message: runs the model and its tools step by step, and stores the answer at the end. Every step is in
+// the journal of the turn, so another process can continue after any step.
 
 const MAX_STEPS = 10
 const MAX_TOKENS = 120_000
 const MAX_HISTORY = 30
 const MAX_EARLIER = 8
 const MAX_ANSWER = 8_000
-/** A turn that has ended this many processes is not tried again. */
+/** The maximum number of attempts. A turn that has stopped this many processes is not tried again. */
 const MAX_ATTEMPTS = 5
 
 export type RunParts = ToolParts &
@@ -42,11 +42,11 @@ export type RunParts = ToolParts &
     db: Database
     log: Logger
     chooseModel: ChooseModel
-    /** After the answer: nobody waits for it. */
+    /** Called after the answer. No client waits for it. */
     onAnswered(scene: Scene, llm: LanguageModel): void
   }
 
-/** False where another process has the turn, or it is done. */
+/** Returns false if another process has the turn, or the turn is done. */
 export async function runTurn(
   parts: RunParts,
   place: { workspaceId: string; turnId: string },
@@ -90,7 +90,7 @@ type Seen = Omit<Scene, 'journal' | 'turn'> & {
   earlier: Remembered[]
 }
 
-/** Undefined where there is nobody to answer for: the template is gone, or a colleague has taken over. */
+/** Returns undefined if the assistant must not answer: the template is deleted, or a colleague has taken over. */
 async function look(parts: RunParts, turn: store.AgentTurn): Promise<Seen | undefined> {
   const { workspace_id: workspaceId, thread_id: threadId, seq } = turn
   return parts.db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -167,7 +167,7 @@ async function answer(parts: RunParts, turn: store.AgentTurn, runner: string, si
   parts.onAnswered(scene, llm)
 }
 
-/** What the loop of agents needs of an attempt. The journal is that of the turn, and the person is the template's owner. */
+/** The call that the agent loop expects. It uses the journal of the turn and acts for the owner of the template. */
 const callOf = ({ log }: RunParts, { turn, journal, voice }: Scene, signal: AbortSignal): NodeCall => ({
   workspaceId: turn.workspace_id,
   workflowId: null,

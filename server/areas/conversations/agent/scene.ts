@@ -6,14 +6,14 @@ import type { Journal } from './journal.ts'
 import type { AgentTurn } from './turn-store.ts'
 import type { TemplateTool } from './types.ts'
 
-/** What is true while one message is answered. */
+/** The context in which one message is answered. */
 export type Scene = {
   turn: AgentTurn
   journal: Journal
-  /** As it was when the turn began. It is locked before it is changed. */
+  /** The thread when the turn started. It is locked before it is changed. */
   thread: LockedThread
   voice: Voice & { owner_id: string }
-  /** Workflows that may be started: those of the template, and those among its tools. */
+  /** Workflows that may be started: the workflows of the template and the workflows among its tools. */
   offers: Offer[]
   by: By
 }

@@ -8,7 +8,7 @@ import type { AgentPorts, TemplateTool } from './types.ts'
 
 export type ServiceGrant = Extract<TemplateTool, { service: string }>
 
-/** Of the services that come with the program, and of those that the workspace imported. */
+/** Finds the action among the built-in services and the services that the workspace imported. */
 async function findAction({ services }: AgentPorts, workspaceId: string, { service: name, action }: ServiceGrant) {
   if (isImportedName(name)) return services.findImported(workspaceId, name, action)
   const service = services.catalogue.get(name)
@@ -16,7 +16,10 @@ async function findAction({ services }: AgentPorts, workspaceId: string, { servi
   return service && found && { service, action: found }
 }
 
-/** An action of a service with the credential of the template, opened for its owner. Undefined where there is no such action. */
+/**
+ * Returns an action of a service as a tool, with the credential of the template opened for its owner. Undefined if
+ * there is no such action.
+ */
 export async function serviceTool(
   ports: AgentPorts,
   scene: Scene,

@@ -6,13 +6,14 @@ import { useServiceWithModel } from '#test/harness/model'
 import { until } from '#test/harness/until'
 import { makeTemplate, makeToken, makeWorkflow, refund, SITE, type Visitor, visit } from '#test/harness/widget'
 
-// Clients that watch an assistant write. The model streams as a provider does, and the test says when each piece goes.
+// Clients that watch an assistant write. The model streams like a provider, and the test decides when each piece is
+// sent.
 
 const { model, service, world } = await useServiceWithModel('fake-model')
 
 type Frame = { id: string | null; event: string; data: Record<string, unknown> }
 
-/** A request whose answer is read frame by frame. */
+/** Sends a request and reads its response frame by frame. */
 async function watch(path: string, headers: Record<string, string>, body: object) {
   const stop = new AbortController()
   const response = await fetch(service().base + path, {
@@ -64,13 +65,13 @@ async function open(
   }
 }
 
-/** Pieces that go one at a time, when the test says so. */
+/** Returns an answer whose pieces are sent one at a time, when the test calls `go`. */
 function gated(pieces: string[]) {
   const gates = [...pieces, ''].map(() => Promise.withResolvers<void>())
   return { answer: piecemeal(pieces, (index) => gates[index]!.promise), go: (index: number) => gates[index]!.resolve() }
 }
 
-test('each piece is shown as soon as the model gives it, and the answer is stored at the end', async () => {
+test('each piece is sent as soon as the model returns it, and the answer is stored at the end', async () => {
   const visitor = await open()
   const { answer, go } = gated(['We open ', 'at nine.'])
   model.script(answer)
@@ -79,7 +80,7 @@ test('each piece is shown as soon as the model gives it, and the answer is store
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(stream.response.headers.get('access-control-allow-origin')).toBe(SITE)
   expect(await stream.next()).toMatchObject({ event: 'text', data: { delta: 'We open ' } })
-  // The model has not said more: only what it said can have come.
+  // The model has not sent more, so only its first piece can have arrived.
   go(1)
   expect(await stream.next()).toMatchObject({ event: 'text', data: { delta: 'at nine.' } })
   go(2)
@@ -90,7 +91,7 @@ test('each piece is shown as soon as the model gives it, and the answer is store
   expect(texts.slice(1)).toEqual(['When do you open?', 'We open at nine.'])
 })
 
-test('a client whose connection was cut goes on after its last frame; nothing is said or done twice', async () => {
+test('a client that reconnects continues after its last frame; no text and no call is repeated', async () => {
   const visitor = await open()
   const { answer, go } = gated(['One ', 'two ', 'three.'])
   model.script(answer, say('never'))
@@ -109,13 +110,13 @@ test('a client whose connection was cut goes on after its last frame; nothing is
   const frames = await again.rest()
   expect(frames.filter(({ event }) => event === 'text').map(({ data }) => data.delta)).toEqual(['three.'])
   expect(frames.at(-1)).toMatchObject({ event: 'done', data: { messages: [{ text: 'One two three.' }] } })
-  // Later it is the stored answer, as JSON too.
+  // A later request gets the stored answer, also as JSON.
   const late = await (await visitor.watch('Count', { ...key, 'last-event-id': seen.id! })).rest()
   expect(late).toMatchObject([{ event: 'done', data: frames.at(-1)!.data }])
   expect(model.count()).toBe(before + 1)
 })
 
-test('the client of the SDK shows the text as it grows, and takes a cut connection up again', async () => {
+test('the SDK client shows the text as it grows, and continues after its connection is cut', async () => {
   const { owner } = world()
   const template_id = await makeTemplate(owner, [], { mode: 'agent' })
   const { body: thread } = await owner.call('POST', '/api/chat-thread', { body: { title: 'T', template_id } })
@@ -151,7 +152,7 @@ test('the client of the SDK shows the text as it grows, and takes a cut connecti
   expect(model.count()).toBe(1)
 })
 
-test('the key of a stream belongs to its body: another one is refused, and JSON gets the same answer', async () => {
+test('the key of a stream belongs to its body: a different body is refused, and a JSON request gets the same answer', async () => {
   const visitor = await open()
   model.script(say('Nine.'), say('never'))
   const key = { 'idempotency-key': 'when-do-you-open' }
@@ -164,14 +165,14 @@ test('the key of a stream belongs to its body: another one is refused, and JSON 
   expect(json.response.headers.get('idempotent-replayed')).toBe('true')
   expect(await json.response.json()).toEqual(frames.at(-1)!.data)
   expect(model.count()).toBe(before + 1)
-  // One that was refused leaves the key free.
+  // A refused request leaves the key free.
   const free = { 'idempotency-key': 'nothing-was-said' }
   expect((await visitor.watch('', free)).response.status).toBe(422)
   model.script(say('Ten.'))
   expect((await (await visitor.watch('And on Sundays?', free)).rest()).at(-1)).toMatchObject({ event: 'done' })
 })
 
-test('first messages with one key at the same time begin one conversation, and all of them watch its answer', async () => {
+test('simultaneous first messages with one key start one conversation, and all of them receive its answer', async () => {
   const visitor = await open()
   model.script(say('Nine.'), say('never'))
   const key = { 'idempotency-key': 'all-at-once' }
@@ -188,7 +189,7 @@ test('first messages with one key at the same time begin one conversation, and a
   expect(begun.length).toBe(1)
 })
 
-test('what the model says before a tool is taken back when it goes on', async () => {
+test('text that the model writes before a tool call is withdrawn when the model continues', async () => {
   const workflow = await makeWorkflow(world().owner, 'Request a refund', refund)
   const visitor = await open([workflow])
   model.script(
@@ -210,7 +211,7 @@ test('what the model says before a tool is taken back when it goes on', async ()
   ])
 })
 
-test('another process shows what is stored, and the turn of a killed one begins its text anew', async () => {
+test('another process sends the stored draft, and the turn of a killed process starts its text again', async () => {
   const visitor = await open()
   const { answer, go } = gated(['Half'])
   const second = gated(['Who', 'le.'])
@@ -224,7 +225,7 @@ test('another process shows what is stored, and the turn of a killed one begins 
     'the draft to be stored',
   )
   first.cut()
-  // As if the process that holds the turn were another one, which is dead.
+  // Simulates a turn that is held by another process, which has died.
   await service().sql(`update assistant_turns set runner = gen_random_uuid(), lease_until = now() where draft = 'Half'`)
   go(1)
   second.go(0)
@@ -239,7 +240,7 @@ test('another process shows what is stored, and the turn of a killed one begins 
   expect(frames.at(-1)).toMatchObject({ event: 'done', data: { messages: [{ text: 'Whole.' }] } })
 })
 
-test('a refusal before the first frame is an ordinary answer, and the menu answers with one frame', async () => {
+test('an error before the first frame is an ordinary response, and the menu answers with one frame', async () => {
   const visitor = await open()
   const refused = await visitor.watch('')
   expect(refused.response.status).toBe(422)
@@ -250,7 +251,7 @@ test('a refusal before the first frame is an ordinary answer, and the menu answe
   expect(menu).toMatchObject([{ event: 'done', data: { messages: expect.any(Array) } }])
 })
 
-test('a thread of colleagues streams as well', async () => {
+test('a thread of colleagues also streams', async () => {
   const { owner } = world()
   const template = await makeTemplate(owner, [], { mode: 'agent' })
   const thread = await owner.call('POST', '/api/chat-thread', { body: { title: 'T', template_id: template } })

@@ -18,12 +18,12 @@ import { type RunParts, runTurn } from './run.ts'
 import * as store from './turn-store.ts'
 import { makeWatchers } from './watchers.ts'
 
-// Takes a message for an assistant with a language model. The message is stored first, and then answered by whichever process
-// has the turn; a caller that goes away changes nothing.
+// Accepts a message for an assistant with a language model. The message is stored first and then answered by the
+// process that holds the turn. A caller that disconnects changes nothing.
 
-/** A hint comes sooner. This is for one that was lost, and for the turn of a process that was killed. */
+/** A hint usually arrives sooner. The poll covers a lost hint and the turn of a killed process. */
 const LOOK_EVERY = 2 * SECOND
-/** The longest that a request waits. The answer comes all the same and stands in the history. */
+/** The maximum time that a request waits. A later answer is still stored in the history. */
 const MAX_WAIT = 110 * SECOND
 
 export type TakeParts = RunParts & Pick<TurnDependencies, 'updates'>
@@ -34,7 +34,7 @@ export function makeAgent(parts: TakeParts) {
   const stopping = new AbortController()
   const here = new Map<string, Promise<boolean>>()
 
-  /** One run of a turn in this process at a time. */
+  /** Runs a turn. This process runs each turn only once at a time. */
   function run(workspaceId: string, turnId: string): Promise<boolean> {
     const present = here.get(turnId)
     if (present) return present
@@ -55,7 +55,7 @@ export function makeAgent(parts: TakeParts) {
           next.cancel()
           throw problem('unavailable', 'The service is restarting. Your message is kept.')
         }
-        // Trouble of the service itself: the turn is taken up again.
+        // A failure of the service itself: the turn is retried.
         if (!isProblem(error, 'unavailable'))
           parts.log.warn({ err: error, turn_id: turnId }, 'the answer of an assistant was interrupted')
       })
@@ -83,7 +83,7 @@ export function makeAgent(parts: TakeParts) {
       }
       const off = stream ? parts.drafts.onChange(opened.turn_id, here) : () => {}
       try {
-        // What was written before this client came.
+        // The text that was written before this client connected.
         here()
         await waitForAnswer(opened, show)
       } finally {
@@ -92,7 +92,7 @@ export function makeAgent(parts: TakeParts) {
       return parts.db.tenant(inWorkspace(workspaceId), (tx) => readTurn(tx, workspaceId, threadId, opened))
     },
 
-    /** Goes on with what a killed process left. */
+    /** Continues a turn that a killed process left. */
     run: (workspaceId: string, turnId: string): Promise<boolean> => run(workspaceId, turnId),
 
     findDue: async (most: number): Promise<{ workspace_id: string; turn_id: string }[]> =>
@@ -108,7 +108,7 @@ export function makeAgent(parts: TakeParts) {
   }
 }
 
-/** Without a model the menu answers. */
+/** Checks whether a model may answer. Without a model the menu answers. */
 async function mayAsk(parts: TakeParts, { workspaceId, threadId }: Incoming): Promise<boolean> {
   const seen = await parts.db.tenant(inWorkspace(workspaceId), async (tx) => ({
     thread: await readThread(tx, workspaceId, threadId),
@@ -118,7 +118,7 @@ async function mayAsk(parts: TakeParts, { workspaceId, threadId }: Incoming): Pr
   return (await wishedModel(parts, wishOf(seen.thread, seen.around.voice))) !== undefined
 }
 
-/** Stores the message and opens its turn. Undefined where the assistant is not to answer it. */
+/** Stores the message and opens its turn. Returns undefined if the assistant must not answer the message. */
 async function openTurn(
   parts: TakeParts,
   tx: Tx,

@@ -11,14 +11,14 @@ import { type WorkflowToolParts, workflowTool } from './workflow-tool.ts'
 
 export type ToolParts = HouseToolParts & WorkflowToolParts & { db: Database; ports: AgentPorts }
 
-/** A template acts with the rights of its owner. Somebody who has left, or is only a guest, lends none. */
+/** A template acts with the rights of its owner. An owner who has left, or is only a guest, gives it no rights. */
 const isMember = async (tx: Tx, workspaceId: string, userId: string): Promise<boolean> =>
   (await tx.maybe(`select from memberships where workspace_id = $1 and user_id = $2 and role <> 'guest'`, [
     workspaceId,
     userId,
   ])) !== undefined
 
-/** What the assistant can do for this message. Rights are looked at now, and again by what each tool calls. */
+/** Returns the tools of the assistant for this message. Rights are checked now, and again when a tool is called. */
 export async function toolsOf(parts: ToolParts, scene: Scene): Promise<AgentTool[]> {
   const { db, ports } = parts
   const { voice, offers, thread } = scene

@@ -2,12 +2,13 @@ import type { Json } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Author, Origin } from '../types.ts'
 
-// Messages that an assistant answers, and the steps of each answer. A step is written once, by the process that holds the turn.
+// The messages that an assistant answers, and the steps of each answer. A step is written once, by the process that
+// holds the turn.
 
-/** A process that was killed keeps a turn from the others no longer than this. */
+/** The lease of a turn in seconds. A killed process blocks a turn no longer than this. */
 export const LEASE_S = 10
 
-/** `watched`: a client is shown the answer while it is written. */
+/** `watched` is true if a client receives the answer while it is written. */
 export type Asked = { author: Author; origin: Origin; time_zone: string | null; watched?: boolean }
 
 export type AgentTurn = {
@@ -23,7 +24,7 @@ export type AgentTurn = {
 
 const columns = 'workspace_id, turn_id, thread_id, seq, turn, status, asked, attempts'
 
-/** The process that takes the message answers it, unless it is killed. */
+/** Inserts the turn and leases it to the process that received the message. */
 export const insertTurn = (tx: Tx, turn: Omit<AgentTurn, 'status' | 'attempts'>, runner: string): Promise<number> =>
   tx.count(
     `insert into assistant_turns (workspace_id, turn_id, thread_id, seq, turn, asked, runner, lease_until)
@@ -66,7 +67,10 @@ export const findTurnOfMessage = (
     [workspaceId, threadId, messageId],
   )
 
-/** Undefined where somebody else works on it, an earlier message of the conversation is not answered yet, or it is done. */
+/**
+ * Undefined if another process works on the turn, an earlier message of the conversation is not answered yet, or the
+ * turn is done.
+ */
 export const claimTurn = (
   tx: Tx,
   workspaceId: string,
@@ -82,7 +86,7 @@ export const claimTurn = (
     [workspaceId, turnId, runner, LEASE_S],
   )
 
-/** Returns 0 where another process has taken the turn over. */
+/** Returns 0 if another process has taken over the turn. */
 export const renewLease = (tx: Tx, workspaceId: string, turnId: string, runner: string): Promise<number> =>
   tx.count(
     `update assistant_turns set lease_until = now() + make_interval(secs => $4)
@@ -90,7 +94,9 @@ export const renewLease = (tx: Tx, workspaceId: string, turnId: string, runner: 
     [workspaceId, turnId, runner, LEASE_S],
   )
 
-/** Lets the turn go. An attempt that its process could not help does not count. */
+/**
+ * Releases the turn. With `counts` false, the attempt does not count, because its process did not cause the failure.
+ */
 export const releaseTurn = (
   tx: Tx,
   workspaceId: string,
@@ -121,7 +127,7 @@ export const readSteps = async (tx: Tx, workspaceId: string, turnId: string): Pr
     ).map(({ name, result }) => [name, result]),
   )
 
-/** Returns 0 where the turn is no longer this process's. */
+/** Returns 0 if this process no longer holds the turn. */
 export const insertStep = (
   tx: Tx,
   workspaceId: string,
@@ -137,7 +143,7 @@ export const insertStep = (
     [workspaceId, turnId, runner, name, JSON.stringify(result)],
   )
 
-/** The last execution that the turn started. */
+/** Returns the last execution that the turn started. */
 export const lastExecutionOf = async (tx: Tx, workspaceId: string, turnId: string): Promise<string | null> =>
   (
     await tx.maybe<{ execution_id: string | null }>(

@@ -5,9 +5,9 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Tx } from '#platform/db/pool'
 import type { Catalogue } from '#providers/services/catalogue'
 
-// What an assistant may be given, and what it needs of other areas.
+// The tools that an assistant may have, and the functions that it needs from other areas.
 
-/** Arguments that every call has and the model never sees, and arguments that it chooses from a list. */
+/** `fixed`: arguments of every call that the model never sees. `allowed`: values from which the model must choose. */
 export type ToolArguments = { fixed?: JsonObject | undefined; allowed?: Record<string, Json[]> | undefined }
 
 /** A tool as a template names it. Ids are wire ids. */
@@ -17,7 +17,7 @@ export type TemplateTool = { description?: string | undefined } & (
   | { dataset_id: string; columns?: string[] | undefined; match?: string[] | undefined }
 )
 
-/** The place that an answer is taken from. */
+/** The source of a statement in an answer. */
 export type Citation = {
   n: number
   knowledge_id: string
@@ -27,7 +27,7 @@ export type Citation = {
   heading: string[]
   from: number
   to: number
-  /** How the passage begins. Answers that were given before it was kept have none. */
+  /** The start of the passage. Missing in older answers. */
   quote?: string
 }
 
@@ -51,7 +51,7 @@ export type AgentPorts = {
   readRecords(workspaceId: string, datasetId: string): AsyncIterable<{ texts: string[] }>
   findDataset(tx: Tx, workspaceId: string, datasetId: string): Promise<{ name: string } | undefined>
   services: { catalogue: Catalogue; findImported: FindImported; deps: FoundCallDeps; openFor: OpenFor }
-  /** Returns once the execution has ended or waits, or after this time. */
+  /** Returns once the execution has ended or waits, or after `ms`. */
   waitFor(
     workspaceId: string,
     executionId: string,

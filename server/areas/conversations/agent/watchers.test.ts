@@ -5,7 +5,8 @@ import { makeLogger } from '#platform/log'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { makeWatchers, TURN_HINTS, type Watchers } from './watchers.ts'
 
-// Two processes of one service: what one says wakes those who wait in the other, long before they would look again.
+// Two processes of one service: a hint from one process wakes the waiting requests of the other, long before their next
+// poll.
 
 let database: TestDatabase
 let here: Database
@@ -29,12 +30,13 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a hint about the conversation wakes who waits for it, and nobody else', async () => {
+test('a hint about a conversation wakes the requests that wait for it, and no others', async () => {
   let others = 0
   const other = watchers.next('other', HOUR)
   void other.woken.then(() => (others += 1))
   const mine = watchers.next('mine', HOUR)
-  // A hint that comes before the first one listens is lost, as hints may be: it is said until it is heard.
+  // A hint that is sent before the listener is ready is lost, as hints may be. So the hint is repeated until it
+  // arrives.
   const saying = setInterval(() => there.hint(TURN_HINTS, 'mine'), 20)
   await mine.woken.finally(() => clearInterval(saying))
   expect(others).toBe(0)
@@ -42,6 +44,6 @@ test('a hint about the conversation wakes who waits for it, and nobody else', as
   await other.woken
 })
 
-test('it is woken after its time as well', async () => {
+test('a waiting request is also woken after its timeout', async () => {
   await watchers.next('quiet', 1).woken
 })

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/db/pool'
 
-// Requests that wait for an answer which another process gives, or which waits for its turn in the conversation. A hint wakes them;
-// they ask the database in between only because a hint can be lost.
+// Requests that wait for an answer from another process, or for earlier messages of the conversation. A hint wakes
+// them. They also poll the database, only because a hint can be lost.
 
 export const TURN_HINTS = 'assistant_turns'
 
@@ -10,17 +10,17 @@ export type Watchers = ReturnType<typeof makeWatchers>
 export function makeWatchers(db: Pick<Database, 'listen'>) {
   const waiting = new Map<string, Set<() => void>>()
   const wake = (threadId: string): void => {
-    // Without a payload anything may have happened.
+    // A hint without a payload can be about any conversation.
     const woken = threadId === '' ? [...waiting.values()] : [waiting.get(threadId) ?? []]
     for (const all of woken) for (const go of [...all]) go()
   }
-  // Where it cannot listen, watchers look again after their time.
+  // If listening fails, watchers only poll.
   const listening = db.listen(TURN_HINTS, wake).catch(() => async () => {})
 
   return {
     /**
-     * To be called before looking, so that what happens while one looks is not missed. The promise resolves with the next hint about the
-     * conversation, or after that time.
+     * Call this before reading the state, so that a change during the read is not missed. The promise resolves with
+     * the next hint about the conversation, or after `ms`.
      */
     next(threadId: string, ms: number): { woken: Promise<void>; cancel(): void } {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -17,14 +17,15 @@ import type { ShownResults } from '../updates.ts'
 import { allowedOf, fixedOf, type Scene } from './scene.ts'
 import type { AgentPorts, TemplateTool } from './types.ts'
 
-// A workflow as a tool. Its start commits together with the step that records it, so it is started once. While the assistant
-// waits for it, its end is not posted in the conversation: the assistant tells it in its own words.
+// A workflow as a tool. Its start commits together with the step that records it, so it is started once. While the
+// assistant waits for the execution, the conversation does not post its end, because the assistant reports the result
+// in its own words.
 
 const LOOK_EVERY = SECOND / 2
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 
-/** What a call came to. `told` false: the conversation posts the end itself. */
+/** The result of a call. If `told` is false, the conversation posts the end itself. */
 export type ToolEnd = { execution_id: string; title: string; status: string; results: Json; error: Json; told: boolean }
 
 export type WorkflowToolParts = {
@@ -32,7 +33,7 @@ export type WorkflowToolParts = {
   ports: Pick<AgentPorts, 'waitFor'>
   carrying: Pick<CarryOut, 'start'>
   shownResults: ShownResults
-  /** A person waits for an answer, but not for ever: what takes longer is posted when it is done. */
+  /** The maximum time that the assistant waits for the execution. A later result is posted in the conversation. */
   toolWaitMs: number
   countStarted(workspaceId: string, count: number): void
 }
@@ -72,7 +73,7 @@ export function workflowTool(
   }
 }
 
-/** Files are sent by the person; the model does not see or choose them. */
+/** Removes the inputs for files. The person sends files; the model neither sees nor chooses them. */
 function withoutFiles(inputs: JsonObject): JsonObject {
   const properties = isObject(inputs.properties) ? inputs.properties : {}
   const files = Object.keys(properties).filter((name) => filesWanted(properties[name]) !== null)
@@ -120,7 +121,7 @@ async function waitForEnd(
   }
 }
 
-/** With the thread locked: either the assistant has the end and the conversation does not post it, or the other way round. */
+/** Runs with the thread locked, so that either the assistant or the conversation reports the end, but never both. */
 async function takeEnd(
   { shownResults }: WorkflowToolParts,
   tx: Parameters<typeof lockThread>[0],

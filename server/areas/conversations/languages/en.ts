@@ -1,6 +1,6 @@
 import { because, type Phrases } from './phrases.ts'
 
-/** "Your name" is a question by itself; "amount" needs words before it. */
+/** Adds an article if the label has none: "your name" stays, "amount" becomes "the amount". */
 const withArticle = (label: string): string => {
   const written = /^[A-Z][a-z]/.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label
   return /^(your|the|a|an|my)\b/i.test(written) ? written : `the ${written}`

@@ -1,4 +1,5 @@
-// What the program itself says to somebody in a conversation. All of it is plain text: a client must not interpret markup in it.
+// The texts of the program itself in a conversation. All of them are plain text: a client must not interpret markup in
+// them.
 
 export type Phrases = {
   locale: string
@@ -23,7 +24,7 @@ export type Phrases = {
   whichOne: string
   replyWith: string
   shallIStart(title: string): string
-  /** Names a word that starts it. */
+  /** Names a word that starts the workflow. */
   notStarted: string
   notNow: string
   gone: string
@@ -33,7 +34,7 @@ export type Phrases = {
   // What is needed
   /** A label of the author, such as "order number". */
   ask(label: string): string
-  /** Whether a label asks by itself. */
+  /** Matches a label that is already a question. */
   asks: RegExp
   needOne(title: string, question: string): string
   needSeveral(title: string, labels: string, question: string): string
@@ -59,28 +60,28 @@ export type Phrases = {
   couldNotRead: string
 
   // Questions of a workflow
-  /** Names a word that comes back to it. */
+  /** Names a word that returns to the question. */
   setAside: string
   answered: string
   answeredElsewhere: string
   waitsForColleague: string
   waitsForApproval(title: string): string
 
-  // How it goes
+  // Progress and results
   started(title: string): string
   stillRunning(title: string): string
   done: string
   tooLarge(title: string): string
   wasCancelled(title: string): string
   timedOut(title: string): string
-  /** With the reason, where it is known. */
+  /** Includes the reason if it is known. */
   failed(title: string, reason: string | null): string
 
-  // In place of words of the person
+  // Stored as the message of the person
   formCancelled: string
   submitted: string
 }
 
-/** With the reason where one is known, else with an end. */
+/** Appends the reason if it is known, and otherwise a full stop. */
 export const because = (said: string, reason: string | null, colon = ': '): string =>
   reason === null ? `${said}.` : `${said}${colon}${reason}`

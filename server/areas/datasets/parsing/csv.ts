@@ -10,7 +10,7 @@ export type CsvOptions = { delimiter: string; infer: boolean }
 
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
-/** `infer=true`: what a cell means. A number that a double would not hold exactly as written stays text. */
+/** Infers the value of a cell with `infer=true`. A number that a double cannot represent exactly stays text. */
 function inferCell(cell: string): Json {
   if (cell === '') return null
   if (cell === 'true') return true
@@ -24,7 +24,7 @@ function inferCell(cell: string): Json {
   return Number.isFinite(value) && digits <= 15 ? value : cell
 }
 
-/** Writes rows as canonical records: the keys are sorted and escaped once, for the header. */
+/** Writes rows as canonical records. The keys are sorted and escaped only once, for the header. */
 function makeRowWriter(header: string[], infer: boolean, { packer, profiler }: Sink): (row: string[]) => void {
   checkHeader(header)
   const order = header.map((_name, index) => index).sort((a, b) => byUnits(header[a]!, header[b]!))
@@ -69,7 +69,7 @@ function explain(error: CsvError & { record?: unknown[] }, columns: number, line
   return refuse(error.code === 'CSV_MAX_RECORD_SIZE' ? 'large' : 'record', message, { line })
 }
 
-/** RFC 4180 with a header row; empty lines are skipped. */
+/** Reads CSV by RFC 4180 with a header row. Empty lines are skipped. */
 export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
   const parser = parse({
     delimiter,
@@ -78,18 +78,18 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
   })
-  /** Where the last row ended, and what the parser had counted by then. */
+  /** The line on which the last row ended, and the parser's counters at that point. */
   let ended = { line: 0, lines: 0, empty: 0 }
-  // The parser counts a line when the next one begins, and it is only given whole ones.
+  // The parser counts a line when the next line starts, and it receives only whole lines.
   const lineNow = (): number => ended.line + parser.info.lines - ended.lines + (given ? 1 : 0)
-  /** The first line of the row that is being read: an open quote may have taken the parser far beyond it. */
+  /** Returns the first line of the current row. An open quote may have moved the parser far beyond it. */
   const rowBegan = (): number => ended.line + 1 + parser.info.empty_lines - ended.empty
-  /** Over more than one line: only quotes do that. */
+  /** Checks whether the current row spans several lines, which only quotes can cause. */
   const isInRow = (): boolean => parser.info.lines - ended.lines > 1 + parser.info.empty_lines - ended.empty
   const noteEnd = (row: string[]): void => {
     const { lines, empty_lines: empty } = parser.info
     const passed = lines - ended.lines
-    // Inside quotes it counts CR LF as two.
+    // Inside quotes the parser counts CR LF as two lines.
     const doubled = isInRow() ? row.join().split('\r\n').length - 1 : 0
     ended = { line: ended.line + passed - doubled, lines, empty }
   }
@@ -101,7 +101,8 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
   let unfinished: Buffer[] = []
   let unfinishedBytes = 0
 
-  // Taken where the parser hands them over, without a second queue: 15 % faster, and `info.lines` is the row's last line.
+  // Rows are handled in the parser's own `push`, without a second queue. This is 15 % faster, and `info.lines` is the
+  // last line of the row.
   const endOfRows = parser.push.bind(parser)
   parser.push = (row: string[] | null): boolean => {
     if (row === null) return endOfRows(null)
@@ -127,7 +128,7 @@ export function makeCsvReader({ delimiter, infer }: CsvOptions, sink: Sink) {
     })
 
   return {
-    // Only whole lines reach the parser: one endless line cost it 6 s before it gave up, here it costs nothing.
+    // Only whole lines reach the parser. The parser took 6 s to give up on one endless line; this check costs nothing.
     async push(block: Buffer): Promise<void> {
       const text = gate.push(block)
       const end = Math.max(text.lastIndexOf(10), text.lastIndexOf(13)) + 1

@@ -13,9 +13,9 @@ const endsScalar = (byte: number): boolean => byte === 0x2c || byte === 0x5d || 
 export type Cut = { value: Json; colons: number; lines: number; bytes: number }
 
 /**
- * Finds where one JSON value ends in a stream of blocks, then lets JSON.parse read exactly that much. Depth and size are
- * counted on the bytes, before anything recursive or unbounded touches them. Colons outside strings are counted because
- * JSON.parse forgets a key that stands twice: then the value has fewer keys than its text has colons.
+ * Finds the end of one JSON value in a stream of blocks, then lets JSON.parse read exactly these bytes. Depth and
+ * size are counted on the bytes, before any recursive or unbounded code sees them. Colons outside strings are counted
+ * because JSON.parse drops a duplicate key: then the value has fewer keys than its text has colons.
  */
 export function makeCutter(mostBytes: number, mostDepth = MAX_DEPTH) {
   let parts: Buffer[] = []
@@ -55,7 +55,7 @@ export function makeCutter(mostBytes: number, mostDepth = MAX_DEPTH) {
   }
 
   return {
-    /** Reads on from `from`. Answers with the value and where it ended, or with undefined when the block was all of it. */
+    /** Continues at `from`. Returns the value and its end, or undefined if the value does not end in this block. */
     feed(block: Buffer, from: number): { cut: Cut; end: number } | undefined {
       let at = from
       if (!started) {
@@ -88,7 +88,7 @@ export function makeCutter(mostBytes: number, mostDepth = MAX_DEPTH) {
           }
         } else if (byte === NEWLINE) lines += 1
       }
-      // A loop that ran to the end without `break` has not seen the end of the value, unless it ended with the block.
+      // If the loop ended without `break`, the value is incomplete, unless it ended exactly with the block.
       keep(block.subarray(from, at))
       const complete = scalar ? at < block.length : depth === 0 && !inString && bytes > 1
       return complete ? { cut: finish(), end: at } : undefined

@@ -2,11 +2,11 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { RecordsRefused, refuse } from '../records/refused.ts'
 
-/** A bomb reaches 1000:1; real tables, even dull ones, stay far below this. */
+/** The maximum compression ratio. A bomb reaches 1000:1; real tables, even repetitive ones, stay far below this. */
 const MAX_RATIO = 200
 const RATIO_FROM_BYTES = 16 << 20
 
-/** Unpacks as it is read, and stops at the limit or as soon as the file turns out to be a bomb. */
+/** Unpacks the stream, and stops at the limit or as soon as the file turns out to be a bomb. */
 export async function* gunzip(blocks: AsyncIterable<Buffer>, mostBytes: number): AsyncGenerator<Buffer> {
   let packed = 0
   let unpacked = 0

@@ -8,10 +8,10 @@ import { type Cut, isSpace, makeCutter } from './cutter.ts'
 
 export type Sink = { packer: Packer; profiler: Profiler }
 
-/** Everything in a body but its records. */
+/** The maximum size of all fields of a body except its records. */
 const MAX_FIELD_BYTES = 1 << 20
 
-/** Checks and packs one value that stands where a record should. */
+/** Checks and packs one value of the list of records. */
 function addRecord(sink: Sink, cut: Cut, line: number): void {
   const at = { record: sink.packer.count(), line }
   const { text, keys } = located(at, () => canonicalRecord(cut.value))
@@ -34,8 +34,8 @@ type State =
 export type BodyRead = { fields: JsonObject; hasRecords: boolean }
 
 /**
- * Reads either an array of records (a file) or the body of a dataset, `{"name": …, "records": [ … ]}`, in one pass over
- * blocks of bytes. Only one record, or one field, is in memory at a time.
+ * Reads either an array of records (a file) or the body of a dataset, `{"name": …, "records": [ … ]}`, in one pass
+ * over blocks of bytes. Only one record or one field is in memory at a time.
  */
 export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
   const fields: Record<string, Json> = {}
@@ -76,7 +76,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
     state = 'after_field'
   }
 
-  /** One structural byte, outside any value; true when a value begins here. */
+  /** Handles one structural byte outside of values. Returns true if a value starts here. */
   const step = (byte: number): boolean => {
     switch (state) {
       case 'value':
@@ -169,7 +169,7 @@ export function makeJsonReader(of: 'array' | 'body', sink: Sink) {
 
 const NEWLINE = 0x0a
 
-/** One record a line (JSON Lines). Blank lines are skipped. */
+/** Reads JSON Lines: one record per line. Blank lines are skipped. */
 export function makeLinesReader(sink: Sink) {
   let rest: Buffer[] = []
   let restBytes = 0

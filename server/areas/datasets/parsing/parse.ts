@@ -7,21 +7,21 @@ import { gunzip } from './gunzip.ts'
 import { makeJsonReader, makeLinesReader, type Sink } from './json.ts'
 import { hasByteOrderMark, isGzip, SAMPLE_BYTES, sniff } from './sniff.ts'
 
-/** `body`: `{"name": …, "records": […]}` of the API. `file`: an imported file, whatever it turns out to be. */
+/** `body`: `{"name": …, "records": […]}` of the API. `file`: an imported file of any supported format. */
 export type ParseTask = { of: 'body' } | { of: 'file'; infer: boolean; mostBytes: number }
 
 export type Parsed = Packed & {
   profile: Profile
-  /** What the body said beside its records. */
+  /** The fields of the body except its records. */
   fields: JsonObject
   hasRecords: boolean
-  /** Of the bytes as they came. */
+  /** The hash of the bytes as received. */
   input_sha256: string
 }
 
 type Reader = { push(block: Buffer): void | Promise<void>; end(): unknown }
 
-/** Reads blocks of bytes into chunks of records, in whichever thread it is called. Memory does not grow with the input. */
+/** Reads blocks of bytes into chunks of records, in the thread of the caller. Memory does not grow with the input. */
 export async function parseRecords(
   task: ParseTask,
   blocks: AsyncIterable<Buffer>,
@@ -90,7 +90,7 @@ async function* hashing(blocks: AsyncIterable<Buffer>, hash: ReturnType<typeof c
   }
 }
 
-/** The beginning of a stream, and the whole of it. */
+/** Returns the start of a stream, and the whole stream including that start. */
 async function peek(blocks: AsyncIterable<Buffer>): Promise<{ sample: Buffer; rest: AsyncIterable<Buffer> }> {
   const iterator = blocks[Symbol.asyncIterator]()
   const first: Buffer[] = []

@@ -4,7 +4,7 @@ import { isSpace } from './cutter.ts'
 
 export type Format = { format: 'csv'; delimiter: string } | { format: 'json' } | { format: 'jsonl' }
 
-/** How much of a file is looked at before it is read. */
+/** The size of the sample from which the format is detected. */
 export const SAMPLE_BYTES = 64 << 10
 
 export const isGzip = (sample: Buffer): boolean => sample[0] === 0x1f && sample[1] === 0x8b
@@ -20,7 +20,7 @@ const foreign: [magic: number[], what: string][] = [
   [[0x25, 0x50, 0x44, 0x46], 'The file is a PDF. Export the table as CSV.'],
 ]
 
-/** What a file is, told from its content alone: names and content types say what they like. */
+/** Detects the format from the content alone, because file names and content types are not reliable. */
 export function sniff(sample: Buffer): Format {
   for (const [magic, what] of foreign) if (magic.every((byte, at) => sample[at] === byte)) throw refuse('type', what)
   let at = hasByteOrderMark(sample) ? 3 : 0
@@ -33,7 +33,10 @@ export function sniff(sample: Buffer): Format {
 
 const delimiters = [',', ';', '\t', '|']
 
-/** The delimiter that stands outside quotes equally often in the first lines; the comma where nothing speaks for another. */
+/**
+ * Returns the delimiter that occurs equally often outside quotes in the first lines. Returns the comma if no other
+ * delimiter fits better.
+ */
 function sniffDelimiter(sample: Buffer): string {
   const lines = countPerLine(sample.toString('latin1'))
   let best = ','
@@ -70,7 +73,7 @@ function countPerLine(text: string): number[][] {
     const index = quoted ? -1 : delimiters.indexOf(letter)
     if (index !== -1) counts[index]! += 1
   }
-  // The last line of the sample may be cut in the middle; alone it is all there is.
+  // The last line of the sample may be incomplete, so it is used only if it is the only line.
   if (lines.length === 0) lines.push(counts)
   return lines
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '../records/refused.ts'
 
-/** Lets only whole UTF-8 characters and no NUL through; names the line of the first bad byte. */
+/** Accepts only whole UTF-8 characters without NUL. The error names the line of the first bad byte. */
 export function makeTextGate(lineNow: () => number) {
   let carried: Buffer = Buffer.alloc(0)
 
@@ -30,7 +30,7 @@ export function makeTextGate(lineNow: () => number) {
   }
 }
 
-/** Where the last character that is all there ends. */
+/** Returns the end of the last complete character. */
 function wholeCharacters(text: Buffer): number {
   for (let back = 1; back <= 3 && back <= text.length; back++) {
     const byte = text[text.length - back]!
@@ -43,7 +43,10 @@ function wholeCharacters(text: Buffer): number {
   return text.length
 }
 
-/** By halving: a prefix that ends between two characters is valid as long as the bad byte comes later. */
+/**
+ * Finds the first bad byte by binary search: a prefix that ends between two characters is valid if the bad byte comes
+ * later.
+ */
 function firstBadByte(text: Buffer): number {
   let good = 0
   let bad = text.length

@@ -5,7 +5,10 @@ import { RecordsRefused } from '../records/refused.ts'
 import { type Parsed, type ParseTask, parseRecords } from './parse.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
-/** Below these sizes a thread costs more than it saves: 1 MiB of JSON takes about 20 ms, 128 KiB of CSV about 8. */
+/**
+ * The maximum sizes for parsing in the main thread. Below them a thread costs more than it saves: 1 MiB of JSON takes
+ * about 20 ms, 128 KiB of CSV about 8 ms.
+ */
 const INLINE_BYTES = { body: 1 << 20, file: 128 << 10 }
 const BLOCK_BYTES = 256 << 10
 const MAX_BYTES_AHEAD = 1 << 20
@@ -22,8 +25,8 @@ export type ParseOptions = {
 }
 
 /**
- * Reads records without holding up the main thread: small input here, anything larger in a thread of its own. A
- * workspace has two threads at most, the process eight; later uploads wait.
+ * Reads records without blocking the main thread: small input is parsed here, larger input in its own thread. A
+ * workspace has at most two threads and the process eight; later uploads wait.
  */
 export function makeParserThreads({ most = 8, mostPerWorkspace = 2, mostWaiting = 64 } = {}) {
   const running = new Map<string, number>()
@@ -117,7 +120,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
           : error,
       ),
     )
-    // It ends as soon as it has answered, while its last chunks are still being stored.
+    // The thread exits as soon as it has sent its result, while its last chunks are still being stored.
     worker.on('exit', () => {
       if (!answered) fail(new Error('the thread that reads records ended early'))
     })
@@ -142,7 +145,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
   try {
     const feeding = feed()
     feeding.catch(() => {})
-    // Whichever fails first decides; a refusal does not wait for the rest of the upload.
+    // The first failure decides. A refusal does not wait for the rest of the upload.
     await Promise.race([outcome, feeding.then(() => outcome)])
     return await outcome
   } finally {
@@ -153,7 +156,7 @@ async function parseInThread({ task, blocks, store, signal }: ParseOptions): Pro
   }
 }
 
-/** Reads until `most` bytes are there or the input ends; `rest` is what follows. */
+/** Reads until more than `most` bytes are read or the input ends. `rest` is the remaining input. */
 async function readAhead(blocks: AsyncIterable<Buffer>, most: number) {
   const iterator = blocks[Symbol.asyncIterator]()
   const first: Buffer[] = []
@@ -180,7 +183,7 @@ async function* followed(first: Buffer[], rest: AsyncIterator<Buffer>): AsyncGen
   }
 }
 
-/** Copies small blocks into larger ones that can be handed to another thread. */
+/** Copies small blocks into larger blocks that can be transferred to another thread. */
 async function* regrouped(blocks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let group = new Uint8Array(BLOCK_BYTES)
   let filled = 0

@@ -3,7 +3,8 @@ import type { Chunk } from '../records/packer.ts'
 import { RecordsRefused } from '../records/refused.ts'
 import { type Parsed, type ParseTask, parseRecords } from './parse.ts'
 
-// The other side of thread.ts. Blocks come in, chunks go out; neither side runs ahead of the other by more than a few.
+// The worker side of thread.ts. It receives blocks and sends chunks. Neither side runs ahead of the other by more than
+// a few.
 
 export type ToWorker = { block: Uint8Array } | { end: true } | { stored: true }
 export type FromWorker =

@@ -2,12 +2,15 @@ import { isForbiddenKey, isObject } from '#model/json'
 import { MAX_DEPTH, MAX_KEY_LENGTH, MAX_KEYS } from './limits.ts'
 import { refuse } from './refused.ts'
 
-// RFC 8785 and the rules for records in one walk: keys in the order of their UTF-16 units, numbers and strings as
-// ECMAScript writes them. Measured against the `canonicalize` package in the tests: the same text, byte for byte.
+// RFC 8785 and the rules for records in one pass: keys in the order of their UTF-16 units, numbers and strings as
+// ECMAScript writes them. The tests compare it with the `canonicalize` package: the text is the same, byte for byte.
 
 export type Canonical = {
   text: string
-  /** Keys at every level: fewer than the colons of the source means that it named a key twice. */
+  /**
+   * The number of keys at all levels. If it is less than the number of colons in the source, the source has a
+   * duplicate key.
+   */
   keys: number
 }
 
@@ -72,7 +75,7 @@ function writeObject(object: Record<string, unknown>, depth: number): string {
   return `${text}}`
 }
 
-/** RFC 8785 sorts by UTF-16 code units, which is what comparing strings does. */
+/** Compares by UTF-16 code units as RFC 8785 requires, which is how strings are compared. */
 export const byUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export function writeKey(name: string): string {

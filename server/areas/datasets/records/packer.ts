@@ -3,17 +3,17 @@ import { constants, zstdCompressSync } from 'node:zlib'
 import { CHUNK_BYTES, MAX_RECORDS } from './limits.ts'
 import { refuse } from './refused.ts'
 
-/** A stored piece of a dataset: canonical JSON, one record a line, compressed. */
+/** A stored part of a dataset: canonical JSON, one record per line, compressed. */
 export type Chunk = { n: number; first_record: number; record_count: number; body: Uint8Array }
 
 export type Packed = { sha256: string; record_count: number; size_bytes: number }
 
-// Level 1: 1 MiB in about 3 ms, a fifth to a tenth of the size.
+// Level 1 compresses 1 MiB in about 3 ms, to a fifth or a tenth of its size.
 const settings = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 /**
- * Gathers canonical records into chunks and takes the fingerprint on the way: sha256 of `[`, the records joined by `,`,
- * and `]`, never of more than one chunk at a time.
+ * Packs canonical records into chunks and computes the fingerprint: the sha256 of `[`, the records joined by `,`, and
+ * `]`. It holds at most one chunk in memory.
  */
 export function makePacker(onChunk: (chunk: Chunk) => void, before?: { chunks: number; record_count: number }) {
   const hash = createHash('sha256').update('[')
@@ -55,7 +55,7 @@ export function makePacker(onChunk: (chunk: Chunk) => void, before?: { chunks: n
       records += 1
       if (length >= CHUNK_BYTES) flush()
     },
-    /** Records that are stored already and stay: their canonical text, joined by commas. */
+    /** Adds records that are already stored and stay: their canonical text, joined by commas. */
     keep(text: Uint8Array): void {
       hashText(text)
       size += text.length + 1

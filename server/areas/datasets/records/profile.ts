@@ -7,7 +7,7 @@ const kinds = ['string', 'number', 'boolean', 'object', 'array'] as const
 
 type Seen = { name: string; kinds: number; present: number }
 
-/** What stands in each column: the types met, and how often the value was null or not there. */
+/** Collects the types of each column, and how often its value was null or missing. */
 export type Profiler = ReturnType<typeof makeProfiler>
 
 export function makeProfiler(before?: { profile: Profile; record_count: number }) {

@@ -1,14 +1,14 @@
 /**
- * Why input was not taken. It crosses threads as plain data, so it is a kind and a text, never a class of ours.
- * `syntax`: not JSON or CSV at all. `record`: one record breaks a rule. `deep`, `large`: over a limit. `type`: a kind of
- * file that is not read here.
+ * Why input was refused. It crosses threads as plain data, so it has a kind and a text instead of a class. `syntax`:
+ * not valid JSON or CSV. `record`: a record breaks a rule. `deep`, `large`: over a limit. `type`: an unsupported kind
+ * of file.
  */
 export type Refusal = {
   kind: 'syntax' | 'record' | 'deep' | 'large' | 'type'
   message: string
-  /** Position of the record, from 0. */
+  /** The position of the record, from 0. */
   record?: number
-  /** Line of the file, from 1. */
+  /** The line of the file, from 1. */
   line?: number
 }
 
@@ -27,7 +27,7 @@ export const refuse = (
   at: { record?: number; line?: number } = {},
 ): RecordsRefused => new RecordsRefused({ kind, message, ...at })
 
-/** Adds where it happened to a refusal that does not know. */
+/** Adds the position to a refusal that has none. */
 export function located<T>(at: { record?: number; line?: number }, work: () => T): T {
   try {
     return work()

@@ -4,10 +4,13 @@ import type { Tx } from '#platform/db/pool'
 import type { JobRow } from '../store.ts'
 import type { RunError } from './run-error.ts'
 
-// What a job is bound to is read and written in the name of whom its runs act for. People lose roles after they bound it, so
-// this is asked whenever a run begins.
+// The bindings of a job are read and written with the rights of its principal. People may lose rights after they set
+// the bindings, so the rights are checked whenever a run starts.
 
-/** The person who activated the version or wrote the definition; once they have left, the owner of the workflow or of the job. */
+/**
+ * Returns the person who activated the version or wrote the definition. If that person has left, the owner of the
+ * workflow or of the job.
+ */
 const findPrincipalOfJob = (
   tx: Tx,
   workspaceId: string,
@@ -29,7 +32,7 @@ const refused = (noun: 'dataset' | 'connection', does: string, principal: Princi
   }. Somebody who may do that must activate the version, or save the definition.`,
 })
 
-/** Why the bindings of the job may not be used; undefined where they may. */
+/** Returns why the bindings of the job may not be used. Undefined if they may. */
 export async function findForbidden(
   tx: Tx,
   workspaceId: string,

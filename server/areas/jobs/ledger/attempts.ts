@@ -10,9 +10,9 @@ import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 import { DEFAULT_RETRY, failNodesOf, type Retry, type Verdict, verdictOf } from './verdict.ts'
 
-// The executions of a run, in memory: claimed and waiting for room, begun, over and not yet in the ledger.
+// The executions of a run in memory: claimed and waiting for a free slot, started, and ended but not yet in the ledger.
 
-/** What a run executes, as the engine wants it. */
+/** What a run executes, in the form that the engine needs. */
 export type Target = { start: StartTarget; definition: Definition; initiators: Initiator[] }
 
 export type Attempt = Claimed & { executionId: string }
@@ -20,13 +20,13 @@ export type EndedAttempt = Attempt & { verdict: Verdict }
 
 export type AttemptOptions = {
   engine: Pick<Engine, 'start'>
-  /** Counts executions against the plan; refuses with `quota_exceeded`. */
+  /** Counts executions against the plan. Throws `quota_exceeded`. */
   countRuns(workspaceId: string, count: number): Promise<void>
 }
 
 export const START_AGAIN_AFTER = SECOND / 4
 
-/** Runs that an older release began, and suites. */
+/** The retry settings of runs that an older release started, and of suites. */
 const asBefore = ({ max_attempts }: Run): Retry => ({ ...DEFAULT_RETRY, max_attempts })
 
 export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, target: Target) {
@@ -37,7 +37,7 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
     id: run.job_id === null ? toWire('suite', run.suite_id!) : toWire('job', run.job_id),
   }
   const waiting: Claimed[] = []
-  /** Begun before and refused for now; counted already. */
+  /** Records whose start was refused temporarily. They are already counted against the plan. */
   let resent: Claimed[] = []
   const inFlight = new Map<string, Attempt>()
   const starting = new Set<Promise<void>>()
@@ -47,7 +47,10 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
   let startAgainAt = 0
   let broken: unknown
 
-  /** As many as the plan still allows: a quota is used up before a run ends for want of it. */
+  /**
+   * Returns how many of the wanted executions the plan still allows. A quota is used up completely before a run ends
+   * because of it.
+   */
   async function allowed(wanted: number): Promise<{ count: number; refusal?: RunError }> {
     for (let count = wanted; ; count >>= 1) {
       try {
@@ -101,15 +104,15 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
     running: (): number => inFlight.size,
     isRunning: (executionId: string): boolean => inFlight.has(executionId),
     ids: (): string[] => [...inFlight.keys()],
-    /** Ended or refused, and not in the ledger yet. */
+    /** The number of records that ended or were refused and are not in the ledger yet. */
     toWrite: (): number => over.length + refused.length,
-    /** Everything that is not finished with. */
+    /** The number of attempts that are not finished. */
     busy: (): number => inFlight.size + starting.size + over.length + refused.length,
     settled: (): Promise<unknown> => Promise.all(starting),
 
     /**
-     * Begins what there is room for, without waiting for it to be durable; a start refused for now is sent again with the
-     * same id. Answers with the reason where the plan allows no more.
+     * Starts records up to the free slots, without waiting until the starts are stored. A start that is refused
+     * temporarily is repeated with the same id. Returns the reason if the plan allows no more.
      */
     async begin(textAt: (position: number) => Promise<string>, atMost: number): Promise<RunError | undefined> {
       if (broken !== undefined) throw broken
@@ -135,7 +138,7 @@ export function makeAttempts({ engine, countRuns }: AttemptOptions, run: Run, ta
       for (const ending of ended) noteEnd(ending.execution_id, ({ attempt }) => verdictOf(ending, attempt, judgedBy))
     },
 
-    /** What is to be written, given to the one who writes it; if that fails, the run is taken up again from its rows. */
+    /** Hands the ended attempts over to be written. If the write fails, the run is resumed from its rows. */
     takeEnded(): { ended: EndedAttempt[]; failing: Omit<Refused, 'text'>[] } {
       const taken = { ended: over, failing: refused }
       over = []

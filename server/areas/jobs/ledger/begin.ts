@@ -23,7 +23,7 @@ import * as runs from './runs.ts'
 
 type Executed = { definition_ref: string; sha256: string; version_id: string | null }
 
-/** What the job executes at this moment, or why it cannot. */
+/** Returns what the job currently executes, or why it cannot run. */
 async function executedBy(tx: Tx, workspaceId: string, job: JobRow): Promise<Executed | RunError> {
   if (job.definition_id !== null) {
     const { sha256 } = (await findDefinition(tx, workspaceId, job.definition_id))!
@@ -43,14 +43,20 @@ async function executedBy(tx: Tx, workspaceId: string, job: JobRow): Promise<Exe
 
 const isError = (value: object): value is RunError => 'code' in value
 
-/** From where the source is read: only if all rows before that were done in the same way, and none of them is to be done again. */
+/**
+ * Returns the position from which the source is read. Continues only if all earlier rows were processed in the same way
+ * and none of them must be repeated.
+ */
 function cursorOf(job: JobRow, sha256: string): SourceCursor {
   const of = doneHash(sha256, job)
   const goesOn = !job.due_full && !job.due_retry_failed && job.source_cursor?.of === of
   return goesOn ? job.source_cursor! : { of }
 }
 
-/** A due job becomes a run, in one transaction: however many look, one begins it. The id of a run to drive, if there is one. */
+/**
+ * Turns a due job into a run, in one transaction, so that only one of several processes starts it. Returns the id of a
+ * run to drive, if there is one.
+ */
 export function beginRun(
   { db, datasets }: { db: Database; datasets: DatasetUse },
   workspaceId: string,
@@ -133,7 +139,7 @@ export function beginRun(
   })
 }
 
-/** What a run executes, read again by the process that takes it over. */
+/** Reads what a run executes. Called again by a process that takes the run over. */
 export async function targetOf(db: Database, run: runs.Run): Promise<Target> {
   const { workspace_id: workspaceId } = run
   return db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -166,7 +172,7 @@ async function definitionOf(tx: Tx, workspaceId: string, ref: string): Promise<D
   const [kind, id] = [ref.slice(0, ref.indexOf(':')), ref.slice(ref.indexOf(':') + 1)]
   if (kind === 'adhoc')
     return (await findDefinition(tx, workspaceId, id))?.definition as unknown as Definition | undefined
-  // The run of a suite that does not act.
+  // The run of a suite that has no effects outside.
   if (kind === 'trial') return findPlanned(tx, workspaceId, id)
   const row = await tx.row<{ definition: Definition | null }>('select definition_of_version($1, $2) as definition', [
     workspaceId,
@@ -175,7 +181,9 @@ async function definitionOf(tx: Tx, workspaceId: string, ref: string): Promise<D
   return row.definition
 }
 
-/** In whose name a run acts, and who led to it: the person who asked for it, and the owner of the job or suite. */
+/**
+ * Returns the principal of a run and its initiators: the person who requested it, and the owner of the job or suite.
+ */
 async function authorityOf(tx: Tx, run: runs.Run): Promise<{ principal_id: string | null; initiators: Initiator[] }> {
   const { workspace_id: workspaceId } = run
   const row = await tx.row<{ job_owner: string | null; suite_maker: string | null; principal_id: string | null }>(

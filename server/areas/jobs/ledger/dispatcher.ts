@@ -10,8 +10,8 @@ import { workspacesWithoutRoom } from './room.ts'
 import { carryOut, type RunnerOptions } from './run.ts'
 import { takeRun } from './runs.ts'
 
-// Takes up what is due: jobs whose time has come, and runs that nobody drives. An idle system looks every five seconds and
-// when it is told; between two looks it sleeps exactly until the next due time.
+// Starts due jobs and takes over runs that no process drives. An idle system polls every five seconds and after a
+// notification. Otherwise it sleeps exactly until the next due time.
 
 const LOOK_AT_LEAST_EVERY = 5 * SECOND
 const LOOK_AT_MOST_EVERY = 20
@@ -66,7 +66,7 @@ export function makeDispatcher(
     await work().catch((error: unknown) => log.error({ err: error }, what))
   }
 
-  /** Milliseconds until there is something to take up; one cheap question is all that an idle system asks. */
+  /** Returns the milliseconds until the next work. An idle system makes only this one cheap query. */
   async function untilNext(): Promise<number> {
     const { rows } = await db.appPool.query<{ in_ms: number | null }>(
       'select (extract(epoch from next_ledger_work_at() - now()) * 1000)::float8 as in_ms',
@@ -74,7 +74,10 @@ export function makeDispatcher(
     return rows[0]?.in_ms ?? LOOK_AT_LEAST_EVERY
   }
 
-  /** Of each workspace its oldest first, and none of those that have no room. Whether something may have been left for want of it. */
+  /**
+   * Starts due jobs and takes over free runs, the oldest of each workspace first. Skips workspaces without room.
+   * Returns whether work may have been left for lack of room.
+   */
   async function takeUp(): Promise<boolean> {
     let left = 0
     const { rows: due } = await db.appPool.query<Due>('select * from due_jobs($1, $2)', [AT_ONCE, withoutRoom()])
@@ -112,7 +115,7 @@ export function makeDispatcher(
 
   return {
     start: looking.start,
-    /** Runs are given back at once, for another process to go on with. */
+    /** Releases all runs at once, so that other processes continue with them. */
     async stop(): Promise<void> {
       stopping.abort()
       await looking.stop()

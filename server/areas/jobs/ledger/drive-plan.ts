@@ -5,12 +5,12 @@ import * as runs from './runs.ts'
 
 const PLAN_AHEAD = 4_000
 const PLAN_AT_ONCE = 2_000
-/** With a condition or a mapping: both are evaluated on the main thread. */
+/** The smaller limit if the run has a condition or a mapping, because both are evaluated on the main thread. */
 const PLAN_WITH_EXPRESSIONS = 500
 
 export const mayPlan = (drive: Drive): boolean => goesOn(drive) && !isPlanned(drive) && drive.ahead.length < PLAN_AHEAD
 
-/** Gives the next records their rows in the ledger. */
+/** Inserts the rows of the next records into the ledger. */
 export async function planSome(drive: Drive): Promise<void> {
   const { run, lease, planned } = drive
   const most = run.only_if === null && run.mapping === null ? PLAN_AT_ONCE : PLAN_WITH_EXPRESSIONS

@@ -14,16 +14,16 @@ import type { RunError } from './run-error.ts'
 import type * as runs from './runs.ts'
 import { inLedger } from './scope.ts'
 
-// What the process that drives a run knows of it. All of it is found again from the rows.
+// The state of a run in the process that drives it. All of it can be restored from the rows.
 
 export type DriveOptions = AttemptOptions & {
   db: Database
   log: Logger
   engine: Pick<Engine, 'start' | 'cancel' | 'onAppended' | 'onEnded'>
   datasets: DatasetUse
-  /** Told when a run has nothing to do but wait for its executions, which themselves wait, and when that is over. */
+  /** Called when all executions of a run wait and the run has nothing else to do, and when that is over. */
   onWaiting(runId: string, waits: boolean): void
-  /** Whether its executions have usage to add up. */
+  /** Checks whether the executions of a definition have usage to add up. */
   isMetered(definition: Definition): boolean
   readSource(
     workspaceId: string,
@@ -34,8 +34,9 @@ export type DriveOptions = AttemptOptions & {
 }
 
 /**
- * Claimed together, in times of the concurrency: beginning a record does not wait for a commit of its own. With four times, all
- * that were claimed had ended before the next write was over, and the engine stood still.
+ * The number of records claimed together, as a multiple of the concurrency, so that starting a record does not wait for
+ * its own commit. With a factor of four, all claimed records had ended before the next write was finished, and the
+ * engine was idle.
  */
 const CLAIM_AHEAD = 16
 const MAX_CLAIMED = 2_048
@@ -51,14 +52,14 @@ export type Drive = {
   readonly metered: boolean
   readonly claimAtOnce: number
   readonly done: runs.Counted
-  /** What the executions of this run used, and how many of them that is. */
+  /** The usage of this run's executions, and the number of executions in it. */
   spent: Spent
   measured: number
-  /** Positions with a row and still to be claimed. */
+  /** Positions that have a row and are not claimed yet. */
   ahead: number[]
   planned: number
   claimed: number
-  /** Records that this run was asked to try and has not planned yet. */
+  /** The number of records that this run should still plan. */
   wanted: number
   again: { count: number; at: number }
   pages: Pages | undefined
@@ -66,12 +67,12 @@ export type Drive = {
   paused: boolean
   toldAt: number
   wroteAt: number
-  /** Taken to be written: neither in flight any more nor in `spent` yet. */
+  /** The number of ended attempts being written. They are neither in flight nor in `spent`. */
   beingWritten: number
-  /** One of the executions in flight changed, and no hint said how. */
+  /** An execution in flight has changed, but no hint contained the outcome. */
   changed: boolean
   lookedAt: number
-  /** Until the executions in flight are looked at without a hint. */
+  /** The time in milliseconds until the executions in flight are polled without a hint. */
   idle: number
 }
 
@@ -123,7 +124,7 @@ export function count(drive: Drive, moved: Partial<runs.Counted>): void {
   for (const [name, by] of Object.entries(moved) as [keyof runs.Counted, number][]) drive.done[name] += by
 }
 
-/** What people asked of the job or the run meanwhile. */
+/** Applies a pause of the job or a cancellation of the run. */
 export function applyWatched(drive: Drive, watched: runs.Watched): void {
   drive.paused = watched.job_status === 'paused'
   if (watched.cancelling) endRun(drive, null, 'cancel')
@@ -137,7 +138,10 @@ export function checkLimits(drive: Drive): void {
   if (reached) endRun(drive, reached, 'deliver')
 }
 
-/** The dataset is still what it was when the run began; its pages are found anew where only the version moved. */
+/**
+ * Ends the run if the dataset has changed since its start. If only the version has another id, the pages are read from
+ * the new version.
+ */
 export async function checkDataset(drive: Drive, tx: Tx): Promise<void> {
   const { run, options } = drive
   const { workspace_id: workspaceId, total } = run

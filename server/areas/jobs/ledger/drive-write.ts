@@ -30,7 +30,10 @@ async function claim(drive: Drive, tx: Tx): Promise<records.Claimed[]> {
   return [...due, ...drive.ahead.slice(0, drive.claimAtOnce).map((position) => ({ position, attempt: 1 }))]
 }
 
-/** What ended and what could not begin, with the text of each record that failed; null where the dataset was replaced meanwhile. */
+/**
+ * Returns the ended and the refused records, with the text of each failed record. The text is null if the dataset was
+ * replaced in the meantime.
+ */
 async function takeEnded(drive: Drive) {
   const textAt = (position: number): Promise<string | null> => drive.pages!.textAt(position).catch(() => null)
   const done = drive.attempts.takeEnded()
@@ -58,7 +61,7 @@ const movedBy = (ended: Harvested, refused: { failed: number; first_failed: numb
   }
 }
 
-/** Tells those who watch the job, now and then. */
+/** Reports the progress to those who watch the job, at intervals. */
 async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; failed: number }): Promise<boolean> {
   const { run, done } = drive
   if (run.job_id === null || performance.now() - drive.toldAt <= PROGRESS_EVERY) return false
@@ -73,7 +76,10 @@ async function tellProgress(drive: Drive, tx: Tx, moved: { succeeded: number; fa
   return true
 }
 
-/** One transaction: what ended, what could not begin, what is claimed now, and what people asked meanwhile. */
+/**
+ * Writes in one transaction: ended records, refused records, new claims, and the run's progress. Reads whether people
+ * cancelled the run or paused the job.
+ */
 export async function write(drive: Drive): Promise<void> {
   const { run, lease, attempts } = drive
   const { workspace_id: workspaceId } = run
@@ -89,7 +95,7 @@ export async function write(drive: Drive): Promise<void> {
     const mark = taken === 0 ? drive.claimed : taken === drive.ahead.length ? drive.planned : drive.ahead[taken]!
     const moved = movedBy(ended, refused)
     const usage = sumUsage(ended.map(({ usage }) => usage))
-    // The job before its run, as those who cancel it: otherwise each could wait for the other.
+    // Locks the job before its run, in the same order as a cancellation, to avoid a deadlock.
     const told = await tellProgress(drive, tx, moved)
     const watched = await runs.moveRun(tx, run, lease, { claimed: mark, running: attempts.running(), usage, ...moved })
     const retried = drive.again.count > 0 || ended.some(({ status }) => status === 'pending')

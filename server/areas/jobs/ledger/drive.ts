@@ -21,15 +21,16 @@ import { LOOK_LATE, LOOK_SOON, makeRest } from './rest.ts'
 import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 
-// One run, driven by the process that holds its lease: plan (ledger rows, a page ahead), claim (the run's watermark moves), begin
-// (executions with ids made of run, position and try), harvest (ends into the ledger, many in one statement). Planning and
-// writing go on beside the rest: while they waited for each other the engine stood still most of the time. Everything that
-// must survive is in the rows; what is in memory is found again from them, so a runner can die at any moment and no
-// finished record is done twice.
+// One run, driven by the process that has its lease. The steps are: plan (insert ledger rows, a page ahead), claim
+// (move the run's watermark), begin (start executions whose ids are derived from run, position and attempt), harvest
+// (write ended executions into the ledger, many in one statement). Planning and writing run concurrently with the rest:
+// when they waited for each other, the engine was idle most of the time. Everything that must survive is in the rows,
+// and the state in memory is restored from them. So a runner can crash at any moment, and no finished record is
+// processed twice.
 
 const DRAIN = 10 * SECOND
 
-/** `ready` with an error: it ended early, and what succeeded until then is delivered. */
+/** `ready` with an error: the run ended early, and the records that succeeded until then are delivered. */
 export type Finished =
   | { status: 'ready'; error: RunError | null }
   | { status: 'failed' | 'cancelled'; error: RunError | null }
@@ -58,7 +59,7 @@ async function begin(drive: Drive): Promise<void> {
 
 const isDueForLook = (drive: Drive): boolean => drive.changed || performance.now() - drive.lookedAt >= drive.idle
 
-/** Which executions are over of those that no hint told of; what came of them is written a little later. */
+/** Finds ended executions that no hint reported. Their outcomes are written a little later. */
 async function lookAtEnds(drive: Drive, tx: Tx): Promise<void> {
   const { attempts, run } = drive
   const ids = attempts.ids()
@@ -73,7 +74,7 @@ async function lookAtEnds(drive: Drive, tx: Tx): Promise<void> {
   drive.idle = ended.length > 0 ? 4 * LOOK_SOON : Math.min(LOOK_LATE, drive.idle * 2)
 }
 
-/** Nothing is begun without a look at the dataset and at the run. */
+/** Checks the dataset and the run before any record is started. */
 async function look(drive: Drive): Promise<void> {
   const { attempts, run, lease } = drive
   const ends = attempts.running() > 0 && isDueForLook(drive)
@@ -83,7 +84,7 @@ async function look(drive: Drive): Promise<void> {
     Promise.all([
       ends && lookAtEnds(drive, tx),
       begins && checkDataset(drive, tx),
-      // Anyone who deletes what it runs for, or cancels it, ends its executions: that makes no room for others.
+      // Deleting or cancelling a run ends its executions. Their free slots must not start new ones.
       begins && runs.watchRun(tx, run, lease).then((watched) => applyWatched(drive, watched)),
     ]),
   )
@@ -97,7 +98,7 @@ async function cancelFlying(drive: Drive): Promise<void> {
   })
 }
 
-/** How long there may be nothing to do: until something in flight is journalled, or a record is due again. */
+/** Returns how long the loop may sleep: until an execution in flight may have ended, or a record is due again. */
 const restFor = (drive: Drive): number =>
   Math.min(
     drive.attempts.toWrite() > 0 ? WRITE_EVERY : LOOK_LATE,
@@ -109,7 +110,7 @@ const restFor = (drive: Drive): number =>
 const isOver = (drive: Drive): boolean =>
   drive.attempts.waiting() === 0 && isPlanned(drive) && drive.ahead.length === 0 && drive.again.count === 0
 
-/** Work that goes on beside the loop, one of each name at a time; the loop goes on at once when it is over. */
+/** Runs tasks concurrently with the loop, one of each name at a time. The loop wakes up when a task ends. */
 function makeBeside(wake: () => void) {
   const tasks = new Map<string, Promise<void>>()
   let broken: { error: unknown } | undefined

@@ -2,7 +2,7 @@ import { toWire } from '#platform/ids'
 import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 
-/** Both fingerprints, so that the person who reads it can tell which records were meant. */
+/** Contains both fingerprints, so that the reader can tell which records were meant. */
 export const datasetChanged = (run: Run, is: string | null): RunError => {
   const dataset_id = run.dataset_id === null ? null : toWire('ds', run.dataset_id)
   return {

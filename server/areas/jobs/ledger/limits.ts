@@ -2,12 +2,15 @@ import type { JsonObject } from '#model/definition'
 import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 
-// When a run ends before its records do. What succeeded until then is delivered all the same.
+// The conditions that end a run early. The records that succeeded until then are still delivered.
 
-/** The error rate says nothing before this many records. */
+/** The error rate is ignored before this number of records. */
 const RATE_AFTER = 100
 
-/** Over the records that this run tried and no earlier run had failed: neither skipped nor waiting nor retried ones count. */
+/**
+ * Returns an error if the error rate of the job is exceeded. Considers only records that this run tried and that had
+ * not failed in an earlier run. Skipped, waiting and retried records do not count.
+ */
 export function tooManyFailures(
   { stop_on_error_rate }: Pick<Run, 'stop_on_error_rate'>,
   { first_succeeded, first_failed }: Pick<Run, 'first_succeeded' | 'first_failed'>,
@@ -49,12 +52,12 @@ export function capReached({ max_cost, max_tokens }: Caps, { tokens, cost }: Spe
   return undefined
 }
 
-/** Records at once before it is known what one costs. */
+/** The number of concurrent records before the cost of one is known. */
 const BLIND = 4
 
 /**
- * How many more executions may begin without passing a cap, if each costs what those before did on average. `ended` counts
- * executions whose usage is in `spent`, `open` those begun whose usage is not yet.
+ * Returns how many more executions may start without exceeding a limit, if each has the average cost so far. `ended`
+ * counts the executions whose usage is in `spent`, `open` the started ones whose usage is not.
  */
 export function roomUnderCap({ max_cost, max_tokens }: Caps, spent: Spent, ended: number, open: number): number {
   if (max_cost === null && max_tokens === null) return Number.POSITIVE_INFINITY

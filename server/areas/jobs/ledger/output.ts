@@ -17,7 +17,7 @@ export type OutcomeReader = { db: Database; datasets: DatasetUse; blobs: Blobs }
 const AT_ONCE = 500
 const KEYS_AT_ONCE = 10_000
 
-/** Every record of a run with what came of it, in order, a few hundred at a time. */
+/** Reads every record of a run with its outcome, in order, a few hundred at a time. */
 export async function* readDone(
   { db, datasets, blobs }: OutcomeReader,
   run: Run,
@@ -41,7 +41,7 @@ export async function* readDone(
   }
 }
 
-/** A run that ended early has rows for the first records only. */
+/** A run that ended early has rows only for its first records. For the others, the results of earlier runs are used. */
 async function outcomesOf(tx: Tx, run: Run, from: number, texts: string[]): Promise<Outcome[]> {
   const rows = Math.max(0, Math.min(texts.length, run.planned - from))
   const planned = rows === 0 ? [] : await readOutcomes(tx, run, from, from + rows)
@@ -50,7 +50,7 @@ async function outcomesOf(tx: Tx, run: Run, from: number, texts: string[]): Prom
   return [...planned, ...(await readEarlier(tx, run, from + rows, rest))]
 }
 
-/** The columns in the order that the records had before they were stored, then `result`, and `error` where there is one. */
+/** Returns the columns in the original order of the records, then `result`, and `error` if there is one. */
 export function outputRecord(
   columns: readonly string[],
   { record, result, error }: Pick<Done, 'record' | 'result' | 'error'>,
@@ -66,7 +66,7 @@ async function* withResults(pages: AsyncIterable<Done[]>, columns: readonly stri
   for await (const page of pages) yield page.map((done) => outputRecord(columns, done))
 }
 
-/** Of every record of the run: their rows of earlier runs give way to those of this one. */
+/** Returns the keys of all records of the run. Their rows of earlier runs are replaced by those of this run. */
 async function keysOf(db: Database, run: Run, key: string): Promise<{ key: string; keys: ReadonlySet<string> }> {
   const keys = new Set<string>()
   for (let from = 0; from < run.total; from += KEYS_AT_ONCE) {
@@ -84,7 +84,10 @@ export type OutputRow = {
   output_mode: string
 }
 
-/** Each record with its result, as a dataset: made by the first run, replaced by later ones. Nothing is seen of it before it is whole. */
+/**
+ * Writes each record with its result into a dataset. The first run creates the dataset, and later runs replace its
+ * records. It becomes visible only when it is complete.
+ */
 export async function writeOutput(
   reader: OutcomeReader,
   run: Run,
@@ -103,13 +106,13 @@ export async function writeOutput(
   if (outputIsGone(job))
     throw problem('dataset_unbound', 'The dataset that the job writes was deleted. Give it another output.')
   const upsertBy = job.output_mode === 'upsert' ? run.key_column : null
-  // Records that an upsert did not come to keep the rows that they have.
+  // In upsert mode, records that the run did not process keep their rows.
   const records = withResults(
     readDone(reader, run, versionId, upsertBy === null ? run.total : run.planned),
     run.columns ?? [],
   )
   const bad: BadResult[] = []
-  // One result that cannot be stored fails its record, and keeps none of the others out.
+  // A result that cannot be stored fails only its own record.
   const instead = (position: number, record: unknown, reason: string): JsonObject => {
     const { result: _result, ...itself } = record as JsonObject
     const error = { code: 'bad_result', message: `The record with its result ${reason}.` }
@@ -130,7 +133,7 @@ export async function writeOutput(
     name: job.output_name,
     createdBy: run.requested_by ?? job.owner_id,
   }
-  // In the transaction that makes it: a runner that dies here leaves no second dataset behind.
+  // In the transaction that creates the dataset, so that a runner that crashes here leaves no second dataset.
   const bind = async (tx: Tx, dataset: { dataset_id: string }): Promise<void> => {
     await settle(tx)
     await tx.count(

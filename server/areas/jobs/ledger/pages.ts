@@ -2,10 +2,10 @@ import type { DatasetUse } from '#areas/datasets/use'
 
 type Page = { first: number; texts: string[] }
 
-/** Pages kept in memory for one run: what is being begun, what is being planned ahead, and a retry now and then. */
+/** The number of pages in memory for one run: for starting records, for planning ahead, and for occasional retries. */
 const KEPT = 4
 
-/** The records of a version by their position; about 1 MiB is read at a time. */
+/** Reads the records of a version by their position, about 1 MiB at a time. */
 export function makePages(options: {
   datasets: Pick<DatasetUse, 'readVersion'>
   workspaceId: string
@@ -32,7 +32,7 @@ export function makePages(options: {
       const { first, texts } = await pageAt(position)
       return texts[position - first]!
     },
-    /** At most `most` records from `position` on, and at least one. */
+    /** Returns at most `most` records starting at `position`, and at least one. */
     async slice(position: number, most: number): Promise<string[]> {
       const { first, texts } = await pageAt(position)
       return texts.slice(position - first, position - first + most)

@@ -1,11 +1,12 @@
 import type { Tx } from '#platform/db/pool'
 import type { Lease, Run } from './runs.ts'
 
-// A run that its process lets go of before its end.
+// The statements with which a process gives up a run before its end.
 
 /**
- * Held to the end of the transaction. Those who pause, resume or cancel a job hold its row before they look at its run: a run that is laid
- * aside or ends in the same moment sees what they did, or they see what became of the run.
+ * Locks the job until the end of the transaction. Requests that pause, resume or cancel a job lock its row before they
+ * read its run. So a run that is parked or ends at the same moment sees these requests, or they see the new state of
+ * the run.
  */
 export const lockJobOf = (tx: Tx, { workspace_id, job_id }: Run): Promise<unknown> =>
   tx.rows('select from enrichment_jobs where workspace_id = $1 and job_id = $2 for no key update', [
@@ -13,7 +14,7 @@ export const lockJobOf = (tx: Tx, { workspace_id, job_id }: Run): Promise<unknow
     job_id,
   ])
 
-/** Lays the run aside until the job is resumed. One that was cancelled is taken up once more, to end. */
+/** Parks the run until the job is resumed. A cancelled run is taken up once more, to end it. */
 export async function parkRun(tx: Tx, run: Run, lease: Lease): Promise<number> {
   await lockJobOf(tx, run)
   return tx.count(
@@ -24,7 +25,7 @@ export async function parkRun(tx: Tx, run: Run, lease: Lease): Promise<number> {
   )
 }
 
-/** Gives it back at once, for a process that stops. */
+/** Releases the run at once, because the process stops. */
 export const releaseRun = (tx: Tx, run: Run, lease: Lease): Promise<number> =>
   tx.count(
     `update ledger_runs set runner_id = null, lease_until = now()

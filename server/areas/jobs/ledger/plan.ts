@@ -6,18 +6,18 @@ import { mapRecord, wants } from '../recipe.ts'
 import type { RunError } from './run-error.ts'
 import type { Run } from './runs.ts'
 
-// What a run knows of a record before it does anything with it.
+// The properties of a record that are known before it is processed.
 
-/** Hashes in hex: a Buffer for each record is an allocation outside the heap. */
+/** Hashes are hexadecimal strings, because a Buffer for each record would be allocated outside of the heap. */
 export type Planned = {
-  /** Of the record's canonical text. */
+  /** The hash of the record's canonical text. */
   sha256: string
-  /** What its result is stored under; null in runs that store it under `sha256`. */
+  /** The hash under which its result is stored. Null in runs that use `sha256` for this. */
   input: string | null
   key: string | null
   wanted: boolean
   error: Pick<RunError, 'code' | 'message'> | null
-  /** The record, where it failed. */
+  /** The record, if it failed. */
   text: string | null
 }
 
@@ -27,7 +27,7 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 const MAX_KEY_LENGTH = 500
 
-/** A text or a number, as the ledger shows it; undefined where the record has no usable key. */
+/** Returns the key as the ledger shows it. Undefined if the record has no usable key. */
 function keyOf(column: string, record: JsonObject): string | undefined {
   const value = own(record, column)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -35,8 +35,9 @@ function keyOf(column: string, record: JsonObject): string | undefined {
 }
 
 /**
- * A record is known by its mapped input, and by its key where the job names one: columns that the mapping does not use may change,
- * and rows may move. A record without an input is known by its own text and what failed.
+ * A record is identified by its mapped input, and by its key if the job has a key column. Columns that the mapping does
+ * not use may change, and rows may move. A record without an input is identified by its own text and by the expression
+ * that failed.
  */
 export function plan(text: string, { recipe_format, mapping, only_if, key_column }: PlanBy): Planned {
   const itself = sha256(text)

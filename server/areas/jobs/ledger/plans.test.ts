@@ -5,7 +5,7 @@ import { newId } from '#platform/ids'
 import { makeTestDatabase, type TestDatabase } from '#test/harness/postgres'
 import { insertRecords, readOutcomes } from './records.ts'
 
-// With row security only some expressions may go into the condition of an index. The others are looked at row by row.
+// With row security, only some expressions can become index conditions. The others are evaluated row by row.
 
 let database: TestDatabase
 let db: Database
@@ -19,7 +19,9 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** The conditions by which a statement finds results of earlier runs, as a tenant's connection plans it. */
+/**
+ * Returns the conditions by which a statement finds results of earlier runs, with the plan of a tenant's connection.
+ */
 async function conditionsOf(ask: (tx: Tx) => Promise<unknown>): Promise<string[]> {
   let text = ''
   const note = async (sql: string) => {
@@ -37,7 +39,7 @@ const run = { workspace_id: newId(), run_id: newId(), job_id: newId(), legacy_re
 test.each([
   ['planning', (tx: Tx) => insertRecords(tx, run, 0, [])],
   ['reading what came of records', (tx: Tx) => readOutcomes(tx, run, 0, 100)],
-])('%s looks a result up by the hash of its record, not among all of the job', async (_what, ask) => {
+])('%s finds a result by the hash of its record, without reading all results of the job', async (_what, ask) => {
   const conditions = await conditionsOf(ask)
   expect(conditions).not.toEqual([])
   for (const condition of conditions) expect(condition).toMatch(/Index Cond: .*record_sha256 = /)

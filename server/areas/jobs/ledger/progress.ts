@@ -16,7 +16,7 @@ export const countsOf = ({ total, running, succeeded, failed, skipped, filtered 
 
 const WINDOW = 10 * SECOND
 
-/** Counts, records a second over the last moments, and when it will be over at that rate. */
+/** Returns the counts, the recent rate in records per second, and the estimated end at that rate. */
 export function makeProgress(run: Pick<Run, 'run_id'>) {
   const samples: { at: number; done: number }[] = []
   return (tally: Tally, now = Date.now()): JsonObject => {

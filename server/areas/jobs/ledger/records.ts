@@ -12,8 +12,9 @@ export type Inserted = Pick<Counted, 'skipped' | 'filtered' | 'failed' | 'failed
 }
 
 /**
- * Ledger rows for the records from `first` on, and the positions of those to be tried. What an earlier run has done with the same
- * input is skipped, and what failed there waits; what this run itself did does not count, so that two equal records are two records.
+ * Inserts ledger rows for the records from position `first`, and returns the positions of those to be tried. Records
+ * that an earlier run finished with the same input are skipped, and records that failed there are not repeated. Results
+ * of this run itself do not count, so that two equal records are processed separately.
  */
 export const insertRecords = async (tx: Tx, run: Run, first: number, records: Planned[]): Promise<Inserted> => {
   if (run.legacy_recipe_sha256 !== null) await adoptResults(tx, run, records)
@@ -62,7 +63,10 @@ export const insertRecords = async (tx: Tx, run: Run, first: number, records: Pl
   )
 }
 
-/** Results stored under the hash of the whole record come under the hash of its input: nothing is done again for a new release. */
+/**
+ * Copies results that are stored under the hash of the whole record to the hash of its input, so that a new release
+ * does not repeat them.
+ */
 const adoptResults = (tx: Tx, run: Run, records: Planned[]): Promise<number> =>
   tx.count(
     `insert into ledger_results (workspace_id, subject_id, recipe_sha256, record_sha256, run_id, result, result_blob, finished_at)
@@ -84,7 +88,7 @@ const adoptResults = (tx: Tx, run: Run, records: Planned[]): Promise<number> =>
 /** `attempt` counts from 1. */
 export type Claimed = { position: number; attempt: number }
 
-/** After a takeover: planned, and not begun by anybody. */
+/** After a takeover: lists records that are planned and not started. */
 export const listAhead = (tx: Tx, run: Run): Promise<{ position: number }[]> =>
   tx.rows<{ position: number }>(
     `select position from ledger_records where workspace_id = $1 and run_id = $2 and position >= $3 and position < $4
@@ -92,7 +96,7 @@ export const listAhead = (tx: Tx, run: Run): Promise<{ position: number }[]> =>
     [run.workspace_id, run.run_id, run.claimed, run.planned],
   )
 
-/** After a takeover: of how many records a run has been, or will be, trying to make something. */
+/** After a takeover: counts the records that the run has tried or will try. */
 export const countTried = async (tx: Tx, run: Run): Promise<number> =>
   (
     await tx.row<{ tried: number }>(
@@ -102,7 +106,7 @@ export const countTried = async (tx: Tx, run: Run): Promise<number> =>
     )
   ).tried
 
-/** Records that failed and whose time has come again. */
+/** Claims failed records whose retry is due. */
 export const claimAgain = (tx: Tx, run: Run, most: number): Promise<Claimed[]> =>
   tx.rows<Claimed>(
     `with next as (
@@ -113,7 +117,10 @@ export const claimAgain = (tx: Tx, run: Run, most: number): Promise<Claimed[]> =
     [run.workspace_id, run.run_id, most],
   )
 
-/** After a takeover: what was, or may have been, begun and is not over. A first try leaves no mark but the run's watermark. */
+/**
+ * After a takeover: lists records that were or may have been started and have not ended. A first attempt leaves no
+ * trace except the run's watermark.
+ */
 export const listBegun = (tx: Tx, run: Run): Promise<Claimed[]> =>
   tx.rows<Claimed>(
     `select position, greatest(attempt, 1) as attempt from ledger_records where workspace_id = $1 and run_id = $2
@@ -121,7 +128,7 @@ export const listBegun = (tx: Tx, run: Run): Promise<Claimed[]> =>
     [run.workspace_id, run.run_id, run.claimed],
   )
 
-/** Records that wait for another try, and in how many milliseconds the first of them is due. */
+/** Returns the number of records that wait for a retry, and the milliseconds until the first is due. */
 export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms: number | null }> =>
   tx.row(
     `select count(*) as waiting, (extract(epoch from min(due_at) - now()) * 1000)::float8 as in_ms from ledger_records
@@ -131,10 +138,13 @@ export const readWaiting = (tx: Tx, run: Run): Promise<{ waiting: number; in_ms:
 
 export type Over = Ending & { execution_id: string }
 
-/** What the item of a map or the turn of a loop said that failed it. */
+/** The error details of the item of a map or the turn of a loop that failed. */
 const INSIDE = `coalesce(error #> '{details,error,details,error,details}', error #> '{details,error,details}')`
 
-/** Which of these executions are over, and how; one that killed its workers again and again was parked by the engine, and counts. */
+/**
+ * Returns which of these executions have ended, and how. An execution that repeatedly crashed its workers was parked by
+ * the engine, and counts as ended.
+ */
 export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): Promise<Over[]> =>
   tx.rows<Over>(
     `select execution_id, status, finished_at is null as poison, error ->> 'code' as code, error ->> 'node_id' as node_id,
@@ -147,7 +157,10 @@ export const listOver = (tx: Tx, workspaceId: string, executionIds: string[]): P
     [workspaceId, executionIds],
   )
 
-/** Whether all of them wait: for people, a time, a slot, another execution. Nothing is to be done for them until one of them goes on. */
+/**
+ * Checks whether all of the executions wait (for people, a time, a slot, another execution), so that there is nothing
+ * to do until one of them continues.
+ */
 export const allWait = async (tx: Tx, workspaceId: string, executionIds: string[]): Promise<boolean> =>
   (
     await tx.row<{ waiting: number }>(
@@ -161,21 +174,21 @@ export type Harvested = {
   status: 'succeeded' | 'failed' | 'pending'
   execution_id: string
   poison: boolean
-  /** An earlier run had failed it. */
+  /** Whether the record failed in an earlier run. */
   retried: boolean
-  /** Of this attempt. */
+  /** The usage of this attempt. */
   usage: JsonObject | null
 }
 
-/** The row that this attempt belongs to, and nothing has come of yet. */
+/** The row of this attempt, if it has no outcome yet. */
 const ITS_ATTEMPT = `((r.status = 'running' and r.attempt = e.attempt) or (r.status = 'pending' and r.attempt = 0 and e.attempt = 1))`
 
-/** `text`: the record, where it failed. */
+/** `text`: the record, if it failed. */
 export type Judged = Claimed & { executionId: string; verdict: Verdict; text: string | null }
 
 /**
- * What has ended among the executions in flight, written into the ledger in one statement: results are kept for later runs,
- * failures wait for another attempt or are kept with their reason and record. Time and usage are those of all attempts together.
+ * Writes the outcomes of ended executions into the ledger in one statement. Results are kept for later runs. Failures
+ * wait for another attempt, or are kept with their reason and record. Time and usage include all attempts.
  */
 export const harvest = (tx: Tx, run: Run, over: Judged[], metered: boolean): Promise<Harvested[]> =>
   joinByHash(tx, () =>
@@ -230,7 +243,10 @@ export const harvest = (tx: Tx, run: Run, over: Judged[], metered: boolean): Pro
 
 export type Refused = Claimed & { error: { code: string; message: string }; text: string | null }
 
-/** Records for which no execution could be begun. How many an earlier run had not failed already. */
+/**
+ * Fails records for which no execution could be started. `first_failed` counts those that had not failed in an earlier
+ * run.
+ */
 export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<{ failed: number; first_failed: number }> =>
   joinByHash(tx, () =>
     tx.row(
@@ -261,7 +277,7 @@ export const failRecords = (tx: Tx, run: Run, refused: Refused[]): Promise<{ fai
 
 export type BadResult = { position: number; error: { code: string; message: string }; record: JsonObject }
 
-/** Records whose result came and cannot be kept fail, and wait like others that failed. Answers what they were counted as. */
+/** Fails records whose result cannot be stored, like other failed records. Returns how they were counted before. */
 export const failResults = (tx: Tx, run: Run, bad: BadResult[]): Promise<{ succeeded: number; skipped: number }> =>
   tx.row(
     `with given as materialized (select * from unnest($5::integer[], $6::json[], $7::json[]) as g (position, error, record)),
@@ -296,7 +312,7 @@ export type Outcome = {
   execution_id: string | null
 }
 
-/** The records from `from` to `to` with what came of them, now or in an earlier run. */
+/** Returns the records from `from` to `to` with their outcomes in this or an earlier run. */
 export const readOutcomes = (tx: Tx, run: Run, from: number, to: number): Promise<Outcome[]> =>
   tx.rows<Outcome>(
     `select r.position, r.status, r.error, x.result, x.result_blob, r.execution_id from ledger_records r
@@ -307,7 +323,7 @@ export const readOutcomes = (tx: Tx, run: Run, from: number, to: number): Promis
     [run.workspace_id, run.run_id, run.job_id ?? run.suite_id, run.recipe_sha256, from, to],
   )
 
-/** Of records that a run did not come to: what an earlier run made of them, if anything. */
+/** Returns the results of earlier runs for records that this run did not process. */
 export const readEarlier = (tx: Tx, run: Run, from: number, records: Planned[]): Promise<Outcome[]> =>
   tx.rows<Outcome>(
     `select $4 + p.n::integer - 1 as position, case when p.wanted then 'pending' else 'filtered' end as status, k.error, k.result,

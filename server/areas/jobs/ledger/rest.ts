@@ -1,20 +1,23 @@
 import type { Engine } from '#engine/ports'
 import { SECOND } from '#platform/clock'
 
-/** Looks at the executions in flight: soon while they end elsewhere, seldom while hints tell of every end. */
+/**
+ * The intervals in milliseconds for polling the executions in flight: short while they end in other processes, long
+ * while hints report every end.
+ */
 export const LOOK_SOON = 3
 export const LOOK_LATE = SECOND
-/** What ends together is carried on with together. */
+/** Executions that end within this time in milliseconds are handled together. */
 const MOMENT = 1
 
 type Heard = {
   isOurs(executionId: string): boolean
   succeeded(executionId: string): void
-  /** Something else may have become of one of ours. */
+  /** An execution of this run may have changed in another way. */
   changed(): void
 }
 
-/** Until something of ours ended or somebody calls, but not for ever: a hint can be lost. */
+/** Sleeps until an execution of this run ends or `wake` is called, but not forever, because a hint can be lost. */
 export function makeRest(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: Heard) {
   let called = false
   let resolveNow = (): void => {}
@@ -50,7 +53,7 @@ export function makeRest(engine: Pick<Engine, 'onAppended' | 'onEnded'>, heard: 
       offElsewhere()
       offHere()
     },
-    /** Never shorter than a moment. */
+    /** Sleeps at least one MOMENT. */
     async rest(longest: number): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, MOMENT))
       if (!called && longest > MOMENT) await sleep(longest - MOMENT)

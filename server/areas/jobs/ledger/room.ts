@@ -1,9 +1,15 @@
-// How much of a process the runs of each workspace may take.
+// Limits the share of a process that the runs of each workspace may use.
 
 const MAX_RUNS = 64
-/** Runs of one workspace in one process: the jobs of others find room. The first of a workspace finds it always. */
+/**
+ * The maximum number of runs of one workspace in one process, so that other workspaces find room. The first run of a
+ * workspace always finds room.
+ */
 const MAX_PER_WORKSPACE = 8
-/** Runs of one workspace whose executions only wait take no room, up to this many: each is looked at every second. */
+/**
+ * Runs of one workspace whose executions only wait do not count, up to this number. Each of them is polled every
+ * second.
+ */
 const MAX_WAITING_PER_WORKSPACE = 64
 
 export type DrivenRun = { workspaceId: string; waits: boolean }
@@ -20,7 +26,7 @@ function takenBy(runs: Iterable<DrivenRun>): Map<string, number> {
   )
 }
 
-/** The workspaces of which no further run is taken up for now. */
+/** Returns the workspaces that can currently start no further run. */
 export function workspacesWithoutRoom(runs: Iterable<DrivenRun>): string[] {
   const taken = takenBy(runs)
   const isFull = [...taken.values()].reduce((sum, count) => sum + count, 0) >= MAX_RUNS

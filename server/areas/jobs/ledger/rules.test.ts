@@ -28,7 +28,7 @@ const RUN = '0190a000-1234-7000-8000-000000000001'
 const DATASET = '0190a000-0000-7000-8000-000000000002'
 const runOf = (more: Partial<Run>): Run => ({ run_id: RUN, stop_on_error_rate: 0.5, ...more }) as Run
 
-describe('more failures than the rate among at least 100 first tries end a run', () => {
+describe('the error rate ends a run after at least 100 first attempts', () => {
   test.each<[number | null, number, number, boolean]>([
     [0.5, 50, 50, false],
     [0.5, 49, 51, true],
@@ -45,7 +45,7 @@ describe('more failures than the rate among at least 100 first tries end a run',
   })
 })
 
-describe('a cap ends a run', () => {
+describe('a limit of cost or tokens', () => {
   const caps = (max_cost: number | null, max_tokens: number | null) => ({ max_cost, max_tokens })
   test.each<[number | null, number | null, number, number, boolean]>([
     [null, null, 1e9, 1e9, false],
@@ -68,11 +68,11 @@ describe('a cap ends a run', () => {
     ['never fewer than none', null, 100, { cost: 0, tokens: 40 }, 4, 9, 0],
     ['the tighter of the two', 10, 100, { cost: 5, tokens: 40 }, 4, 0, 4],
     ['a cost that nobody tells does not bind', 10, null, { cost: 0, tokens: 40 }, 4, 0, Number.POSITIVE_INFINITY],
-  ])('%s', (_what, cost, tokens, spent, ended, open, room) => {
+  ])('allows further executions: %s', (_what, cost, tokens, spent, ended, open, room) => {
     expect(roomUnderCap(caps(cost, tokens), spent, ended, open)).toBe(room)
   })
 
-  test('counts tokens in and out, and the cost where it is told', () => {
+  test('counts input and output tokens, and the cost if it is reported', () => {
     expect(spentOf(null)).toEqual({ tokens: 0, cost: 0 })
     expect(spentOf({ input_tokens: 3, output_tokens: 4 })).toEqual({ tokens: 7, cost: 0 })
     expect(spentOf({ input_tokens: 3, cost: 0.5 })).toEqual({ tokens: 3, cost: 0.5 })
@@ -136,12 +136,12 @@ describe('an execution that ended', () => {
     expect(verdictOf(ending(more), attempt, { retry, failNodes })).toEqual(expected)
   })
 
-  test('waits longer each time, up to a limit', () => {
+  test('is retried with increasing delays, up to a limit', () => {
     expect([1, 2, 3, 4].map((attempt) => backoffAfter(retry, attempt))).toEqual([2, 6, 10, 10])
     expect([1, 2, 3, 4].map((attempt) => backoffAfter(DEFAULT_RETRY, attempt))).toEqual([0.5, 1, 2, 4])
   })
 
-  test('finds the nodes that fail, also inside maps', () => {
+  test('is judged by the fail nodes of its definition, including those inside maps', () => {
     const body = { nodes: [{ id: 'deep', type: 'fail' }], edges: [] }
     const nodes = [
       { id: 'top', type: 'fail' },
@@ -156,7 +156,7 @@ test.each<[string | null, string | null, string]>([
   [DATASET, 'new', 'had the fingerprint old when the run began and now has new'],
   [DATASET, null, 'with the fingerprint old was deleted'],
   [null, null, 'with the fingerprint old was deleted'],
-])('a changed dataset %s is told with both fingerprints (%s)', (dataset_id, is, text) => {
+])('a changed dataset %s is reported with both fingerprints (%s)', (dataset_id, is, text) => {
   const error = datasetChanged(runOf({ dataset_id, dataset_sha256: 'old' }), is)
   expect(error).toMatchObject({
     code: 'dataset_changed',
@@ -173,7 +173,7 @@ describe('the id of an execution', () => {
     }
   })
 
-  test('is another one for every run, position and try, and the same one again', () => {
+  test('differs for every run, position and attempt, and is reproducible', () => {
     const other = '0190a000-1234-7000-8000-000000000009'
     const all = [id(0), id(1), id(0x10), id(0x100), id(0x1000), id(0x100000), id(0x1000000), id(0, 2), id(0, 1, other)]
     expect(new Set(all).size).toBe(all.length)
@@ -182,17 +182,17 @@ describe('the id of an execution', () => {
     expect(id(0, 0x101)).toBe(id(0, 1))
   })
 
-  test('holds the position and the try', () => {
+  test('contains the position and the attempt', () => {
     expect(id(0x12345678, 0x9a)).toMatch(/^0190a000-1234-7123-.456-789a/)
   })
 
-  // Another release that takes a run over must come to the same ids, or it would begin finished records again.
+  // A release that takes over a run must derive the same ids. Otherwise it would start finished records again.
   test('is the same in every release', () => {
     expect(id(0x12345678, 0x9a)).toBe('0190a000-1234-7123-b456-789a81543df0')
     expect(id(0, 1, '0190a000-1234-7000-8000-000000000009')).toBe('0190a000-1234-7000-a000-0001f00cd4ec')
   })
 
-  test('stands beside its neighbours', () => {
+  test('is close to the ids of its neighbours', () => {
     const ids = [0, 1, 2, 4_095, 4_096, 70_000].map((position) => id(position))
     expect([...ids].sort()).toEqual(ids)
   })
@@ -248,7 +248,7 @@ describe('a record', () => {
     expect(same(a, b, more)).toBe(expected)
   })
 
-  test('is known by its input, whatever condition let it in and however it was mapped', () => {
+  test('is identified by its input, regardless of its condition and mapping', () => {
     const mapped = plan('{"size":2}', by({ mapping: size })).input
     expect(plan('{"size":2}', by({ mapping: size, only_if: 'record.size > 1' })).input).toBe(mapped)
     expect(plan('{"n":2}', by({ mapping: { size: { $ref: 'record.n' } } })).input).toBe(mapped)
@@ -268,7 +268,7 @@ describe('a record', () => {
     expect([planned.key, planned.error?.code ?? null]).toEqual([key, code])
   })
 
-  test('that cannot be mapped is known by itself and the mapping', () => {
+  test('that cannot be mapped is identified by its text and the mapping', () => {
     const [broken, other] = [{ m: { $cel: 'record.x + 1' } }, { m: { $cel: 'record.x + 2' } }]
     expect(plan('{"n":1}', by({ mapping: broken }))).toMatchObject({
       error: { code: 'mapping_failed' },
@@ -296,7 +296,7 @@ describe('a record', () => {
 })
 
 describe('a recipe', () => {
-  test('is the definition; as results were stored before, the mapping and the condition too', () => {
+  test('consists of the definition; the legacy recipe also includes the mapping and the condition', () => {
     const legacy = (sha: string, mapping: JsonObject | null, only_if: string | null) =>
       legacyRecipeHash(sha, { mapping, only_if }).toString('hex')
     const first = legacy('a', { x: 1, y: 2 }, 'true')
@@ -306,7 +306,7 @@ describe('a recipe', () => {
     expect(recipeHash('a')).toEqual(recipeHash('a'))
   })
 
-  test('names the record only', () => {
+  test('may refer only to the record', () => {
     expect(checkMapping({ a: { $ref: 'record.x' }, b: { $cel: 'record.x + 1' } })).toEqual([])
     expect(checkMapping({ a: { $ref: 'input.x' } })).toMatchObject([{ path: '/mapping/a' }])
     expect(checkMapping({ a: { $ref: 'item' } }, '/m')).toMatchObject([{ path: '/m/a' }])
@@ -321,7 +321,7 @@ describe('a recipe', () => {
     [{ additionalProperties: true, properties: { a: {} } }, []],
     [{ additionalProperties: false }, ['/mapping/a', '/mapping/b']],
     [{ additionalProperties: false, properties: { a: {}, b: {} } }, []],
-  ])('for inputs %j: fields that it does not take are %j', (inputs, expected) => {
+  ])('for inputs %j: unknown target fields are %j', (inputs, expected) => {
     expect(checkTargets({ a: 1, b: 2 }, inputs).map(({ path }) => path)).toEqual(expected)
   })
 
@@ -361,13 +361,13 @@ describe('pages of records', () => {
     expect(pages.versionId).toBe('v')
   })
 
-  test('four are kept; the one that was read first goes first', async () => {
+  test('are kept up to four, and the one that was read first is removed first', async () => {
     const { pages, read } = make()
     for (const position of [0, 2, 4, 6, 0, 8, 2, 0]) await pages.textAt(position)
     expect(read).toEqual([0, 2, 4, 6, 8, 0])
   })
 
-  test('give at most as many records as are asked for, from their page', async () => {
+  test('return at most the requested number of records, from one page', async () => {
     const { pages } = make(10, 3)
     expect([await pages.slice(3, 1), await pages.slice(4, 1), await pages.slice(4, 9)]).toEqual([
       ['r3'],
@@ -395,7 +395,7 @@ describe('progress', () => {
     skipped,
     filtered,
   })
-  test('counts what is left as pending', () => {
+  test('counts remaining records as pending', () => {
     expect(countsOf(tally(2, 2, 1, 1))).toEqual({
       pending: 3,
       running: 1,
@@ -406,7 +406,7 @@ describe('progress', () => {
     })
   })
 
-  test('tells the rate since the first of these seconds', () => {
+  test('reports the rate since the first recent sample', () => {
     const progress = makeProgress({ run_id: RUN })
     for (const at of [0, 1_000]) progress(tally(at / 500), at)
     expect(progress(tally(2), 2_000)).toMatchObject({ rate: 1 })
@@ -452,7 +452,7 @@ describe('progress', () => {
     expect(samples.map(([at, done]) => progress(tally(done), at)).at(-1)).toMatchObject({ rate })
   })
 
-  test('tells the rate over the last ten seconds and when it will be over', () => {
+  test('reports the rate over the last ten seconds and the estimated end', () => {
     const progress = makeProgress({ run_id: RUN })
     expect(progress(tally(0), 0)).toMatchObject({
       run_id: toWire('run', RUN),
@@ -484,7 +484,7 @@ describe('room for runs', () => {
       [...many(64), ...waiting('a', 1)],
       many(64).map(({ workspaceId }) => workspaceId),
     ],
-  ])('%s', (_what, runs, expected) => {
+  ])('finds the workspaces without room: %s', (_what, runs, expected) => {
     expect(workspacesWithoutRoom(runs)).toEqual(expected)
   })
 })

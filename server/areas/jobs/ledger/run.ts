@@ -15,9 +15,9 @@ import { countsOf } from './progress.ts'
 import type { RunError } from './run-error.ts'
 import * as runs from './runs.ts'
 
-// A run from the moment somebody takes its lease to its end, or until it is laid aside or taken away.
+// A run from the moment a process takes its lease until it ends, is parked, or is taken over.
 
-/** Writes what the run was for (a dataset, a report) and answers with the dataset, if it made one. */
+/** Writes the output of the run (a dataset or a report), and returns the id of the dataset if it created one. */
 export type Conclude = (run: runs.Run, lease: runs.Lease, versionId: string) => Promise<string | null>
 
 export type RunnerOptions = DriveOptions & { concludeJob: Conclude; concludeSuite: Conclude }
@@ -38,7 +38,7 @@ export async function carryOut(
   const { workspace_id: workspaceId } = taken
   const lost = new AbortController()
   const either = AbortSignal.any([stop, lost.signal])
-  /** Somebody cancels the run or pauses the job while its rows are read. */
+  /** Aborted when a user cancels the run or pauses the job while its rows are read. */
   const asked = new AbortController()
   const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => db.tenant({ workspaceId, userId: null }, work)
   const renewing = setInterval(() => {
@@ -63,7 +63,7 @@ export async function carryOut(
     if (either.aborted) return 'stopped'
     const { cancelling, job_status } = await look()
     if (cancelling) return { status: 'cancelled', error: null, output: null }
-    // Also where it failed because the credential was taken away: once there is another, the rows are read.
+    // Also if the read failed because the credential was revoked. The rows are read when there is a new credential.
     if (job_status === 'paused' || error === 'given up') return 'parked'
     return { status: 'failed', error, output: null }
   }
@@ -114,7 +114,7 @@ export async function carryOut(
 
 const isAsked = ({ cancelling, job_status }: runs.Watched): boolean => cancelling || job_status === 'paused'
 
-/** The rows of a source as they are now, kept for this run alone. `given up` where somebody wants it no more. */
+/** Stores the current rows of a source for this run only. Returns `given up` if the read was aborted. */
 async function capture(
   { datasets, db, readSource }: RunnerOptions,
   run: runs.Run,
@@ -162,7 +162,7 @@ async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease
     return { status: 'failed', error: datasetChanged(run, now?.sha256 ?? null), output: null }
   try {
     const write = run.job_id === null ? options.concludeSuite : options.concludeJob
-    // The dataset holds what a whole run made of the records, never a sample.
+    // The dataset contains the results of a whole run, never of a sample.
     const output = run.sample === null ? await write(run, lease, run.captured_version_id ?? now!.version_id) : null
     if (run.error !== null) return { status: 'failed', error: run.error, output }
     const { failed, failed_before, succeeded, skipped } =
@@ -178,7 +178,7 @@ async function conclude(options: RunnerOptions, run: runs.Run, lease: runs.Lease
   }
 }
 
-/** Words for people; what is not a problem of theirs keeps its words to itself. */
+/** Converts an error to the reason that people see. The code is `code`, unless the problem has a more specific one. */
 function reasonOf(error: unknown, code: string): RunError {
   if (isProblem(error)) return { code: error.code === 'probe_failed' ? code : error.code, message: error.message }
   return { code, message: (error as Error).message.slice(0, 500) }

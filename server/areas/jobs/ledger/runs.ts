@@ -4,8 +4,8 @@ import type { SourceCursor } from '../source.ts'
 import type { RunError } from './run-error.ts'
 import type { Retry } from './verdict.ts'
 
-// The statements of the ledger. Each write of a runner ends with `moveRun`, which finds no row where the lease was lost;
-// then everything before it in the transaction is taken back.
+// The statements of the ledger. Each write of a runner ends with `moveRun`, which finds no row if the lease was lost.
+// Then the whole transaction is rolled back.
 
 export type RunStatus = 'starting' | 'running' | 'writing' | 'succeeded' | 'failed' | 'cancelled'
 
@@ -17,9 +17,9 @@ export type Run = {
   status: RunStatus
   is_full: boolean
   recipe_sha256: Buffer
-  /** 1: results are found by the hash of the record; 2: by the hash of the mapped input. */
+  /** 1: results are found by the hash of the record. 2: by the hash of the mapped input. */
   recipe_format: number
-  /** Under which results of format 1 are adopted, if there may be any. */
+  /** The recipe under which results of format 1 are adopted, if there may be any. */
   legacy_recipe_sha256: Buffer | null
   key_column: string | null
   mapping: JsonObject | null
@@ -29,12 +29,12 @@ export type Run = {
   version_id: string | null
   concurrency: number
   max_attempts: number
-  /** Null in runs that an older release began. */
+  /** Null in runs that an older release started. */
   retry: Retry | null
   max_cost: number | null
   max_tokens: number | null
   retry_failed: boolean
-  /** How many records to try; null: all. */
+  /** The number of records to try, or null for all. */
   sample: number | null
   columns: string[] | null
   cursor_from: SourceCursor | null
@@ -64,7 +64,7 @@ export type Run = {
 
 export type Lease = { runnerId: string; epoch: number }
 
-/** Another runner has taken the run over, or it is gone. */
+/** Another runner has taken over the run, or the run is deleted. */
 export class LeaseLost extends Error {}
 
 const columns = `workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, recipe_format, legacy_recipe_sha256, key_column,
@@ -107,7 +107,7 @@ export type NewRun = Pick<
   | 'requested_by'
 >
 
-/** Free for the first process that takes it. */
+/** Inserts a run that the first process can take. */
 export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<number> =>
   tx.count(
     `insert into ledger_runs (workspace_id, run_id, job_id, suite_id, status, is_full, recipe_sha256, mapping, only_if, definition_ref,
@@ -148,7 +148,7 @@ export const insertRun = (tx: Tx, workspaceId: string, run: NewRun): Promise<num
     ],
   )
 
-/** A run that could not even begin. */
+/** Inserts a run that failed before it could start. */
 export const insertFailedRun = (
   tx: Tx,
   workspaceId: string,
@@ -175,7 +175,7 @@ export const insertFailedRun = (
     ],
   )
 
-/** Takes the lease of a run that nobody holds; undefined where somebody was faster. */
+/** Takes the lease of a free run. Returns undefined if another process was faster. */
 export const takeRun = (tx: Tx, workspaceId: string, runId: string, runnerId: string): Promise<Run | undefined> =>
   tx.maybe<Run>(
     `update ledger_runs set runner_id = $3, epoch = epoch + 1, lease_until = now() + ${LEASE_S} * interval '1 second'
@@ -195,7 +195,7 @@ export type Watched = { cancelling: boolean; job_status: string | null }
 const WATCHED = `cancelling,
   (select j.status from enrichment_jobs j where j.workspace_id = r.workspace_id and j.job_id = r.job_id) as job_status`
 
-/** Tells what people have asked of the run meanwhile; undefined where the lease was lost. */
+/** Renews the lease and reads whether people cancelled the run or paused the job. Undefined if the lease was lost. */
 export const renewLease = (db: Database, run: Run, lease: Lease): Promise<Watched | undefined> =>
   db.tenant({ workspaceId: run.workspace_id, userId: null }, (tx) =>
     tx.maybe<Watched>(
@@ -206,7 +206,7 @@ export const renewLease = (db: Database, run: Run, lease: Lease): Promise<Watche
     ),
   )
 
-/** The same without a write. */
+/** Reads the same as `renewLease`, without a write. Throws if the lease was lost. */
 export async function watchRun(tx: Tx, run: Run, lease: Lease): Promise<Watched> {
   const row = await tx.maybe<Watched>(
     `select ${WATCHED} from ledger_runs r
@@ -236,7 +236,10 @@ export type Moves = Partial<
 
 const textOf = (value: unknown): string | null => (value == null ? null : JSON.stringify(value))
 
-/** What is done moves by what is given; watermarks and what runs are set to it. Tells what people have asked of the run meanwhile. */
+/**
+ * Adds the given counts, and sets watermarks and the number of running records. Reads whether people cancelled the run
+ * or paused the job.
+ */
 export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Promise<Watched> {
   const row = await tx.maybe<Watched>(
     `update ledger_runs r set planned = coalesce($5, planned), claimed = coalesce($6, claimed), total = coalesce($7, total),
@@ -277,7 +280,7 @@ export async function moveRun(tx: Tx, run: Run, lease: Lease, moves: Moves): Pro
   return row
 }
 
-/** Records that were begun and are not over go back to pending: the run ends without them. */
+/** Resets records that were started and have not ended to pending, because the run ends without them. */
 export const unclaim = (tx: Tx, run: Run): Promise<number> =>
   tx.count(
     `update ledger_records set status = 'pending', due_at = null where workspace_id = $1 and run_id = $2 and status = 'running'`,
@@ -308,7 +311,7 @@ export async function endRun(
   return ended
 }
 
-/** The job's row after its run ended: at rest, unless it was paused meanwhile. */
+/** Updates the job after its run ended, unless it was paused in the meantime. */
 export const settleJob = (tx: Tx, run: Run, status: 'idle' | 'failed'): Promise<number> =>
   tx.count(`update enrichment_jobs set status = $3 where workspace_id = $1 and job_id = $2 and status = 'running'`, [
     run.workspace_id,
@@ -316,7 +319,9 @@ export const settleJob = (tx: Tx, run: Run, status: 'idle' | 'failed'): Promise<
     status,
   ])
 
-/** A complete run has adopted every result of format 1 that its records have, and has done the rows of its source up to a value. */
+/**
+ * After a complete run, all results of format 1 are adopted, and the rows of the source are processed up to a value.
+ */
 export const settleSource = (tx: Tx, run: Run): Promise<number> =>
   tx.count(
     `update enrichment_jobs set legacy_ledger = false,

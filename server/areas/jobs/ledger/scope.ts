@@ -1,8 +1,8 @@
 import type { Database, Tx } from '#platform/db/pool'
 
 /**
- * A transaction over the ledger of a workspace. A generic plan made while the ledger was small would scan it for ever after;
- * every statement here has an index to go by.
+ * A transaction over the ledger of a workspace. A generic plan that was made while the ledger was small would scan the
+ * whole table forever. Every statement here has an index that it can use.
  */
 export const inLedger = <T>(db: Database, workspaceId: string, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.tenant({ workspaceId, userId: null }, async (tx) => {
@@ -14,9 +14,9 @@ export const inLedger = <T>(db: Database, workspaceId: string, work: (tx: Tx) =>
   })
 
 /**
- * A statement that joins the lists it was given with each other: by hash, whatever the planner expects of their length. As nested
- * loops, a thousand ended records were two million comparisons, and the longer a write took the more of them were in the next: a job
- * over a million records fell from 2,700 records a second to 1,300.
+ * Runs a statement that joins its lists of parameters, with a hash join regardless of the planner's estimates. With
+ * nested loops, a thousand ended records took two million comparisons, and a longer write made the next one larger: a
+ * job over a million records fell from 2,700 records a second to 1,300.
  */
 export async function joinByHash<T>(tx: Tx, statement: () => Promise<T>): Promise<T> {
   const begun = tx.rows(`select set_config('enable_hashjoin', 'on', true), set_config('enable_nestloop', 'off', true)`)

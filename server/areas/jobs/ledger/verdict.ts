@@ -1,34 +1,40 @@
 import type { Definition } from '#model/definition'
 import { allNodes } from '#model/graph-ids'
 
-// What becomes of a record when an execution for it has ended: done, tried again after a pause, or failed.
+// Decides what happens to a record after its execution has ended: it is done, retried after a pause, or failed.
 
 export type Retry = { max_attempts: number; backoff_s: number; factor: number; max_backoff_s: number }
 
 export const DEFAULT_RETRY: Retry = { max_attempts: 5, backoff_s: 0.5, factor: 2, max_backoff_s: 60 }
 
-/** Seconds before the attempt that follows `attempt`, which counts from 1. */
+/** Returns the seconds before the attempt after `attempt`, which counts from 1. */
 export const backoffAfter = ({ backoff_s, factor, max_backoff_s }: Retry, attempt: number): number =>
   Math.min(backoff_s * factor ** (attempt - 1), max_backoff_s)
 
-/** How an execution ended, as far as it matters here. */
+/** The end of an execution, with the fields that matter here. */
 export type Ending = {
   status: string
-  /** It ended the program that ran it again and again, and the engine parked it. */
+  /** Whether the execution repeatedly crashed its workers and was parked by the engine. */
   poison: boolean
   code: string | null
   node_id: string | null
   http_status: string | null
   step: string | null
-  /** The node that failed it, or the one inside a sub-workflow or map, said that the same attempt fails in the same way; else null. */
+  /**
+   * Whether the node that failed, also inside a sub-workflow or map, reported that the same attempt would fail again.
+   * Otherwise null.
+   */
   permanent: boolean | null
 }
 
-/** The same request gets the same answer, save for these. */
+/** Temporary failures. With every other status, the same request would get the same response. */
 const PASSING_STATUSES = new Set(['408', '425', '429', '500', '502', '503', '504'])
 const PASSING_STEPS = new Set(['resolve', 'connect'])
 
-/** Codes that mean the same, for runs of releases that did not say `permanent`, and for failures of a record that its node would try again. */
+/**
+ * Codes of permanent failures, for executions of releases that did not set `permanent`, and for failures that a node
+ * would retry but a record should not.
+ */
 const PERMANENT: ReadonlySet<string> = new Set([
   'activation_required',
   'approval_rejected',
@@ -64,7 +70,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'model_not_allowed',
   'model_refused',
   'no_active_version',
-  // The effect may have happened: doing it again could do it twice.
+  // The effect may have happened, so a retry could cause it twice.
   'outcome_unknown',
   'provider_not_configured',
   'provider_refused',
@@ -89,7 +95,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'workflow_not_allowed',
 ])
 
-/** The nodes by which the author of a definition says that it failed. */
+/** Returns the nodes by which the author of a definition declares a failure. */
 export const failNodesOf = (definition: Definition): ReadonlySet<string> =>
   new Set([...allNodes(definition)].filter(({ type }) => type === 'fail').map(({ id }) => id))
 
@@ -101,7 +107,7 @@ export function isPermanent(ending: Ending, failNodes: ReadonlySet<string>): boo
   return ending.code !== null && PERMANENT.has(ending.code)
 }
 
-/** Permanent until somebody sets something right that is neither the record nor the recipe. */
+/** Permanent until a cause outside of the record and the recipe is fixed. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'activation_required',
   'budget_exceeded',
@@ -127,8 +133,8 @@ const isElsewhere = ({ code, step }: Ending): boolean =>
   code === 'warehouse_failed' ? ELSEWHERE_STEPS.has(step ?? '') : code !== null && ELSEWHERE.has(code)
 
 /**
- * `remember`: later runs leave the record alone until it or the recipe changes. One that somebody cancelled, or that failed for
- * want of a credential or a right, is no failure of the record, so the next run tries it.
+ * `remember`: later runs skip the record until it or the recipe changes. A cancelled execution, or a missing credential
+ * or right, is not a failure of the record, so the next run tries the record again.
  */
 export type Verdict =
   | { status: 'succeeded' }
