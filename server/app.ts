@@ -52,29 +52,32 @@ import type { Vault } from '#platform/secrets'
 import { type Areas, wireAreas } from '#server/wiring/areas'
 import { startBackground, stopAreas } from '#server/wiring/background'
 
-// The composition root: it puts the areas, the HTTP server and what runs in the background together.
+// The composition root: connects the areas, the HTTP server and the background work.
 
 export type AppOptions = {
   config: Config
   db: Database
   vault: Vault
-  /** Looks after the keys of the installation; only the program itself has it. */
+  /** Manages the keys of the installation. Only the program itself sets it. */
   keys?: KeyService
   log: Logger
-  /** The other processes of this program, where it has several. */
+  /** The other processes of this program, if there are several. */
   peers?: Peers | undefined
-  /** Where people reach the service; known once it listens. */
+  /** Returns the address of the service for its users. Known once the service listens. */
   baseUrl(): string
   checkAnswers?: boolean
-  /** Told of every answer of an operation; for tests. */
+  /** Called for every response of an operation. For tests. */
   onAnswered?: (route: AnyRoute, status: number) => void
-  /** Where the built console is; without it there is only the API. */
+  /** The directory of the built console. Without it there is only the API. */
   pages?: string | undefined
-  /** More kinds of nodes, for benches and tests. */
+  /** Additional kinds of nodes, for benchmarks and tests. */
   kinds?: AnyKind[]
-  /** Another release than this one, for rehearsals. */
+  /** A release other than this one, for test scenarios. */
   release?: number
-  /** Clears up every hour, and at the start unless a test says otherwise: a new database holds nothing that has run out. */
+  /**
+   * Clean up at the start, in addition to every hour. A test may turn this off, because a new database contains nothing
+   * that has expired.
+   */
   clearUpAtStart?: boolean | undefined
 }
 
@@ -83,8 +86,8 @@ export type App = {
   routes: AnyRoute[]
   nodes: ReadonlyMap<string, NodeDescriptor>
   /**
-   * Lets work in flight come to rest: open requests are answered, executions parked. For `drainMs` it says that it is not
-   * ready and answers all the same, so that its clients can turn to others.
+   * Stops the service in order: open requests are answered, executions are parked. For `drainMs` the service reports
+   * that it is not ready but still answers, so that clients can switch to another process.
    */
   stop(options?: { drainMs?: number }): Promise<void>
 }
@@ -130,7 +133,7 @@ export async function makeApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** How requests are let in, and what is asked about the resources that they name. */
+/** The kernel of the HTTP server: how callers are identified, and which standing they have in a resource. */
 function kernelOf(options: AppOptions, areas: Areas, identifier: Identifier, metrics: Metrics): Kernel {
   return {
     config: options.config,

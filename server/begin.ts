@@ -1,7 +1,7 @@
 import { readConfig, SettingRefused } from '#platform/config'
 import { StartRefused } from '#platform/db/refused'
 
-// A wrong setting is refused before the program is loaded.
+// Refuses a wrong setting before the program is loaded.
 try {
   const config = readConfig(process.env, process.argv.slice(2))
   const isSupervisor = config.HEDDLE_PROCESSES > 1 && config.resetPassword === null && !process.env.HEDDLE_MEMBER

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-// The program as a few files instead of 2,000 modules starts faster and takes less memory (docs/decisions/one-program.md). The
-// published package brings it along. In a checkout `npm start` builds it (scripts/build-server.ts), and it is used while none of
-// the files that it was made of has changed.
+// The program as a few files instead of 2,000 modules starts faster and uses less memory
+// (docs/decisions/one-program.md). The published package contains the built program. In a checkout, `npm start` builds
+// it (scripts/build-server.ts), and the build is used until one of its source files changes.
 
 /**
  * @typedef {object} Built
  * @property {string} directory
- * @property {[path: string, size: number, changedAt: number][]} files what it was made of
+ * @property {[path: string, size: number, changedAt: number][]} files the files it was built from
  */
 
 export const ENTRY = 'begin.js'
@@ -22,11 +22,11 @@ export const BUILDS = join(root, 'dist', 'server')
 let found
 
 /**
- * The address of the built program; undefined where there is none, or one of other sources.
+ * Returns the address of the built program, or undefined if there is none, or only one of other sources.
  * @returns {string | undefined}
  */
 export function findProgram() {
-  // `npm start` asks twice, and each time a thousand files are looked at.
+  // `npm start` calls this twice, and each search checks a thousand files.
   found ??= lookForProgram()
   return found
 }
@@ -41,7 +41,7 @@ function lookForProgram() {
 }
 
 /**
- * The last build in a folder, if nothing that it was made of has changed since.
+ * Returns the last build in a folder, if none of its source files has changed since.
  * @param {string} builds
  * @returns {string | undefined}
  */
@@ -62,7 +62,7 @@ export function recordBuild(builds, directory, files) {
 }
 
 /**
- * A file, or a folder, whose time of change says whether files were added or removed.
+ * Describes a file, or a folder, whose modification time shows whether files were added or removed.
  * @param {string} path
  * @returns {Built['files'][number]}
  */

@@ -11,7 +11,7 @@ let builds: string
 
 const write = (name: string, text: string): void => {
   writeFileSync(join(sources, name), text)
-  // Another time than that of the same text a moment ago.
+  // A different time than that of the previous text.
   utimesSync(join(sources, name), 1_000, text.length)
 }
 
@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 suite('a build', () => {
-  test('is found while nothing that it was made of has changed', () => {
+  test('is found while none of its source files has changed', () => {
     expect(findBuild(builds)).toBe(join(builds, 'built'))
   })
 
@@ -39,19 +39,19 @@ suite('a build', () => {
     ['changed', () => write('a.ts', 'three')],
     ['touched', () => utimesSync(join(sources, 'a.ts'), 1_000, 2_000)],
     ['removed', () => rmSync(join(sources, 'a.ts'))],
-  ])('is not found once a file was %s', (_, change) => {
+  ])('is not found after a file was %s', (_, change) => {
     change()
     expect(findBuild(builds)).toBeUndefined()
   })
 
-  test('is not found once a file was added to a folder that it was made of', () => {
+  test('is not found after a file was added to one of its source folders', () => {
     utimesSync(sources, 1_000, 1_000)
     recordBuild(builds, 'built', [describe(relative(root, sources))])
     write('b.ts', 'more')
     expect(findBuild(builds)).toBeUndefined()
   })
 
-  test('is not found where none was recorded, or the record cannot be read', () => {
+  test('is not found if none was recorded, or if the record cannot be read', () => {
     expect(findBuild(sources)).toBeUndefined()
     writeFileSync(join(builds, 'built.json'), '{')
     expect(findBuild(builds)).toBeUndefined()

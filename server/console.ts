@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '#platform/log'
 
-// In a checkout the console is built when the service starts and its sources have changed. The bundler runs in a separate
-// process, so that the service does not keep it in memory. The published package brings the built console along.
+// In a checkout, the console is built at the start of the service if its sources have changed. The bundler runs in a
+// separate process, so that the service does not keep it in memory. The published package contains the built console.
 
 const PACKAGED = join(import.meta.dirname, '..', 'console')
 const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'build-web.ts')
 
-/** The directory of the built console, or undefined if the build failed: the API works without it. */
+/** Returns the directory of the built console, or undefined if the build failed: the API works without it. */
 export async function buildConsole(log: Logger): Promise<string | undefined> {
   if (existsSync(PACKAGED)) return PACKAGED
   const { findBuilt } = await import('../scripts/build-web.ts')

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Demo } from './seed.ts'
 
-// A few workflows that run offline, so that a newcomer sees the whole product in a minute.
+// A few workflows that run offline, so that a new user sees the whole product in a minute.
 
 const welcome = {
   name: 'Welcome',

@@ -7,22 +7,22 @@ export type Membership = {
   peers: Peers
   /** The superuser's address of the program's own PostgreSQL, which the supervisor runs. */
   ownDatabase: string | null
-  /** Where the program listens. */
+  /** The address on which the program listens. */
   address: string
   /** Listening sockets that all processes share. */
   doors: Server[]
   ready(): void
 }
 
-/** Set for the processes that a supervisor starts. */
+/** The environment variable that is set for processes started by a supervisor. */
 export const MEMBER = 'HEDDLE_MEMBER'
 
-/** Null for a program that is a single process. */
+/** Returns null for a program that is a single process. */
 export async function joinSupervisor(onGone: () => void): Promise<Membership | null> {
   if (process.env[MEMBER] === undefined || !process.connected) return null
   const doors: Server[] = []
   const send = (message: Upward): void => {
-    // A supervisor that is gone hears nothing; the process is about to end.
+    // If the supervisor is gone, the message is dropped; the process is about to end.
     if (process.connected) process.send!(message, undefined, undefined, () => {})
   }
   process.once('disconnect', onGone)

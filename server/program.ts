@@ -27,10 +27,10 @@ import { joinSupervisor, MEMBER } from '#server/member'
 // config → database → app → listen → stop cleanly
 
 const STOP_WITHIN = 9.5 * SECOND
-/** Ending requests and closing the database, when it has drained. */
+/** The time to end requests and close the database after draining. */
 const AFTER_DRAIN = 4.5 * SECOND
 
-/** What was started, in the order in which it is to be stopped. */
+/** The stop functions of everything that was started, in the order in which they are called. */
 const started: ((options: { drainMs: number }) => Promise<unknown>)[] = []
 
 let drainMs = 0
@@ -42,7 +42,8 @@ async function start(config: Config): Promise<void> {
   const pages = config.role === 'worker' || config.resetPassword !== null ? undefined : buildConsole(log)
   const own = config.DATABASE_URL === null && !membership?.ownDatabase ? startOwnDatabase(config, log) : undefined
   const loading = loadService(own?.launched)
-  // Loading holds up the answers of a server, and the time within which they must come goes on.
+  // Loading blocks this process: answers of a running database server would be read late, while their timeouts keep
+  // counting. So loading ends first.
   if (!own) await loading
   const embedded =
     config.DATABASE_URL === null ? { ownerUrl: membership?.ownDatabase ?? (await own!.starting).ownerUrl } : undefined
@@ -105,7 +106,7 @@ async function start(config: Config): Promise<void> {
   const http = making.then((app) => app.http)
   const seeding =
     config.role === 'worker' ? Promise.resolve([]) : seed({ config, ownerUrl: urls.owner, http, log, fillDemo })
-  // Whichever of them fails is heard of below.
+  // A failure is reported where the promise is awaited below.
   for (const promise of [http, seeding]) promise.catch(() => {})
   const app = await making
   started.unshift(app.stop)
@@ -127,7 +128,7 @@ async function start(config: Config): Promise<void> {
   const here = webAddressOf(config.HOST, port)
   address ??= here
   console.log(`heddle ready on ${here}`)
-  // Otherwise only an orderly end would write it.
+  // Without this call, the cache is written only when the process ends normally.
   flushCompileCache()
 }
 
@@ -145,7 +146,7 @@ async function listenAt(http: FastifyInstance, { HOST: host, PORT: port }: Confi
 
 type OwnDatabase = { launched: Promise<void>; starting: Promise<EmbeddedPostgres> }
 
-/** Told to stop meanwhile, the program waits for the database server it is starting, and ends it. */
+/** If the program is stopped during this, it waits for the database server it is starting, and then stops it. */
 function startOwnDatabase(config: Config, log: Logger): OwnDatabase {
   const { promise: launched, resolve } = Promise.withResolvers<void>()
   const starting = startEmbeddedPostgres({
@@ -158,7 +159,7 @@ function startOwnDatabase(config: Config, log: Logger): OwnDatabase {
   return { launched, starting }
 }
 
-/** Most of the program is loaded while its database starts: loading holds up everything else in this process. */
+/** Loads most of the program while its database starts, because loading blocks everything else in this process. */
 function loadService(launched: Promise<void> | undefined) {
   const load = async () => {
     await launched
@@ -195,12 +196,12 @@ function leave(options: { drainMs: number }): void {
 
 function stopOnSignal(): void {
   process.on('SIGTERM', () => leave({ drainMs }))
-  // Somebody at a keyboard, who sends it no more requests.
+  // SIGINT comes from a person at a keyboard, who sends no more requests.
   process.on('SIGINT', () => leave({ drainMs: 0 }))
   if (!process.env[MEMBER]) onLauncherGone(() => leave({ drainMs }))
 }
 
-/** A promise that nobody waited for must not take the tenants of this process down with it. */
+/** An unhandled rejection must not end the process and the work of its tenants. */
 function keepGoing(log: Logger): void {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise was rejected and nobody noticed'))
 }
@@ -209,7 +210,7 @@ stopOnSignal()
 try {
   await start(readConfig(process.env, process.argv.slice(2)))
 } catch (error) {
-  // Told to stop while starting: the failure is only that, and the stop ends the program.
+  // If the program was stopped while starting, the failure is only a consequence, and the stop ends the program.
   if (!stopping) {
     await stop().catch(() => {})
     const refused = error instanceof SettingRefused || error instanceof StartRefused

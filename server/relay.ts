@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { SECOND } from '#platform/clock'
 import type { Downward, Upward } from '#platform/peers'
 
-// What the processes of one program say to each other goes through their supervisor.
+// Passes messages between the processes of one program through their supervisor.
 
-/** An answer that comes later is not waited for: a process may be busy or about to end. */
+/** The maximum wait for an answer: a process may be busy or about to end. */
 const ANSWER_WITHIN = SECOND
 
 export function makeRelay(all: () => ChildProcess[]) {

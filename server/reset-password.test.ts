@@ -9,7 +9,7 @@ const reset = (email: string): Promise<string[]> => resetPassword(service().data
 const signIn = async (email: string, password: string): Promise<number> =>
   (await service().call('POST', '/auth/sign-in', { body: { email, password } })).status
 
-test('a lost password is replaced: the new one opens the account, the old one and all sessions end, and it is recorded', async () => {
+test('a reset gives the account a new password, ends the old password and all sessions, and is recorded', async () => {
   const email = freshEmail()
   const { browser, answer } = await signUp(service().base, { email })
   const other = await signUp(service().base, { email: freshEmail() })
@@ -26,6 +26,6 @@ test('a lost password is replaced: the new one opens the account, the old one an
   expect(entries).toEqual([{ actor_kind: 'system', data: { ended: 1 } }])
 })
 
-test('an address that nobody has changes nothing', async () => {
+test('an unknown address changes nothing', async () => {
   await expect(reset('nobody@example.com')).rejects.toThrow('there is no account nobody@example.com')
 })

@@ -8,9 +8,12 @@ import { StartRefused } from '#platform/db/refused'
 import { toWire } from '#platform/ids'
 import { asOwner } from '#server/seed'
 
-// For anyone who operates the machine: nobody else can say that a person who lost a password is who they say they are.
+// Only for operators of the machine: no one else can vouch for a person who lost a password.
 
-/** Gives the account a new password, ends its sessions and removes its second factors. API keys stay, as they do when a person changes a password. */
+/**
+ * Gives the account a new password, ends its sessions and removes its second factors. API keys stay valid, as when a
+ * person changes a password.
+ */
 export async function resetPassword(ownerUrl: string, address: string): Promise<string[]> {
   const email = normaliseEmail(address)
   const password = randomBytes(18).toString('base64url')

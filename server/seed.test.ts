@@ -13,7 +13,7 @@ const start = (env: { HEDDLE_DEMO?: 'on' | 'off' } = {}) =>
   })
 const said = (lines: string[], what: string): string => lines.find((line) => line.startsWith(what))!.slice(what.length)
 
-/** The harness makes an org of its own. */
+/** Removes the org that the harness creates. */
 const empty = async (): Promise<void> => {
   await service().sql('truncate orgs cascade')
 }
@@ -21,14 +21,14 @@ const empty = async (): Promise<void> => {
 describe('the first start', () => {
   beforeAll(empty)
 
-  test('without the demo makes an org and says nothing', async () => {
+  test('without the demo creates an org and returns no lines', async () => {
     expect(await start({ HEDDLE_DEMO: 'off' })).toEqual([])
     expect(await service().sql('select name from orgs')).toEqual([{ name: 'Heddle' }])
     expect(await start()).toEqual([])
     await empty()
   })
 
-  test('of servers that start together makes one demo, and only one says its secrets', async () => {
+  test('of servers that start at the same time creates one demo, and only one server returns its secrets', async () => {
     const all = await Promise.all([start(), start(), start()])
     const spoken = all.filter((lines) => lines.length > 0)
     expect(spoken).toHaveLength(1)
@@ -36,7 +36,7 @@ describe('the first start', () => {
     const password = said(lines!, 'heddle demo password: ')
     const key = said(lines!, 'heddle demo API key: ')
     expect(said(lines!, 'heddle demo person: ')).toBe('demo@heddle.local')
-    // The org of the running service was looked up before; a new one is seen after two seconds.
+    // The running service has cached its orgs. It sees a new org after two seconds.
     const signIn = () => service().call('POST', '/auth/sign-in', { body: { email: 'demo@heddle.local', password } })
     await expect.poll(async () => (await signIn()).status, { interval: 250 }).toBe(200)
     const me = await service().call('GET', '/auth/me', { token: key })

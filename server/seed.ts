@@ -9,23 +9,23 @@ import { type Tx, txOf } from '#platform/db/pool'
 import { hashSecret, newId, newSecret, secretPrefix } from '#platform/ids'
 import type { Logger } from '#platform/log'
 
-// What an empty database gets at the first start, and the claims of operators who have no account yet at every start.
+// Fills an empty database at the first start, and creates claims for operators without an account at every start.
 
 export type Demo = { user_id: string; workspace_id: string; key: string }
 
 export type SeedOptions = {
   config: Config
   ownerUrl: string
-  /** Waited for only where a demo is to be filled: the rest is done while the service is put together. */
+  /** Awaited only if a demo must be filled. The rest is done while the service is being created. */
   http: FastifyInstance | Promise<FastifyInstance>
   log: Logger
-  /** Fills the demo workspace once it is there, through the HTTP surface, with the demo person's key. */
+  /** Fills the demo workspace after it was created, through the HTTP API, with the demo person's key. */
   fillDemo?: (http: FastifyInstance, demo: Demo) => Promise<void>
 }
 
 const DEMO_EMAIL = 'demo@heddle.local'
 
-/** Servers that start together take turns. Returns the lines a person must read. */
+/** Servers that start at the same time take turns. Returns the lines that a person must read. */
 export async function seed(options: SeedOptions): Promise<string[]> {
   const { config, http, log } = options
   const { lines, demo } = await asOwner(options.ownerUrl, async (tx) => {
@@ -34,7 +34,7 @@ export async function seed(options: SeedOptions): Promise<string[]> {
     return { lines: [...first.lines, ...(await seedClaims(tx, config))], demo: first.demo }
   })
   if (demo && options.fillDemo) {
-    // The service is useful without its examples; a failure here must not keep it from starting.
+    // The service is useful without its examples, so a failure here must not keep it from starting.
     await options
       .fillDemo(await http, demo)
       .catch((error: unknown) => log.error({ err: error }, 'the demo could not be filled'))
@@ -93,7 +93,10 @@ async function seedFirst(tx: Tx, config: Config): Promise<{ lines: string[]; dem
   return { lines, demo }
 }
 
-/** The address of an operator is reserved; only who reads the program's output can take it. An earlier token stops working. */
+/**
+ * Reserves the address of an operator: only a person who can read the program's output can claim it. An earlier token
+ * stops working.
+ */
 async function seedClaims(tx: Tx, config: Config): Promise<string[]> {
   const lines: string[] = []
   for (const email of operatorAddresses(config.HEDDLE_OPERATORS)) {
@@ -106,7 +109,7 @@ async function seedClaims(tx: Tx, config: Config): Promise<string[]> {
     )
     lines.push(`heddle operator claim for ${email}: ${token}`)
   }
-  // Anyone who is no operator any more has nothing left to claim.
+  // Deletes the claims of people who are no longer operators.
   await tx.count('delete from operator_claims where email <> all($1)', [
     [...operatorAddresses(config.HEDDLE_OPERATORS)],
   ])

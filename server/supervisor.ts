@@ -14,25 +14,28 @@ import type { Downward, Upward } from '#platform/peers'
 import { MEMBER } from './member.ts'
 import { makeRelay } from './relay.ts'
 
-// `HEDDLE_PROCESSES` over 1: this process owns the embedded database and the listening socket, and starts the processes that
-// do the work. A process that dies is replaced. SIGHUP replaces all of them, one after the other. This process does no work of
-// tenants, so nothing of theirs can end it.
+// For `HEDDLE_PROCESSES` over 1: this process owns the embedded database and the listening socket, and starts the
+// processes that do the work. A process that dies is replaced. SIGHUP replaces all of them, one after the other. This
+// process runs no work of tenants, so no tenant can crash it.
 
-/** Node accepts one connection at each of its doors in a turn of the loop. */
+/**
+ * The number of listening sockets ("doors") of a process. Node accepts one connection per door in a turn of the event
+ * loop.
+ */
 const DOORS_OF_ONE = 4
 const MIN_PAUSE = SECOND / 2
 const MAX_PAUSE = 30 * SECOND
-/** A process that lived as long was not ended by its start. */
+/** A process that lived this long did not die because of its start. */
 const LIVED_LONG = 60 * SECOND
 const READY_WITHIN = 120 * SECOND
-/** Beyond the time that a process gives itself to end. */
+/** Longer than the time that a process allows itself to end. */
 const END_WITHIN = 12 * SECOND
 
 type Member = { index: number; child: ChildProcess; ready: Promise<boolean>; startedAt: number; replaced: boolean }
 
 const main = join(import.meta.dirname, 'main.mjs')
 
-/** Of all processes, and of one more while it replaces another. */
+/** Returns the number of connections of all processes, including one that replaces another. */
 const connectionsOf = ({ role, HEDDLE_PROCESSES: count, HEDDLE_DATABASE_CONNECTIONS: ofOne }: Config): number =>
   (count + 1) * (ofOne ?? connectionsOfOne(role, count))
 
@@ -62,7 +65,7 @@ export async function supervise(config: Config): Promise<void> {
     return { index, child, ready, startedAt: performance.now(), replaced: false }
   }
 
-  /** Keeps a process at this index until the program stops. */
+  /** Keeps a process running at this index until the program stops. */
   const keep = (member: Member, pause: number): void => {
     members.set(member.index, member)
     member.child.once('exit', async (code, signal) => {
@@ -71,7 +74,7 @@ export async function supervise(config: Config): Promise<void> {
       const lived = performance.now() - member.startedAt
       const next = lived > LIVED_LONG ? MIN_PAUSE : Math.min(MAX_PAUSE, pause * 2)
       await delay(lived > LIVED_LONG ? 0 : pause)
-      // A restart may have put another one there meanwhile.
+      // A restart may have put another process there in the meantime.
       if (!stopping && members.get(member.index) === member) keep(start(member.index), next)
     })
   }
@@ -97,7 +100,7 @@ export async function supervise(config: Config): Promise<void> {
         await end(next)
         break
       }
-      // Not the one that was there before: it may have died meanwhile, and then another has taken its place.
+      // Not necessarily the process from the start of the loop: it may have died and been replaced in the meantime.
       const old = members.get(index)!
       old.replaced = true
       keep(next, MIN_PAUSE)
@@ -137,7 +140,7 @@ export async function supervise(config: Config): Promise<void> {
         connections: connectionsOf(config),
       })
     await database?.onDisk
-    // The first one migrates and seeds; it alone says why the program cannot start.
+    // The first process migrates and seeds, and it alone reports why the program cannot start.
     const first = start(1)
     members.set(1, first)
     if (!(await first.ready)) throw new StartRefused('the first process did not start; the lines above say why.')

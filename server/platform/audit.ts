@@ -3,17 +3,17 @@ import type { Context } from './http/context.ts'
 import { newId, toWire } from './ids.ts'
 import { OUTBOX_HINTS } from './outbox.ts'
 
-/** The request an entry belongs to, where the writer acts for somebody else than its caller. */
+/** `request` is the request that an entry belongs to, if the writer acts for someone other than its caller. */
 type Writer = Pick<Context, 'maybePerson' | 'maybeWorkspace' | 'address'> & { request?: object }
 
 const written = new WeakSet<object>()
 
-/** Whether this request has left an entry already. */
+/** Checks whether this request has already written an entry. */
 export const wasAudited = (request: object): boolean => written.has(request)
 
 export type AuditEntry = {
   action: string
-  /** What it was done to, as a wire id or an address. */
+  /** The object of the action, as a wire id or an address. */
   subject?: string
   workspaceId?: string | null
   data?: Record<string, unknown>
@@ -25,7 +25,10 @@ function actorKindOf(person: Writer['maybePerson']): string {
   return person.operator ? 'operator' : 'person'
 }
 
-/** An entry in the transaction of what it tells of. Never a secret, and no value that a tenant typed but names and addresses. */
+/**
+ * Writes an entry in the transaction of the change. An entry never contains a secret, and of the values that a tenant
+ * typed only names and addresses.
+ */
 export async function recordAudit(ctx: Writer, tx: Tx, entry: AuditEntry): Promise<void> {
   written.add(ctx.request ?? ctx)
   const entryId = newId()
@@ -33,7 +36,7 @@ export async function recordAudit(ctx: Writer, tx: Tx, entry: AuditEntry): Promi
   const actorId = ctx.maybePerson?.user_id ?? null
   const actorKind = actorKindOf(ctx.maybePerson)
   const { action, subject = null, data = {} } = entry
-  // As `GET /api/audit-log` shows it.
+  // The same format as in `GET /api/audit-log`.
   const event = {
     entry_id: toWire('aul', entryId),
     workspace_id: workspaceId && toWire('ws', workspaceId),
@@ -44,7 +47,8 @@ export async function recordAudit(ctx: Writer, tx: Tx, entry: AuditEntry): Promi
     data,
     address: ctx.address,
   }
-  // One statement for the entry and its event: an entry costs a look at an index more than without destinations.
+  // One statement writes the entry and its event, so that without destinations an entry costs only one more index
+  // lookup.
   const sent = await tx.count(
     `with entry as (
        insert into audit_log (entry_id, workspace_id, actor_id, actor_kind, action, subject, data, address)

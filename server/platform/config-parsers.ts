@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { canonicalAddress } from './db/address.ts'
 
-// How the text of a setting is read. What it may be is printed in docs/settings.md.
+// Parsers for the text of settings. docs/settings.md lists the allowed values.
 
 export type Parser<T> = { allowed: string; parse(text: string): T | undefined }
 
@@ -34,7 +34,7 @@ export const emails: Parser<string[]> = {
     return entries.every((entry) => /^[^\s@]+@[^\s@]+$/.test(entry)) ? entries : undefined
   },
 }
-/** As a request spells it: what is spelt otherwise would match nothing. */
+/** Checks the spelling that requests use. Any other spelling would match nothing. */
 const isTarget = (entry: string): boolean => {
   const [, host, literal, port] = /^(\[(.+)\]|[\w.-]+):([1-9]\d{0,4})$/.exec(entry) ?? []
   return host !== undefined && (literal === undefined || isIP(literal) === 6) && Number(port) <= 65_535
@@ -65,7 +65,7 @@ export const webAddress: Parser<string> = {
   parse: (value) =>
     URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value.replace(/\/+$/, '') : undefined,
 }
-/** As browsers spell it: what is spelt otherwise would match nothing. */
+/** Checks the spelling that browsers use. Any other spelling would match nothing. */
 const isOrigin = (entry: string): boolean =>
   URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry
 export const origins: Parser<string[]> = {
@@ -87,7 +87,7 @@ export const key32: Parser<Buffer> = {
   allowed: '32 bytes in base64 (openssl rand -base64 32)',
   parse: (value) => {
     const bytes = Buffer.from(value, 'base64')
-    // Node skips over what is no base64: a phrase of 43 letters would be a key.
+    // Node skips characters that are not base64, so a phrase of 43 letters would be accepted as a key.
     return bytes.length === 32 && bytes.toString('base64') === value ? bytes : undefined
   },
 }

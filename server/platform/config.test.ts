@@ -27,7 +27,7 @@ test.each([
   ['HEDDLE_OIDC', JSON.stringify([{ ...provider, issuer: 'nonsense' }])],
   ['HEDDLE_OIDC', JSON.stringify([{ ...provider, issuer: 'ftp://id.example' }])],
   ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, title: 'Again' }])],
-])('%s refuses %s by its name', (name, value) => {
+])('%s refuses %s, and the error names the setting', (name, value) => {
   expect(() => readConfig({ [name]: value })).toThrow(`${name} is not valid. Allowed: `)
 })
 
@@ -38,6 +38,6 @@ test.each([
   ['HEDDLE_CORS_ORIGINS', '*', ['*']],
   ['HEDDLE_SECRET_KEY', key, Buffer.alloc(32, 251)],
   ['HEDDLE_OIDC', JSON.stringify([provider, { ...provider, id: 'two' }]), [provider, { ...provider, id: 'two' }]],
-] as const)('%s takes %s', (name, value, read) => {
+] as const)('%s accepts %s', (name, value, read) => {
   expect(readConfig({ [name]: value })[name]).toEqual(read)
 })

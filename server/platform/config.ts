@@ -19,7 +19,7 @@ import {
 } from './config-parsers.ts'
 import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS } from './db/connections.ts'
 
-// Every setting, read once from the environment. docs/settings.md is printed from this table.
+// Every setting, read once from the environment. docs/settings.md is generated from this table.
 
 export type { OidcProvider } from './config-parsers.ts'
 
@@ -37,7 +37,10 @@ const optional = <T>(parser: Parser<T>, meaning: string, shown = 'none'): Settin
   meaning,
 })
 
-/** The database needs the other half. On two processors a second process was no faster: see docs/performance.md. */
+/**
+ * The database needs the other half of the cores. On two cores a second process was not faster: see
+ * docs/performance.md.
+ */
 function defaultProcesses(): number {
   return Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
 }
@@ -227,14 +230,14 @@ export type Config = {
     : never
 } & {
   readonly role: Role
-  /** Whose password is to be replaced; then nothing is served. */
+  /** The account whose password is replaced. If set, the program serves no requests. */
   readonly resetPassword: string | null
 }
 export type Role = 'all' | 'api' | 'worker'
 
 export class SettingRefused extends Error {}
 
-/** For what only shows when a setting is used; what went wrong is said in the operating system's words. */
+/** For an error that appears only when a setting is used. The message contains the text of the operating system. */
 export const refuseSetting = (name: keyof Settings, value: string | number, why: unknown): SettingRefused =>
   new SettingRefused(`${name} is not valid: ${value}: ${why instanceof Error ? why.message : why}`, { cause: why })
 
@@ -265,7 +268,7 @@ function readRole(argv: string[]): Role {
   return role
 }
 
-/** `--name word` or `--name=word`; undefined without the name, empty without the word. */
+/** Reads `--name word` or `--name=word`. Undefined without the name, empty without the word. */
 function readWord(argv: string[], name: string): string | undefined {
   const at = argv.findIndex((word) => word === name || word.startsWith(`${name}=`))
   if (at === -1) return undefined

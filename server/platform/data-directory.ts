@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { refuseSetting } from './config.ts'
 
-/** Others may pass through to the database's own directory inside, but not look around. */
+/** Other accounts may pass through to the database's own directory inside, but may not list this directory. */
 export function makeDataDirectory(directory: string): void {
   const isNew = !existsSync(directory)
   try {

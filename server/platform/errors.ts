@@ -1,4 +1,4 @@
-// The closed list of refusals. Areas throw a code; only platform/http turns it into an HTTP answer.
+// The closed list of refusals. Areas throw a code; only platform/http converts it to an HTTP response.
 
 const codes = {
   // 400
@@ -110,9 +110,9 @@ export class Problem extends Error {
   readonly code: Code
   readonly errors: FieldError[] | undefined
   readonly retryAfterS: number | undefined
-  /** With 401: how the caller can prove who they are, where it is not a bearer token. */
+  /** With 401: how the caller can authenticate, if not with a bearer token. */
   readonly challenge: string | undefined
-  /** What led to the refusal, for the caller to act on. */
+  /** Details of the refusal that the caller can act on. */
   readonly report: object | undefined
 
   constructor(code: Code, detail: string, more: More & { errors?: FieldError[] } = {}) {
@@ -125,7 +125,7 @@ export class Problem extends Error {
   }
 }
 
-/** A refusal. `detail` tells the person who must act what to do next. */
+/** Creates a refusal. `detail` tells the person who must act what to do next. */
 export const problem = (code: Code, detail?: string, more: More = {}): Problem =>
   new Problem(code, detail ?? `${titleOf(code)}.`, more)
 
@@ -139,7 +139,9 @@ export const readOnly = (fields: string[]): Problem =>
     errors: fields.map((field) => ({ path: `/${field}`, message: 'is set by the server' })),
   })
 
-/** The same bytes for a foreign, a random and an ill-formed id: they depend on the paths alone. */
+/**
+ * Returns the same bytes for the id of another tenant, a random id and an ill-formed id: they depend only on the paths.
+ */
 export const unknownReference = (...paths: string[]): Problem =>
   new Problem('unknown_reference', 'Name something that exists in your workspace.', {
     errors: paths.map((path) => ({ path, message: 'names nothing that you can see' })),

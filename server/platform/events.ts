@@ -1,7 +1,7 @@
 import type { Tx } from './db/pool.ts'
 import { newId } from './ids.ts'
 
-/** Something that became true and that people should hear of. */
+/** A fact about which people are notified. */
 export type PlatformEvent = {
   workspaceId: string
   kind: string
@@ -10,16 +10,16 @@ export type PlatformEvent = {
   data?: Record<string, unknown>
   /** A path inside the console. */
   link?: string
-  /** Ids of people; those who are not in the workspace are left out. */
+  /** Ids of people. People who are not in the workspace are skipped. */
   to: readonly string[]
 }
 
-/** The channel of hints that a person's feed has grown. */
+/** The channel of hints that a person's feed has new entries. */
 export const FEED_HINTS = 'feed'
 
 export type DeliverEvent = (tx: Tx, event: PlatformEvent) => Promise<void>
 
-/** The one way platform events reach people; called in the transaction that made the event true. */
+/** The only way in which platform events reach people. Called in the transaction that made the event true. */
 export const deliverEvent: DeliverEvent = async (tx, event) => {
   if (event.to.length === 0) return
   const told = await tx.rows<{ user_id: string }>('select deliver_event($1, $2, $3, $4, $5, $6, $7, $8) as user_id', [
@@ -36,8 +36,8 @@ export const deliverEvent: DeliverEvent = async (tx, event) => {
 }
 
 /**
- * Gates or questions, as on the wire, wait for nobody any more, or no longer for this person: notices about them are read and say
- * `outcome`, and messages that were not sent are not sent.
+ * Settles gates or questions, given as wire ids, that no longer wait for anyone, or no longer for this person: notices
+ * about them are marked as read and show `outcome`, and unsent messages are not sent.
  */
 export async function settleMatters(
   tx: Tx,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomFillSync } from 'node:crypto'
 
-// Inside the program and in PostgreSQL an id is a uuid; on the wire it is TypeID text: a prefix and the uuid in base 32.
+// Inside the program and in PostgreSQL an id is a uuid. On the wire it is a TypeID: a prefix and the uuid in base 32.
 
 export const prefixes = [
   'org',
@@ -76,7 +76,7 @@ for (let value = 0; value < 32; value++) valueOfLetter[alphabet.charCodeAt(value
 let lastTime = 0
 let counter = 0
 
-/** Random bytes are asked for in pages: a call for eight of them costs as much as one for four thousand. */
+/** Random bytes are generated in pages: a call for eight bytes costs the same as one for four thousand. */
 const page = Buffer.alloc(4096)
 let unused = page.length
 function randomHex(bytes: number): string {
@@ -88,10 +88,10 @@ function randomHex(bytes: number): string {
   return page.toString('hex', unused - bytes, unused)
 }
 
-/** When a UUIDv7 was made, in milliseconds of the clock that made it. */
+/** Returns the creation time of a UUIDv7, in milliseconds of the clock that created it. */
 export const timeOfId = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
 
-/** UUIDv7, strictly increasing within this process: 48 bits of time, 12 of counter, 62 random. */
+/** Returns a UUIDv7, strictly increasing within this process: 48 bits of time, 12 bits of counter, 62 random bits. */
 export function newId(now = Date.now()): string {
   if (now > lastTime) {
     lastTime = now
@@ -106,8 +106,8 @@ export function newId(now = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }
 
-// 26 letters hold 130 bits: two zero bits, then the 128 of the uuid. Every request reads and writes several ids, so neither
-// way uses big integers.
+// 26 letters encode 130 bits: two zero bits, then the 128 bits of the uuid. Every request reads and writes several ids,
+// so neither direction uses big integers.
 
 export function toWire(prefix: Prefix, uuid: string): string {
   let text = `${prefix}_`
@@ -129,7 +129,7 @@ export function toWire(prefix: Prefix, uuid: string): string {
 
 const hexDigits = '0123456789abcdef'
 
-/** The uuid, or undefined where the text is not an id of this kind. */
+/** Returns the uuid, or undefined if the text is not an id of this kind. */
 export function fromWire(prefix: Prefix, text: string): string | undefined {
   const from = prefix.length + 1
   if (text.length !== from + 26 || !text.startsWith(prefix) || text[from - 1] !== '_') return undefined
@@ -153,11 +153,11 @@ export function fromWire(prefix: Prefix, text: string): string | undefined {
   return uuid
 }
 
-/** An id that no row has: what an ill-formed id in a body becomes, so that the look-up itself refuses it. */
+/** An id that no row has. An ill-formed id in a body becomes this id, so that the lookup itself refuses it. */
 export const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-// Secrets: a prefix, 192 random bits and a checksum in the last six characters, so that a mistyped or made-up one is
-// refused without a look-up. Only the SHA-256 is stored.
+// Secrets: a prefix, 192 random bits and a checksum in the last six characters, so that a mistyped or made-up secret is
+// refused without a lookup. Only the SHA-256 is stored.
 
 export type SecretPrefix =
   | 'hk'
@@ -189,19 +189,22 @@ export function secretLooksValid(prefix: SecretPrefix, text: string): boolean {
 
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-/** What lists show of a secret. */
+/** Returns the part of a secret that lists show. */
 export const secretPrefix = (secret: string): string => secret.slice(0, secret.indexOf('_') + 7)
 
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The smallest id of a moment: a UUIDv7 begins with its time. */
+/** Returns the smallest id of a moment: a UUIDv7 starts with its time. */
 export const firstIdAt = (ms: number): string => {
   const time = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}${FIRST_ID.slice(13)}`
 }
 
-/** An id is made a little before its row, perhaps by another clock: ids narrow a search by time, the row's own time decides. */
+/**
+ * An id is created slightly before its row, perhaps by another clock. Ids only narrow a search by time; the row's own
+ * time decides.
+ */
 const SLACK_MS = 60 * 60 * 1000
 
 export const idsFrom = (from: Date | null | undefined): string =>

@@ -11,18 +11,21 @@ import type { Vault } from './secrets.ts'
 
 const fileOf = (config: Config): string => join(config.HEDDLE_DATA_DIR, 'secret.key')
 
-/** The installation's key: from the settings, else from the data directory; undefined where there is none yet. */
+/** Returns the installation's key from the settings, else from the data directory. Undefined if there is none yet. */
 export function findSecretKey(config: Config): Buffer | undefined {
   if (config.HEDDLE_SECRET_KEY !== null) return config.HEDDLE_SECRET_KEY
   const file = fileOf(config)
   return existsSync(file) ? decode(readFileSync(file, 'utf8'), file) : undefined
 }
 
-/** Made once, for a database that no key was used with: another key than the lost one opens nothing. */
+/**
+ * Creates the key once, for a database that has never been used with a key. For any other database a new key is
+ * useless, because it cannot replace a lost key.
+ */
 export async function makeSecretKey(config: Config, isUsed: () => Promise<boolean>): Promise<Buffer> {
   const file = fileOf(config)
   if (await isUsed()) {
-    // Another program may have made both in the meantime.
+    // Another program may have created the key and set up the database in the meantime.
     const found = findSecretKey(config)
     if (found) return found
     throw new StartRefused(
@@ -30,8 +33,8 @@ export async function makeSecretKey(config: Config, isUsed: () => Promise<boolea
     )
   }
   makeDataDirectory(config.HEDDLE_DATA_DIR)
-  // Written beside and linked into place: a program killed in between leaves no empty key, and of two that start together
-  // only one's link succeeds, and the other reads what that one wrote.
+  // The key is written to a temporary file and linked into place. A program that is killed in the middle leaves no
+  // empty key. If two programs start at the same time, only one link succeeds, and the other program reads that key.
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
   try {
@@ -53,7 +56,7 @@ function decode(text: string, file: string): Buffer {
   return key
 }
 
-/** Replaces the key in the data directory. The old one stays beside it, for backups that were made with it. */
+/** Replaces the key in the data directory. The old key stays next to it, for backups that were made with it. */
 export function replaceKeyFile(config: Config, before: string, key: Buffer): void {
   const file = fileOf(config)
   const draft = `${file}.${process.pid}`
@@ -76,7 +79,7 @@ const addFact = (db: Database, name: string, value: Buffer): Promise<number> =>
     tx.count('insert into installation (name, value) values ($1, $2) on conflict (name) do nothing', [name, value]),
   )
 
-/** Takes in the keys of a rotation. A wrong key is noticed at the start, before anything is written with it. */
+/** Adds the keys of a rotation. Detects a wrong key at the start, before anything is written with it. */
 export async function checkSecretKey(db: Database, vault: Vault): Promise<void> {
   const given = vault.keys.current()
   const before = await readFacts(db)
@@ -100,10 +103,10 @@ const wrongKey = (given: string, facts: Facts): StartRefused => {
   )
 }
 
-/** Signed addresses and visitor tokens outlive a rotation: what their keys are made of is itself a sealed value. */
+/** Signed addresses and visitor tokens outlive a rotation, because the root of their keys is itself a sealed value. */
 async function loadSigningRoot(db: Database, vault: Vault, before: Facts): Promise<void> {
   if (!before.has(SIGNING)) {
-    // Those of an installation that was there before are made of its first key.
+    // In an installation from before signing roots existed, the keys are derived from its first key.
     const root = before.has(CHECK) ? vault.keys.bytesOf(vault.keys.current()) : randomBytes(32)
     await addFact(db, SIGNING, vault.seal(factPlace(SIGNING), root.toString('base64')))
   }

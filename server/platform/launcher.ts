@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-// `npm start` runs the program through a shell. When npm is told to end it ends the shell and not the program, which would
-// go on without anybody knowing of it. So it looks whether they are still there.
+// `npm start` runs the program through a shell. When npm is stopped, it ends the shell but not the program, which would
+// continue unnoticed. So the program checks whether the shell and npm still exist.
 
 const LOOK_EVERY = 250
 
-/** The parent of a process, where the system shows it. */
+/** Returns the parent of a process, if the system shows it. */
 function parentOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -15,7 +15,10 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** Calls once the shell or the npm that started this program has gone; never where no npm did. */
+/**
+ * Calls `gone` when the shell or the npm that started this program has ended. Never calls it if npm did not start the
+ * program.
+ */
 export function onLauncherGone(gone: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const shell = process.ppid

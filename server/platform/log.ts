@@ -16,7 +16,10 @@ const secretKeys = [
   'claim_token',
 ]
 
-/** Structured lines on standard error, with the number of the process where there are several; standard output is for what a person must read (ready line, demo credentials). */
+/**
+ * Writes structured lines to standard error, with the number of the process if there are several. Standard output is
+ * for what a person must read (ready line, demo credentials).
+ */
 export function makeLogger(level: string, process?: number): Logger {
   return pino(
     {

@@ -1,37 +1,37 @@
 import { SECOND } from './clock.ts'
 
-// Periodic work looks for what is due and for what no hint told it of: when it is woken, and again after a pause.
+// Periodic work checks for due work, and for work whose hint was lost: when it is woken, and again after a pause.
 
 let longestPause = Number.POSITIVE_INFINITY
 const started = new Set<() => void>()
 
-/** Before the first look of a program that starts: it answers requests before it looks for work. */
+/** The pause before the first check of a starting program: it answers requests before it checks for work. */
 const FIRST_LOOK = SECOND / 4
 
 export const untilFirstLook = (): number => untilNextLook(FIRST_LOOK)
 
 export const untilNextLook = (ms: number): number => Math.min(ms, longestPause)
 
-/** For tests: no pause of the process is longer. */
+/** For tests: sets the maximum pause of this process. */
 export const shortenLooks = (ms: number): void => {
   longestPause = ms
 }
 
-/** For tests, which make things due in the tables, where no hint follows: all periodic work of the process looks at once. */
+/** For tests, which make work due in the tables without a hint: starts a check of all periodic work of this process. */
 export const lookNow = (): void => {
   for (const wake of started) wake()
 }
 
 export type Looking = {
   start(): Promise<void>
-  /** Something may be due. During a look this asks for another one. */
+  /** Starts a check, because work may be due. During a check, requests another one. */
   wake(): void
   stop(): Promise<void>
 }
 
-/** One look at a time. */
+/** Runs one check at a time. */
 export function makeLooking(options: {
-  /** Looks, and gives the milliseconds until it must look again. */
+  /** Checks for work, and returns the milliseconds until the next check. */
   look(): Promise<number>
   onError(error: unknown): void
   /** Subscribes to hints that something may be due. */
@@ -64,7 +64,7 @@ export function makeLooking(options: {
     async start() {
       started.add(wake)
       unlisten = await options.listen?.(wake)
-      // A hint may have come meanwhile.
+      // A hint may have arrived in the meantime.
       if (!isQueued && !isStopped) timer ??= setTimeout(wake, untilFirstLook())
     },
     wake,

@@ -2,7 +2,8 @@ import type { MailText } from '#model/mail-texts'
 import { inConsoleWords, makeSaid, withValues } from '#model/said'
 import catalogues from './mail-words.generated.json' with { type: 'json' }
 
-// Mails are in the language that the person chose, or that of the page that asked for them: what is ours in them, not what tenants wrote.
+// Mails use the language that the person chose, or the language of the page that requested them. This applies to the
+// texts of the service, not to texts of tenants.
 
 const known: Readonly<Record<string, Readonly<Record<string, string>>>> = catalogues
 
@@ -10,9 +11,9 @@ export const mailLanguages = ['en', ...Object.keys(known)] as [string, ...string
 
 export type MailWords = {
   language: string
-  /** A text of the mail itself. */
+  /** Translates a text of the mail itself. */
   say(text: MailText, values?: readonly unknown[]): string
-  /** A title or body that the service or a tenant wrote; the latter stays as it is. */
+  /** Translates a title or body of the service. A text of a tenant is returned unchanged. */
   notice(text: string): string
 }
 
@@ -24,12 +25,12 @@ function wordsIn(language: string): MailWords {
 
 const byLanguage = new Map(mailLanguages.map((language) => [language, wordsIn(language)]))
 
-/** What a vendor calls a language, such as de-CH, among those that we have. */
+/** Returns the supported language of a locale such as de-CH, or null. */
 export const languageOf = (locale: string | null | undefined): string | null => {
   const language = locale?.toLowerCase().split('-', 1)[0]
   return language !== undefined && byLanguage.has(language) ? language : null
 }
 
-/** English for anyone who has chosen nothing. */
+/** Uses English for people who have chosen no language. */
 export const mailWords = (language: string | null): MailWords =>
   byLanguage.get(language ?? 'en') ?? byLanguage.get('en')!

@@ -1,11 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { SECOND } from './clock.ts'
 
-// V8 decides by the memory of the machine how much it holds, not by how much the program needs (docs/decisions/memory.md).
+// V8 bases its memory use on the memory of the machine, not on what the program needs (docs/decisions/memory.md).
 
 /**
- * V8 lets the heap grow to about four times what is alive before it collects all of it, because the machine has the memory:
- * a job over 100,000 records held 597 MB, of which 65 MB were alive. A start only grows, so it is called after it.
+ * V8 lets the heap grow to about four times the live data before a full collection, because the machine has the memory:
+ * a job over 100,000 records used 597 MB, of which 65 MB were live. Memory only grows during startup, so this is called
+ * afterwards.
  */
 export const keepHeapSmall = (): void => {
   setFlagsFromString('--heap-growing-percent=50')
@@ -13,12 +14,13 @@ export const keepHeapSmall = (): void => {
 }
 
 const LOOK_EVERY = 2 * SECOND
-/** Of one processor. */
+/** The share of one core above which the program counts as busy. */
 const BUSY = 0.2
 
 /**
- * A program that rests makes too little garbage for V8 to collect it, and keeps what its start or its last work took. While it rests, V8 is
- * told to prefer memory over speed: it collects once in small steps, and shrinks the young generation. Work ends that.
+ * An idle program creates too little garbage for V8 to collect it, and keeps the memory of its start or its last work.
+ * While the program is idle, V8 is told to prefer memory over speed: it collects once in small steps, and shrinks the
+ * young generation. Work ends this mode.
  */
 export function giveBackWhenResting(): void {
   let resting = false

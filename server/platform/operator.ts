@@ -2,7 +2,7 @@ import { recordAudit } from './audit.ts'
 import type { Tx } from './db/pool.ts'
 import type { Context } from './http/context.ts'
 
-/** One of the listings that say "operators: all". The look leaves an audit entry in the same transaction. */
+/** Runs one of the listings whose access is "operators: all". Writes an audit entry in the same transaction. */
 export const listAsOperator = <T>(ctx: Context, listing: string, read: (tx: Tx) => Promise<T>): Promise<T> =>
   ctx.db.operator(async (tx) => {
     const found = await read(tx)

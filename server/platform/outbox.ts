@@ -1,23 +1,25 @@
 import type { Tx } from './db/pool.ts'
 
-// Events that leave the service, written in the transaction of what happened. Executions write theirs with their journal
-// (engine/journal/watched.ts); everything else calls `emitEvent`.
+// Events that leave the service, written in the transaction of the change. Executions write their events with their
+// journal (engine/journal/watched.ts); all other code calls `emitEvent`.
 
-/** The channel of hints that the outbox has grown. */
+/** The channel of hints that the outbox has new events. */
 export const OUTBOX_HINTS = 'events_out'
 
 export type OutgoingEvent = {
   workspaceId: string
   /** One of `eventTypes` (model/event-types.ts). */
   type: string
-  /** What it is about, as a uuid: events with the same subject and a `seq` are delivered in that order. */
+  /**
+   * The subject of the event, as a uuid. Events with the same subject and a `seq` are delivered in the order of `seq`.
+   */
   subjectId?: string
   seq?: number
-  /** What receivers get: ids in wire form, and never a secret. */
+  /** The data for receivers: ids in wire form, and never a secret. */
   data: Record<string, unknown>
 }
 
-/** Costs one look at an index where the workspace has no destination. */
+/** Writes an event. Costs one index lookup if the workspace has no destination. */
 export async function emitEvent(tx: Tx, event: OutgoingEvent): Promise<void> {
   const written = await tx.count(
     `insert into event_outbox (workspace_id, type, subject_id, seq, data)

@@ -1,19 +1,19 @@
-// The processes of one program on one machine. What they tell each other is never needed for correctness: the database keeps
-// what must hold. It makes rate limits count once and lets /metrics speak for all of them.
+// The processes of one program on one machine. Correctness never depends on their messages: the database keeps
+// everything that must be right. The messages make rate limits count once and let /metrics cover all processes.
 
 export type Peers = {
-  /** Which of the processes this is, from 1. */
+  /** The number of this process, starting at 1. */
   readonly index: number
   readonly count: number
-  /** Tells all others. */
+  /** Sends a message to all other processes. */
   tell(topic: string, value: unknown): void
   onTold(topic: string, handle: (value: unknown) => void): void
-  /** What each of the others answers. A process that does not answer in time is left out. */
+  /** Returns the answers of the other processes. A process that does not answer in time is left out. */
   ask(topic: string): Promise<unknown[]>
   onAsked(topic: string, answer: () => Promise<unknown>): void
 }
 
-/** A program with one process. */
+/** The peers of a program with one process. */
 export const alone: Peers = {
   index: 1,
   count: 1,
@@ -23,14 +23,14 @@ export const alone: Peers = {
   onAsked: () => {},
 }
 
-/** From a process to its supervisor. */
+/** Messages from a process to its supervisor. */
 export type Upward =
   | { kind: 'ready' }
   | { kind: 'tell'; topic: string; value: unknown }
   | { kind: 'ask'; id: number; topic: string }
   | { kind: 'answer'; id: number; value: unknown }
 
-/** From the supervisor to a process. */
+/** Messages from the supervisor to a process. */
 export type Downward =
   | { kind: 'door' }
   | { kind: 'begin'; index: number; count: number; ownDatabase: string | null; address: string }
@@ -56,7 +56,7 @@ export function makePeers({ index, count }: { index: number; count: number }, ch
       const answer = answers.get(message.topic)
       answer?.().then(
         (value) => channel.send({ kind: 'answer', id, value }),
-        // The supervisor does not wait for ever: the others answer without this one.
+        // The supervisor waits only for a limited time and then answers without this process.
         () => {},
       )
     }

@@ -8,12 +8,13 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-// Envelope encryption: each secret has its own data key, sealed with the installation's key. What it belongs to
-// (workspace, table, row, field) is authenticated with its content, so that a sealed value moved elsewhere does not open.
+// Envelope encryption: each secret has its own data key, sealed with the installation's key. The place of the secret
+// (workspace, table, row, field) is authenticated with its content, so that a sealed value does not open if it is
+// moved.
 //
-// Version 1: 1, data key sealed for the place, content. Written until the key is first rotated, so that a release that knows
-// no other can work beside this one. Version 2: 2, id of the key, data key, content. A value is put under another key by sealing
-// its data key anew, without its place and without its content.
+// Version 1: 1, data key sealed for the place, content. Written until the first rotation of the key, so that a release
+// that knows only version 1 can run alongside this one. Version 2: 2, id of the key, data key, content. A value is
+// moved to another key by resealing its data key, which needs neither its place nor its content.
 
 const FIRST_VERSION = 1
 const KEYED_VERSION = 2
@@ -23,31 +24,31 @@ export type Place = readonly [workspaceId: string, table: string, row: string, f
 export type Vault = {
   seal(place: Place, text: string): Buffer
   open(place: Place, sealed: Buffer): string
-  /** A key of its own for one purpose (signed addresses, visitor tokens). */
+  /** Returns a separate key for one purpose (signed addresses, visitor tokens). */
   derive(purpose: string): Buffer
   readonly keys: Keys
 }
 
-/** The keys that this process has. It opens with any of them, and seals with the current one. */
+/** The keys of this process. It opens values with any of them, and seals with the current one. */
 export type Keys = {
   current(): string
   has(id: string): boolean
-  /** Answers with its id. */
+  /** Adds a key and returns its id. */
   add(bytes: Buffer): string
-  /** Seals with this one from now on, and says so in what it seals. */
+  /** Seals with this key from now on, and writes its id into the sealed values. */
   use(id: string): void
-  /** Seals nothing any more: no other process could open it. Until `use` names a key. */
+  /** Stops sealing until `use` names a key, because no other process could open the values. */
   retire(): void
   bytesOf(id: string): Buffer
   sealWith(id: string, place: Place, text: string): Buffer
-  /** The same secret under the key `to`; undefined where it is under that key already. */
+  /** Returns the secret sealed with the key `to`, or undefined if it already is. */
   rewrap(sealed: Buffer, from: string, to: string): Buffer | undefined
-  /** What derived keys are made of, where it is not the first key. */
+  /** Sets the root of derived keys, if it is not the first key. */
   signWith(root: Buffer): void
 }
 
 const ID_BYTES = 8
-/** Says which key it is, and nothing about it. */
+/** Returns the id of a key, which reveals nothing else about the key. */
 export const keyId = (bytes: Buffer): string =>
   createHash('sha256')
     .update('heddle:key id')
@@ -67,7 +68,10 @@ function decrypt(key: KeyObject, sealed: Buffer, aad: Buffer): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()])
 }
 
-/** The place of a value of version 1 is not known here. A data key that was tampered with does not open its content. */
+/**
+ * The place of a version 1 value is not known here, so the tag is not checked. A data key that was tampered with does
+ * not open its content.
+ */
 const decryptUnchecked = (key: KeyObject, sealed: Buffer): Buffer =>
   createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).update(sealed.subarray(12, -16))
 
@@ -80,11 +84,15 @@ const wrapAad = (id: string): Buffer => Buffer.from(`heddle:data key:${id}`)
 const keyed = (key: KeyObject, id: string, dataKey: Buffer, content: Buffer): Buffer =>
   Buffer.concat([Buffer.of(KEYED_VERSION), Buffer.from(id, 'hex'), encrypt(key, dataKey, wrapAad(id)), content])
 
-/** How values that are under a key begin; those of version 1 are under the first key of the installation. */
+/**
+ * Returns the first bytes of values sealed with this key. Values of version 1 are sealed with the first key of the
+ * installation.
+ */
 export const sealedUnder = (id: string): Buffer => Buffer.concat([Buffer.of(KEYED_VERSION), Buffer.from(id, 'hex')])
 
 export function makeVault(bytes: Buffer): Vault {
-  // Of bytes node asks first whether they are a key object, which costs four times the encryption itself.
+  // Key objects instead of bytes: for bytes, Node first checks whether they are a key object, which costs four times
+  // the encryption itself.
   const keys = new Map<string, KeyObject>()
   const add = (more: Buffer): string => {
     const id = keyId(more)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeSlices } from './slices.ts'
 
-test('workspaces have slices by turns, one slice in a turn of the event loop', async () => {
+test('workspaces take turns, with one slice per turn of the event loop', async () => {
   const slices = makeSlices()
   const order: string[] = []
   let turn = 0
@@ -23,7 +23,7 @@ test('workspaces have slices by turns, one slice in a turn of the event loop', a
   expect(new Set(at).size).toBe(5)
 })
 
-test('a slice that comes while nothing is waiting begins in a later turn of the event loop', async () => {
+test('a slice that arrives while nothing is waiting starts in a later turn of the event loop', async () => {
   const slices = makeSlices()
   for (const name of ['first', 'second']) {
     let hasBegun = false

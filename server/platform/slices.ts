@@ -1,8 +1,8 @@
-// There is one event loop, and everybody waits for it. Work that takes long and cannot be cut, such as reading a megabyte of JSON,
-// is done in slices: one in a turn of the loop, workspaces by turns, and between two slices everybody else has at least as much time
-// as the slice took.
+// There is one event loop, and all requests share it. Long work that cannot be divided, such as parsing a megabyte of
+// JSON, is done in slices: one per turn of the event loop. Workspaces take turns, and after a longer slice other work
+// gets at least the same time.
 
-/** After a slice of so many milliseconds the loop is left to the others for so many times as long. */
+/** After a slice of at least `from` milliseconds, the event loop is left to other work for `times` that duration. */
 const RESTS = [
   { from: 20, times: 4 },
   { from: 5, times: 2 },
@@ -14,7 +14,10 @@ const restAfter = (took: number): number =>
   Math.min(MAX_REST_MS, took * (RESTS.find(({ from }) => took >= from)?.times ?? 0))
 
 export type Slices = {
-  /** Resolves in a later turn of the event loop, when it is the workspace's turn. The slice is what follows at once. */
+  /**
+   * Resolves in a later turn of the event loop, when it is the workspace's turn. The slice is the code that follows
+   * immediately.
+   */
   next(workspaceId: string): Promise<void>
 }
 
@@ -22,7 +25,7 @@ export const makeSlices = (): Slices => {
   const waiting = new Map<string, (() => void)[]>()
   let isScheduled = false
 
-  /** One slice of the workspace that has waited longest. What it does follows at once, in microtasks. */
+  /** Starts one slice of the workspace that has waited longest. Its work runs immediately, in microtasks. */
   const slice = (): void => {
     const [workspaceId, queue] = waiting.entries().next().value as [string, (() => void)[]]
     const begin = queue.shift() as () => void
@@ -54,8 +57,8 @@ export const makeSlices = (): Slices => {
   }
 }
 
-/** Those of this process. */
+/** The slices of this process. */
 export const slices = makeSlices()
 
-/** Less than this is read and written at once: it takes a millisecond or two. */
+/** Smaller data is read and written without slices, which takes a millisecond or two. */
 export const LARGE_BYTES = 128 * 1024

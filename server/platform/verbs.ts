@@ -6,7 +6,10 @@ type Bound<Verbs> = {
     : never
 }
 
-/** Functions `(deps, …rest)` as functions `(…rest)`: an area writes its verbs plainly, and routes call them without their dependencies. */
+/**
+ * Converts functions `(deps, …rest)` to functions `(…rest)`: an area writes its verbs as plain functions, and routes
+ * call them without their dependencies.
+ */
 export function bindVerbs<Deps, Verbs extends Record<string, Verb<Deps>>>(deps: Deps, verbs: Verbs): Bound<Verbs> {
   const bound = Object.entries(verbs).map(([name, verb]) => [name, (...rest: never[]) => verb(deps, ...rest)] as const)
   return Object.fromEntries(bound) as Bound<Verbs>

@@ -1,4 +1,4 @@
-// Work of many workspaces, of which only some is done at once: they take turns.
+// Limits how much work of many workspaces runs at once. The workspaces take turns.
 
 export type WorkspaceTurns = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>
 
@@ -28,7 +28,8 @@ export const makeWorkspaceTurns = (limits: { atOnce: number; perWorkspace: numbe
       if (atOnce >= limits.atOnce) return
       if (!hasTurn(workspaceId)) continue
       const next = queue.shift()
-      // To the end of the line: every other workspace that waits has one begun before this one has another.
+      // The workspace moves to the end of the line: every other waiting workspace starts one before this one starts
+      // another.
       waiting.delete(workspaceId)
       if (queue.length > 0) waiting.set(workspaceId, queue)
       begin(workspaceId)

@@ -1,6 +1,6 @@
 /**
- * What has gathered in memory is written every so often, one write at a time, and once more at the end. `write` says itself what failed: it
- * does not throw.
+ * Writes data collected in memory at an interval, one write at a time, and once more at the end. `write` reports its
+ * failures itself and does not throw.
  */
 export function writeRegularly(every: number, write: () => Promise<void>) {
   let writing: Promise<void> = Promise.resolve()

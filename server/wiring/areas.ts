@@ -28,7 +28,7 @@ import { wireServices } from './services.ts'
 import { wireThreads } from './threads.ts'
 import { wireWorkflows } from './workflows.ts'
 
-// The areas, each with what it needs of the others.
+// Connects the areas, each with what it needs from the others.
 
 export type Parts = {
   config: Config
@@ -36,11 +36,11 @@ export type Parts = {
   vault: Vault
   log: Logger
   identifier: Identifier
-  /** Where people reach the service; known once it listens. */
+  /** The address at which users reach the service. It is known after the service listens. */
   baseUrl(): string
-  /** More kinds of nodes, for benches and tests. */
+  /** Additional node kinds, for benchmarks and tests. */
   kinds?: AnyKind[]
-  /** Another release than this one, for rehearsals. */
+  /** Another release number, for test scenarios. */
   release?: number
 }
 
@@ -51,7 +51,7 @@ type Talk = ReturnType<typeof wireTalk>
 export type Areas = Awaited<ReturnType<typeof wireAreas>>
 
 export async function wireAreas(parts: Parts) {
-  // Files and conversations ask workflows when they are at work, and workflows are wired with both.
+  // Files and conversations call workflows at run time, but workflows are created with both of them.
   let made: Workflows | undefined
   const later = (): Workflows => made!
   const resources = wireResources(parts, later)
@@ -72,7 +72,7 @@ export async function wireAreas(parts: Parts) {
   return { ...resources, ...talk, workflows, jobs, destinations, reaching }
 }
 
-/** What people keep, and what the rest is built on. */
+/** Wires the resources of users, on which the other areas are built. */
 function wireResources({ config, db, vault, log, baseUrl }: Parts, workflows: () => Workflows) {
   const payments = wirePayments({ config, db, vault, log })
   const providers = wireProviders({
@@ -138,7 +138,7 @@ function wireResources({ config, db, vault, log, baseUrl }: Parts, workflows: ()
   return { payments, providers, links, credentials, files, services, data, knowledge, identity }
 }
 
-/** Where people and assistants talk. */
+/** Wires the areas in which people and assistants talk. */
 function wireTalk(parts: Parts, resources: Resources, workflows: () => Workflows) {
   const { config, db, vault, log, identifier, baseUrl } = parts
   const { payments, providers, credentials, files, services, data, knowledge, identity } = resources
@@ -181,7 +181,7 @@ function wireTalk(parts: Parts, resources: Resources, workflows: () => Workflows
   return { conversations, threads }
 }
 
-/** Workflows and the engine that executes them. */
+/** Wires workflows and the engine that executes them. */
 function wireEngine(parts: Parts, resources: Resources, talk: Talk): Promise<Workflows> {
   const { config, db, vault, log, identifier, baseUrl, release } = parts
   const { payments, providers, links, credentials, files, services, data, knowledge } = resources

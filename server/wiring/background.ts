@@ -9,7 +9,7 @@ import { forgetServiceErrors } from '#areas/services/errors'
 import type { Areas, Parts } from './areas.ts'
 import { type MaintenanceTasks, startMaintenance } from './maintenance.ts'
 
-/** What an area does without being asked. An API server leaves alerts and clearing up to others. */
+/** Starts the background work of the areas. An API server leaves alerts and maintenance to other processes. */
 export async function startBackground(
   parts: Pick<Parts, 'config' | 'db' | 'log' | 'baseUrl'> & { clearUpAtStart?: boolean | undefined },
   areas: Areas,
@@ -18,7 +18,7 @@ export async function startBackground(
   const { threads, reaching, conversations, services, knowledge, providers } = areas
   const alerts = makeAlertWatcher({ db, log, mail: providers.mail, sendToChannel: threads.sendToChannel, baseUrl })
   conversations.start()
-  // None of them waits for another.
+  // None of them depends on another.
   await Promise.all([
     threads.start(),
     reaching.start(),
@@ -37,7 +37,7 @@ export async function startBackground(
   }
 }
 
-/** What is cleared up every hour. */
+/** Returns the maintenance tasks that run every hour. */
 function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): MaintenanceTasks {
   const { workflows, jobs, data, destinations, files, threads, reaching, conversations } = areas
   return {
@@ -63,7 +63,7 @@ function tasksOf({ config, db }: Pick<Parts, 'config' | 'db'>, areas: Areas): Ma
   }
 }
 
-/** In the order in which they need each other. */
+/** Stops the areas in the order of their dependencies. */
 export async function stopAreas(areas: Areas): Promise<void> {
   await areas.services.stop()
   await areas.threads.stop()

@@ -40,22 +40,25 @@ export type ConversationWiringOptions = {
   orgOf(host: string): Promise<Org>
   baseUrl(): string
   credentials: { chooseModel: ChooseModel; mayThink(): boolean }
-  /** How long conversations with people outside are kept where nobody says otherwise. */
+  /** The number of days that conversations with visitors are kept by default. */
   retentionDays: number
-  /** How long an assistant waits for a workflow that it started. */
+  /** How long an assistant waits for a workflow that it started, in milliseconds. */
   toolWaitMs: number
-  /** Results as people are shown them: with addresses in place of files. */
+  /** Returns results as users see them: with download links instead of files. */
   shownResults: ShownResults
-  /** Results as the status of a visitor's run has them: files with their addresses. */
+  /** Returns results for the status of a visitor's execution: files with their URLs. */
   resultsWithUrls: ShownResults
   files: SentFiles
-  /** What assistants use of other areas. */
+  /** The functions of other areas that assistants use. */
   agentPorts: Omit<AgentPorts, 'waitFor'>
-  /** The engine asks and ends as soon as it is started, and conversations hear of it: they are made first. */
+  /**
+   * A function, because conversations are created before the engine: as soon as it starts, the engine tells them of
+   * questions and ends.
+   */
   workflows(): Workflows
 }
 
-/** Conversations, and the doors through which people outside hold them: templates and widgets. */
+/** Wires conversations, and the entry points for visitors: templates and widgets. */
 export function wireConversations(options: ConversationWiringOptions) {
   const { db, log, vault, providers, quotas, workflows } = options
   const conversations = makeConversations({
@@ -73,7 +76,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     questions: () => workflows().questions,
     checkQuota: (tx, workspaceId) => quotas.check(tx, workspaceId, 'runs_per_month', 1),
     countStarted: (workspaceId, count) =>
-      // It has been started: at the very limit it is not counted, and the next one is refused.
+      // The execution has already started. If it exceeds the limit it is not counted, and the next one is refused.
       void quotas.takeExecutions(workspaceId, count).catch(() => {}),
   })
   const leftOver = makeWorkLoop({ what: 'answers of assistants', atOnce: 8, log, ...conversations.leftOver })
@@ -140,7 +143,7 @@ export function wireConversations(options: ConversationWiringOptions) {
     tokens: { template: tokens.template, workflow: tokens.workflow },
     addCors: origins.addTo,
     start: leftOver.start,
-    /** Answers under way are left to other processes, or to the next start. */
+    /** Running answers are left to other processes, or to the next start. */
     async retire(): Promise<void> {
       await conversations.stop()
       await leftOver.stop()

@@ -26,14 +26,14 @@ export type CredentialOptions = {
   log: Logger
   outgoing: Outgoing
   jobs: CredentialJobHooks
-  /** The installation's language model, as far as tenants may use it. */
+  /** The language model of the installation, if tenants may use it. */
   installation: LanguageModel
-  /** The installation's embedding model, where there is one. */
+  /** The embedding model of the installation. Null if there is none. */
   embeddingModel: string | null
   allowances: Allowances
 }
 
-/** The vault: stored secrets, and the one way to use them. */
+/** Wires the stored secrets, and the only way to use them. */
 export function wireCredentials(options: CredentialOptions) {
   const { db, vault, log, outgoing, jobs, installation, embeddingModel, allowances } = options
   const notes = makeUseNotes({ db, log })
@@ -61,7 +61,7 @@ export function wireCredentials(options: CredentialOptions) {
   const thinking = watchModels({ db, log, installation })
   return {
     openCredential: makeOpenCredential(parts),
-    /** For what acts in the name of a person and not of an execution. */
+    /** Opens a credential for a person instead of an execution. */
     openFor: async ({
       workspaceId,
       credentialId,
@@ -71,7 +71,7 @@ export function wireCredentials(options: CredentialOptions) {
       credentialId: string
       userId: string | null
     }) => (await resolveCredential(parts, { workspaceId, credentialId, principal: { userId } })).credential,
-    /** A language model's credential with its settings, for what speaks another protocol than a chat. */
+    /** Opens the credential of a language model with its settings, for protocols other than chat. */
     openModel: async ({
       workspaceId,
       credentialId,

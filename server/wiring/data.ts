@@ -33,7 +33,7 @@ export type DataOptions = {
 
 const noJobs: JobHooks = { pauseJobsUsing: async () => {}, resumeJobsUsing: async () => {} }
 
-/** Datasets and connections, and what the engine and the jobs need of them. */
+/** Wires datasets and connections, and what the engine and the jobs need from them. */
 export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions) {
   const { warehouses, close: closeWarehouses } = makeWarehouses({
     allowTargets: config.HEDDLE_ALLOW_TARGETS,
@@ -61,14 +61,14 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
   return {
     /** For jobs and suites: records, fingerprints, new datasets. */
     datasetUse,
-    /** For jobs: rows of a connection, streamed. */
+    /** For jobs: rows of a connection, as a stream. */
     connectionUse,
     connections,
     routes,
     standings,
     kinds,
     references,
-    /** DuckDB files of workspaces that were deleted. */
+    /** Deletes the DuckDB files of deleted workspaces. */
     maintain: () =>
       sweepDuckdbFiles(duckdbDirectory(config.HEDDLE_DATA_DIR), async (ids) => {
         const { rows } = await db.appPool.query<{ workspace_id: string }>(
@@ -83,7 +83,7 @@ export function wireData({ config, db, vault, log, jobs = noJobs }: DataOptions)
   }
 }
 
-/** Ids that a definition names: refused when it is saved, and looked up again when it runs. */
+/** The ids that a definition may name. They are checked when it is saved, and looked up again when it runs. */
 const references: ReadonlyMap<string, ReferenceCheck> = new Map([
   ['ds', exists('ds', 'select from datasets where workspace_id = $1 and dataset_id = $2')],
   ['conn', exists('conn', 'select from connections where workspace_id = $1 and connection_id = $2')],

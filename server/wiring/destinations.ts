@@ -23,7 +23,7 @@ export type DestinationOptions = {
   checkDestinations: DestinationParts['checkDestinations']
 }
 
-/** Events out: where they are sent, and who sends them. */
+/** Wires event destinations, and the dispatcher that sends events to them. */
 export async function wireDestinations(options: DestinationOptions) {
   const { config, db } = options
   const dispatcher = makeEventDispatcher(options)
@@ -31,7 +31,7 @@ export async function wireDestinations(options: DestinationOptions) {
   return {
     routes: destinationRoutes(options),
     standings: { destination: standingInDestination, owned_destination: standingInOwnedDestination },
-    /** Deliveries that ended long ago, in portions. */
+    /** Deletes deliveries that ended long ago, in portions. */
     async maintain(): Promise<void> {
       for (let more = true; more; ) {
         const [row] = await db.maintain<{ forgotten: number }>('select forget_deliveries($1, $2) as forgotten', [

@@ -51,7 +51,7 @@ export type EngineWiringOptions = {
   credentials: { openCredential: OpenCredential; chooseModelForNode: ChooseModel; chooseModel: ChooseModel }
   quotas: Quotas
   allowances: Allowances
-  /** What other areas bring along. */
+  /** The node kinds of other areas. */
   kinds: AnyKind[]
   release?: number
   findImported: FindImported
@@ -65,17 +65,18 @@ export type EngineWiringOptions = {
   onGateOpened?: NonNullable<GateDependencies['onOpened']>
   loadAdhoc: LoadAdhoc
   changedDatasets: FingerprintCheck
-  /** By the installation's language model where absent. */
+  /** If absent, agents review with the language model of the installation. */
   review?: Review
 }
 
-/** The engine, and the areas that it asks people and events through. */
+/** Wires the engine, and the areas through which it asks people and waits for events. */
 export async function wireEngine(options: EngineWiringOptions) {
   const { config, db, log } = options
   const nodes = wireNodes(options)
-  // Whatever a request makes the service compute for a tenant: workspaces take turns.
+  // Limits the computing that requests cause: workspaces take turns.
   const turns = makeTurns()
-  // The gates tell the engine, and the engine opens gates: whichever is made second is looked up when it is needed.
+  // Gates call the engine, and the engine opens gates. The engine is created second, so it is looked up when it is
+  // needed.
   const engineLater = (): Engine => engine
   const people = wirePeople(options, { engine: engineLater, turns })
   const quota: Quota = {
@@ -145,7 +146,7 @@ function wireNodes(options: EngineWiringOptions): NodeTable {
 type People = ReturnType<typeof wirePeople>
 type Events = Parameters<typeof awaitEvent>[0] & { addresses: ReturnType<typeof makeCallbackAddresses> }
 
-/** Gates and questions, and the agents that vote on gates. */
+/** Wires gates and questions, and the agents that vote on gates. */
 function wirePeople(
   options: EngineWiringOptions,
   { engine, turns }: { engine(): Engine; turns: ReturnType<typeof makeTurns> },
@@ -192,7 +193,7 @@ const askingPorts = (db: Database, people: People, events: Events): AskingPorts 
   overtaken: ({ workspaceId, executionId, path }) => voidAsked(db, people, workspaceId, executionId, path),
 })
 
-/** What is kept of runs for people to look at: figures, texts to search, logs, traces. */
+/** Wires the records of executions for users: statistics, search texts, logs, traces. */
 function wireRecords({ config, db, log }: EngineWiringOptions) {
   const figures = makeRunFigures({ db, log })
   const texts = makeRunIndex({ db, log })

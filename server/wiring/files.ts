@@ -35,7 +35,7 @@ export type FilesOptions = {
   standingInExecution(): StandingIn
 }
 
-/** Files as values: their doors, what nodes do with them, and what removes them. */
+/** Wires files as values: their routes, their use by nodes, and their removal. */
 export function wireFiles({ config, db, vault, blobs, baseUrl, standingInExecution }: FilesOptions) {
   const parts: FileParts = { db, blobs, maxBytes: config.HEDDLE_MAX_FILE_BYTES }
   const links = makeDownloadLinks({ key: vault.derive('file-downloads') })
@@ -80,7 +80,7 @@ export function wireFiles({ config, db, vault, blobs, baseUrl, standingInExecuti
     },
     takeFiles,
     keepFile: keep,
-    /** What people in conversations are shown of results: an address in place of each file. */
+    /** Returns results as people in conversations see them: with a download link instead of each file. */
     shown: (tx: Tx, run: { workspaceId: string; executionId: string }, results: Json): Promise<Json> =>
       withDownloadLinks(
         tx,
@@ -88,7 +88,7 @@ export function wireFiles({ config, db, vault, blobs, baseUrl, standingInExecuti
         results,
         (fileId) => baseUrl() + links.sign({ workspaceId: run.workspaceId, fileId }).path,
       ),
-    /** The same for programs: each file of the run with its address. */
+    /** Returns results for programs: each file of the execution with its URL. */
     withUrls: (tx: Tx, run: { workspaceId: string; executionId: string }, results: Json): Promise<Json> =>
       withDownloadLinks(
         tx,

@@ -19,8 +19,8 @@ import type { Vault } from '#platform/secrets'
 import type { Mail } from '#providers/mail/index'
 
 /**
- * People and workspaces. Other areas invite with `invitations.invite`; what happens to their things when somebody accepts or
- * leaves they say by adding to `onAccepted` and `onRemoved`.
+ * Wires people and workspaces. Other areas invite with `invitations.invite`. They add functions to `onAccepted` and
+ * `onRemoved` to update their data when a person accepts an invitation or leaves.
  */
 export function wireIdentity(options: {
   config: Config

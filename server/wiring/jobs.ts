@@ -57,7 +57,7 @@ export type JobWiringOptions = {
   baseUrl(): string
 }
 
-/** What other areas must know of jobs before there can be any. */
+/** The functions of jobs that other areas need before jobs are wired. */
 export const jobLinks = (db: Database) => ({
   hooks: jobHooks,
   credentialHooks: credentialJobHooks,
@@ -69,7 +69,7 @@ export const jobLinks = (db: Database) => ({
   standingThroughJob,
 })
 
-/** Enrichment jobs, suites, and the runner of both. */
+/** Wires enrichment jobs, suites, and the runner of both. */
 export async function wireJobs(options: JobWiringOptions) {
   const { config, db, log, engine, workflows, datasets, providers } = options
   const reader = { db, datasets, blobs: providers.blobs }
@@ -110,7 +110,7 @@ export async function wireJobs(options: JobWiringOptions) {
       owned_job: standingInOwnedJob,
       suite: makeStandingInSuite(options.standingInWorkflow),
     },
-    /** Rows of the ledger that belong to nothing any more, in portions. */
+    /** Deletes rows of the ledger that belong to nothing, in portions. */
     async maintain(): Promise<void> {
       for (let more = true; more; ) {
         const rows = await db.maintain<{ more: boolean }>('select sweep_ledger() as more')

@@ -32,7 +32,7 @@ export type KnowledgeOptions = {
   }
 }
 
-/** Knowledge bases: their doors, the node that searches them, and what indexes their documents. */
+/** Wires knowledge bases: their routes, the node that searches them, and the indexer of their documents. */
 export function wireKnowledge(options: KnowledgeOptions) {
   const { config, db, log, providers, quotas, allowances, openModel, watchEmbed, datasets } = options
   const { embeddings } = providers

@@ -7,7 +7,7 @@ import { forgetHistory } from './maintenance.ts'
 
 const service = useService()
 
-test('what is needed only for a while goes when its time is over, and nothing before', async () => {
+test('temporary data is deleted after its time, and not earlier', async () => {
   const { owner, workspace } = await makeWorld(service())
   const mail = (age: string) =>
     service().sql(
@@ -30,7 +30,7 @@ test('what is needed only for a while goes when its time is over, and nothing be
   expect(await service().sql(`select email from invitations where email like '%days'`)).toEqual([{ email: '29 days' }])
 })
 
-test('is done at the start of a program, and what has run out is gone', async () => {
+test('maintenance runs at the start of a process and deletes expired data', async () => {
   const { workspace } = await makeWorld(service())
   await service().sql(
     `insert into mail_outbox (mail_id, workspace_id, idempotency_key, recipient, subject, created_at)
@@ -43,9 +43,9 @@ test('is done at the start of a program, and what has run out is gone', async ()
   await next.stop()
 })
 
-test('what was read and logged goes when executions would; what nobody has read yet stays', async () => {
+test('read notifications and audit entries are deleted after the retention of executions, and unread notifications are kept', async () => {
   const { owner, workspace } = await makeWorld(service())
-  // Ids of that time, no two alike.
+  // Different ids of that time.
   const then = `overlay(engine.first_id(now() - age::interval)::text placing right(gen_random_uuid()::text, 12) from 25)::uuid`
   const ages = `unnest(array['31 days', '31 days', '31 days', '29 days']) age`
   const notify = (title: string, readAt: string) =>

@@ -3,7 +3,10 @@ import type { Database } from '#platform/db/pool'
 import type { Logger } from '#platform/log'
 import { pruneRealtime } from '#platform/realtime/prune'
 
-/** Notifications that were read and the audit log, once they are as old as executions become; in small transactions. */
+/**
+ * Deletes read notifications and audit entries that are older than the retention of executions, in small
+ * transactions.
+ */
 export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_000): Promise<void> {
   for (let forgotten = atOnce; forgotten === atOnce; )
     forgotten = (
@@ -11,12 +14,12 @@ export async function forgetHistory(db: Database, keptDays: number, atOnce = 10_
     )[0]!.forgotten
 }
 
-/** By the name that the log has for it. */
+/** The tasks, by the name that the log uses. */
 export type MaintenanceTasks = Record<string, () => Promise<unknown>>
 
 /**
- * What must be done now and then: at the start and every hour. Each task can be repeated at any time and by several
- * programs at once; one that fails does not keep the others from being done.
+ * Runs all tasks at the start and every hour. Each task can be repeated at any time, and by several processes at
+ * once. A task that fails does not prevent the others.
  */
 export function startMaintenance(options: {
   db: Database

@@ -8,14 +8,14 @@ import type { AnyRoute } from '#platform/http/route'
 export type PaymentsWiring = {
   routes: AnyRoute[]
   standings: Standings
-  /** For every area that makes something a plan limits. */
+  /** For every area that creates something that a plan limits. */
   quotas: Quotas
-  /** For every area that spends the operator's means. */
+  /** For every area that uses resources of the operator. */
   allowances: Allowances
   stop(): Promise<void>
 }
 
-/** Bills, and what a plan allows. Renewals run where work is done, not where requests are answered. */
+/** Wires bills and the limits of plans. Renewals do not run in an API server. */
 export function wirePayments(options: PaymentsOptions): PaymentsWiring {
   const payments = makePayments(options)
   const stopClock = options.config.role === 'api' ? undefined : payments.clock.start()

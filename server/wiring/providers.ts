@@ -26,13 +26,13 @@ export type ProvidersOptions = {
   config: Config
   db: Database
   log?: Logger
-  /** What the plan of a workspace gives to code; undefined where it does not say. */
+  /** Returns the processor time that the plan of a workspace allows for code. Undefined if the plan does not set it. */
   cpuSecondsPerMinute?(workspaceId: string): Promise<number | null | undefined>
-  /** What mails of workspaces are held against, and where the processor time of their code is counted. */
+  /** Limits the mails of workspaces, and counts the processor time of their code. */
   allowances?: Allowances
 }
 
-/** Picks the vendors: what is configured, else what works offline. */
+/** Creates the providers: those that are configured, otherwise those that work offline. */
 export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances }: ProvidersOptions) {
   const outgoing = makeOutgoing({ allowTargets: config.HEDDLE_ALLOW_TARGETS })
   const sandbox = makeSandbox({
@@ -90,7 +90,7 @@ export function wireProviders({ config, db, log, cpuSecondsPerMinute, allowances
   }
 }
 
-/** Speaking and listening share one process, which also looks at what people send before any service is asked. */
+/** Speech and transcription share one process, which also checks audio from users before a service is called. */
 function wireVoices(config: Config, log: Logger | undefined) {
   const audio = makeAudioProcess({
     niceness: config.SPEECH_NICENESS,

@@ -13,7 +13,7 @@ import type { wireWorkflows } from './workflows.ts'
 const AT_ONCE = 8
 const FORGOTTEN_AT_ONCE = 1000
 
-/** Gates, questions and notices by mail, and what the links of those mails open. */
+/** Wires gates, questions and notices by mail, and the links in these mails. */
 export function wireReaching(options: {
   config: Config
   db: Database

@@ -36,11 +36,11 @@ export type ServicesOptions = {
   files: Files
   openFor: OpenFor
   vault: Vault
-  /** Where vendors reach this installation. */
+  /** The address at which vendors reach this installation. */
   baseUrl(): string
 }
 
-/** The catalogue of services: what editors ask of it, and what saving a definition asks. */
+/** Wires the catalogue of services, for editors and for the check of definitions. */
 export function wireServices(options: ServicesOptions) {
   const { config, db, log, quota, outgoing, conversion, files, openFor, vault, baseUrl } = options
   const catalogue = serviceCatalogue()
@@ -87,7 +87,7 @@ export function wireServices(options: ServicesOptions) {
     findLock: makeFindLock(db),
     pieces,
     programs,
-    /** Stopped after the engine, which notes failures to the end. */
+    /** Stopped after the engine, which records failures until it stops. */
     errors,
     checkDefinition: async (tx: Tx, workspaceId: string, definition: Definition): Promise<Issue[]> => [
       ...(await checkImportedCalls(tx, workspaceId, definition)),

@@ -43,14 +43,14 @@ export type ThreadWiringOptions = {
   identity: Pick<ReturnType<typeof wireIdentity>, 'invitations' | 'onAccepted' | 'onRemoved'>
   conversations: Conversations
   allowances: Allowances
-  /** How gates and questions are answered by those who press a button. */
+  /** The areas that answer gates and questions when a user presses a button. */
   answers: MatterParts
-  /** Largest message that is JSON. */
+  /** The maximum size of a JSON message, in bytes. */
   maxBytes: number
   files: { given: FilesGiven; adopt: InboxOptions['adoptFiles']; keep: KeepFile }
 }
 
-/** Threads of people, and the channels through which people outside write. */
+/** Wires the threads of people, and the channels through which external people write. */
 export function wireThreads(options: ThreadWiringOptions) {
   const { db, vault, log, providers, identity, conversations, files } = options
   const { channels } = providers
@@ -116,7 +116,7 @@ export function wireThreads(options: ThreadWiringOptions) {
       'clips without a message': clips.cleanUp,
       'old messages of channels': () => db.maintain('select forget_channel_work()'),
     },
-    /** Once the engine runs: what was left over at the last stop is taken up. */
+    /** Call this after the engine has started. Continues the messages that were left at the last stop. */
     async start(): Promise<void> {
       stopListening = await db.listen(CHANNEL_HINTS, wake)
       for (const loop of loops) loop.start()

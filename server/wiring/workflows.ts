@@ -50,7 +50,7 @@ export type WorkflowWiringOptions = EngineWiringOptions & {
   standingInJob?: AdhocStanding
 }
 
-/** The engine, and everything that stands directly on it: workflows, executions, webhooks, approvals. */
+/** Wires the engine and the areas directly above it: workflows, executions, webhooks, approvals. */
 export async function wireWorkflows(options: WorkflowWiringOptions) {
   const { config, db, log, providers, files } = options
   const system = systemWorkflows
@@ -176,7 +176,7 @@ export async function wireWorkflows(options: WorkflowWiringOptions) {
 
 const REPLAYS_KEPT_DAYS = 30
 
-/** What a replay computes anew where the record does not answer. None of them reaches anything outside. */
+/** Returns the kinds that a replay really runs if the record has no answer. None of them has an external effect. */
 const computingOf = (nodes: NodeTable): Map<string, NodeKind> =>
   new Map(
     ['code', 'transform', 'http.respond'].flatMap((type) => {
@@ -185,7 +185,7 @@ const computingOf = (nodes: NodeTable): Map<string, NodeKind> =>
     }),
   )
 
-/** Ids of people, teams and versions that a definition names; whether a workflow may be named, its own area says. */
+/** Checks for ids of people, teams and versions in a definition. The area of workflows checks ids of workflows. */
 const peopleAndVersions = new Map<string, ReferenceCheck>([
   ['usr', exists('usr', 'select from memberships where workspace_id = $1 and user_id = $2')],
   ['team', exists('team', 'select from teams where workspace_id = $1 and team_id = $2')],

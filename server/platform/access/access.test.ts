@@ -5,7 +5,7 @@ import { checkAccess, type Standings } from './check.ts'
 import * as words from './words.ts'
 import { type Access, describeAccess, kindText, type ResourceKind, reaches, type Standing } from './words.ts'
 
-// Who is let in, as truth tables over the words of the route tables.
+// Truth tables over the access words of the route tables: which callers are let in.
 
 const STANDINGS: Standing[] = ['visible', 'viewer', 'member', 'editor', 'owner']
 
@@ -15,7 +15,7 @@ test.each<[Standing, boolean[]]>([
   ['member', [false, false, true, true, true]],
   ['editor', [false, false, false, true, true]],
   ['owner', [false, false, false, false, true]],
-])('%s is reached by visible, viewer, member, editor, owner: %j', (least, expected) => {
+])('the minimum standing %s is reached by visible, viewer, member, editor, owner: %j', (least, expected) => {
   expect(STANDINGS.map((standing) => reaches(standing, least))).toEqual(expected)
 })
 
@@ -26,7 +26,7 @@ const contextOf = ({ role = 'member', operator = false }: Caller = {}): Context 
 }
 const stranger = { maybePerson: null } as unknown as Context
 
-/** `in`, or the code of the refusal. */
+/** Returns `in`, or the error code of the refusal. */
 async function outcome(
   access: Access,
   ctx: Context,
@@ -42,7 +42,7 @@ async function outcome(
   }
 }
 
-describe('a route for', () => {
+describe('the access check of a route', () => {
   test.each<[string, Access, string, string, string]>([
     ['anyone', words.anyone, 'in', 'in', 'in'],
     ['a token', words.token('webhook'), 'in', 'in', 'in'],
@@ -50,7 +50,7 @@ describe('a route for', () => {
     ['operators', words.operator, 'unauthenticated', 'forbidden', 'in'],
     ['owners of the workspace', words.workspaceOwner, 'unauthenticated', 'forbidden', 'forbidden'],
     ['them or operators', words.orOperator(words.workspaceOwner), 'unauthenticated', 'forbidden', 'in'],
-  ])('%s: a stranger, a person, an operator', async (_what, access, ...expected) => {
+  ])('checks an anonymous caller, a user and an operator on a route for %s', async (_what, access, ...expected) => {
     const callers = [stranger, contextOf(), contextOf({ operator: true })]
     expect(await Promise.all(callers.map((ctx) => outcome(access, ctx)))).toEqual(expected)
   })
@@ -60,7 +60,7 @@ describe('a route for', () => {
     ['viewer', ['in', 'in', 'forbidden', 'forbidden']],
     ['member', ['in', 'in', 'in', 'forbidden']],
     ['owner', ['in', 'in', 'in', 'in']],
-  ])('a role in the workspace: a %s where it is seen, for viewers, members, owners', async (role, expected) => {
+  ])('compares the workspace role %s with visible, viewer, member and owner', async (role, expected) => {
     const routes = [words.sees, words.viewer, words.member, words.owner].map((word) => word('workspace'))
     expect(await Promise.all(routes.map((access) => outcome(access, contextOf({ role }))))).toEqual(expected)
   })
@@ -72,7 +72,7 @@ describe('a route for', () => {
     ['member', ['in', 'in', 'in', 'forbidden', 'forbidden']],
     ['editor', ['in', 'in', 'in', 'in', 'forbidden']],
     ['owner', ['in', 'in', 'in', 'in', 'in']],
-  ])('a role in a workflow: with the standing %s', async (standing, expected) => {
+  ])('compares the standing %s in a workflow with each required role', async (standing, expected) => {
     const routes = [words.sees, words.viewer, words.member, words.editor, words.owner].map((word) => word('workflow'))
     const asked: string[] = []
     const standings: Standings = {
@@ -81,19 +81,19 @@ describe('a route for', () => {
         return standing
       },
     }
-    // An owner of the workspace who is an operator has no role in a workflow by that.
+    // Being an owner of the workspace and an operator gives no role in a workflow.
     const ctx = contextOf({ role: 'owner', operator: true })
     const given = routes.map((access) => outcome(access, ctx, { workflow_id: 'wf_1' }, standings))
     expect(await Promise.all(given)).toEqual(expected)
     expect(new Set(asked)).toEqual(new Set(['wf_1']))
   })
 
-  test('a role: a stranger is told to sign in, and nothing is looked up', async () => {
+  test('asks an anonymous caller to sign in, without looking up the resource', async () => {
     const standings: Standings = { workflow: async () => Promise.reject(new Error('looked up')) }
     expect(await outcome(words.sees('workflow'), stranger, { workflow_id: 'wf_1' }, standings)).toBe('unauthenticated')
   })
 
-  test('a workspace that the path names is looked up, whatever the role in the selected one', async () => {
+  test('looks up the workspace that the path names, regardless of the role in the selected workspace', async () => {
     const standings: Standings = { workspace: async () => undefined }
     const ctx = contextOf({ role: 'owner' })
     expect(await outcome(words.owner('workspace'), ctx, { workspace_id: 'ws_2' }, standings)).toBe('not_found')
@@ -105,11 +105,11 @@ describe('a route for', () => {
     ['a member who names somebody else', 'member', 'you', 'forbidden'],
     ['an owner who names somebody else', 'owner', 'you', 'in'],
     ['a stranger to it who names themselves', undefined, 'me', 'not_found'],
-  ])('owners, and the others for themselves: %s', async (_what, standing, user_id, expected) => {
+  ])('with orOneself: %s', async (_what, standing, user_id, expected) => {
     const params = { team_id: 't', user_id }
     const standings: Standings = { team: async () => standing }
     expect(await outcome(words.orOneself(words.owner('team')), contextOf(), params, standings)).toBe(expected)
-    // Without that word their own id opens nothing.
+    // Without `orOneself`, the caller's own id gives no access.
     if (standing === 'member') {
       expect(await outcome(words.owner('team'), contextOf(), params, standings)).toBe('forbidden')
     }
@@ -121,7 +121,7 @@ describe('a route for', () => {
     ['member', true, 'in', 'forbidden'],
     ['owner', false, 'in', 'forbidden'],
     ['owner', true, 'in', 'in'],
-  ])('owners or operators, owners who are operators: %s, operator %s', async (standing, operator, either, both) => {
+  ])('with orOperator and andOperator: standing %s, operator %s', async (standing, operator, either, both) => {
     const standings: Standings = { company: async () => standing }
     const of = (access: Access) => outcome(access, contextOf({ operator }), { company_id: 'c' }, standings)
     expect(await of(words.orOperator(words.owner('company')))).toBe(either)
@@ -131,7 +131,7 @@ describe('a route for', () => {
   test.each<[string, Record<string, string>, Standings]>([
     ['no area answers for the kind', { workflow_id: 'wf_1' }, {}],
     ['the path holds no id', {}, { workflow: async () => 'owner' }],
-  ])('a role is a mistake of ours where %s', async (_what, params, standings) => {
+  ])('throws an internal error if %s', async (_what, params, standings) => {
     await expect(checkAccess(contextOf(), words.owner('workflow'), params, standings)).rejects.toThrow(
       'no standing is registered',
     )
@@ -142,7 +142,7 @@ test.each<[ResourceKind, Standing, string]>([
   ['workspace', 'visible', 'you are a guest here'],
   ['workflow', 'visible', 'it has not been shared with you'],
   ['workflow', 'member', 'yours is member'],
-])('a refusal in a %s tells somebody whose standing is %s: %s', async (kind, standing, text) => {
+])('a refusal in a %s tells a caller whose standing is %s: %s', async (kind, standing, text) => {
   const params = { [`${kind}_id`]: 'x' }
   const check = checkAccess(contextOf(), words.owner(kind), params, { [kind]: async () => standing })
   await expect(check).rejects.toThrow(text)
@@ -165,6 +165,6 @@ test.each<[Access, string]>([
   expect(describeAccess(access)).toBe(text)
 })
 
-test('kinds are named in words', () => {
+test('kindText replaces the underscore of a kind with a space', () => {
   expect(kindText('auth_session')).toBe('auth session')
 })

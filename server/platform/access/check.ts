@@ -2,11 +2,11 @@ import { problem } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { type Access, kindText, type Least, parameterOf, type ResourceKind, reaches, type Standing } from './words.ts'
 
-/** What an area tells about one of its resources: the caller's standing in it, or undefined where they may not see it. */
+/** Returns the caller's standing in a resource of an area, or undefined if the caller may not see the resource. */
 export type StandingIn = (ctx: Context, id: string) => Promise<Standing | undefined>
 export type Standings = Partial<Record<ResourceKind, StandingIn>>
 
-/** Refuses, in the order 401, 404, 403, callers that the route's word does not let in. */
+/** Refuses callers whom the access word of the route does not let in, in the order 401, 404, 403. */
 export async function checkAccess(
   ctx: Context,
   access: Access,
@@ -37,7 +37,7 @@ export async function checkAccess(
   }
 }
 
-/** The same for one thing of several that a body names. */
+/** Checks the caller's standing in one of several resources that the request body names. */
 export async function requireStanding(
   ctx: Context,
   of: ResourceKind,

@@ -3,12 +3,13 @@ import { problem } from '../errors.ts'
 import type { Credential } from '../http/context.ts'
 import type { Access } from './words.ts'
 
-/** `none`: a key needs no scope to call it. */
+/** `none`: an API key needs no scope to call the operation. */
 export type DeclaredVerb = ScopeVerb | 'none'
 
 /**
- * The scope of an operation: what its table declares, else `admin` for what only owners of the workspace and operators may do,
- * `read` for a GET and `write` for the rest. What anyone may call, and what is called with other tokens, has none.
+ * Returns the scope of an operation. The route table may declare the verb. Otherwise the verb is `admin` for operations
+ * of workspace owners and operators only, `read` for a GET and `write` for the rest. Operations that anyone may call,
+ * and operations called with webhook or embed tokens, have no scope.
  */
 export function scopeOfRoute(area: AreaName, method: string, access: Access, declared?: DeclaredVerb): Scope | null {
   const verb = declared ?? verbOf(method, access)

@@ -1,11 +1,11 @@
-// The words that may stand in a route table, and nothing else decides who may call an operation.
+// The access words of a route table. Nothing else decides who may call an operation.
 
-/** `editor`: changes what it holds without owning it; workflows have them. */
+/** `editor`: may change the content of the resource without owning the resource. Only workflows have editors. */
 export type Role = 'owner' | 'editor' | 'member' | 'viewer'
-/** `visible`: the caller may know that it exists but holds no role in it (403, not 404). */
+/** `visible`: the caller may know that the resource exists but has no role in it (403, not 404). */
 export type Standing = Role | 'visible'
 
-/** Every kind of resource that a route can name, and the path parameter that holds its id. */
+/** Every kind of resource that a route can name, and the path parameter that contains its id. */
 export const parameterOf = {
   workspace: 'workspace_id',
   company: 'company_id',
@@ -42,7 +42,7 @@ export const parameterOf = {
 
 export type ResourceKind = keyof typeof parameterOf
 
-/** `inbound`: a webhook token that stands in the address; its own settings say how the caller proves itself. */
+/** `inbound`: a webhook token in the address. The settings of the token define how the caller proves its identity. */
 export type TokenScope = 'webhook' | 'inbound' | 'template' | 'workflow'
 
 export type Least = Standing
@@ -59,7 +59,7 @@ export type RoleAccess = Extract<Access, { word: 'role' }>
 export const anyone: Access = { word: 'anyone' }
 export const signedIn: Access = { word: 'signedIn' }
 export const operator: Access = { word: 'operator' }
-/** Anybody who may know that it exists. */
+/** Lets in every caller who may know that the resource exists. */
 export const sees = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'visible', of })
 export const viewer = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'viewer', of })
 export const member = (of: ResourceKind): RoleAccess => ({ word: 'role', least: 'member', of })
@@ -68,10 +68,10 @@ export const owner = (of: ResourceKind): RoleAccess => ({ word: 'role', least: '
 export const workspaceOwner: RoleAccess = owner('workspace')
 export const token = (scope: TokenScope): Access => ({ word: 'token', scope })
 
-/** Also anyone who has any standing in it, where the path names themselves: to leave. */
+/** Also lets in callers with any standing in the resource if the path names the caller, for example to leave a team. */
 export const orOneself = (access: RoleAccess): Access => ({ ...access, or: 'oneself' })
 export const orOperator = (access: RoleAccess): Access => ({ ...access, or: 'operator' })
-/** Only those among them who are operators. */
+/** Lets in only callers who have the role and are operators. */
 export const andOperator = (access: RoleAccess): Access => ({ ...access, and: 'operator' })
 
 const rank: Record<Standing, number> = { visible: 0, viewer: 1, member: 2, editor: 3, owner: 4 }
@@ -98,7 +98,9 @@ function tokenText(scope: TokenScope): string {
   return `an embed token of the ${scope}`
 }
 
-/** `owned_…`: seen by what one owns, the thing itself or the workspace, even where its content is hidden. */
+/**
+ * `owned_…` kinds: owners of the resource or of the workspace see the resource even if its content is hidden from them.
+ */
 export const kindText = (kind: ResourceKind): string =>
   kind.startsWith('owned_') ? `${kind.slice('owned_'.length)}, or of the workspace` : kind.replace('_', ' ')
 

@@ -11,7 +11,7 @@ test.each([
   ['correct horse battery', false],
   ['passwort der Woche', false],
   ['', false],
-])('%j is common: %s', (password, common) => {
+])('isCommonPassword(%j) returns %s', (password, common) => {
   expect(isCommonPassword(password)).toBe(common)
 })
 
@@ -20,6 +20,6 @@ test.each([
   ['Ann.Smith', true],
   ['ANN SMITH', true],
   ['ann smith 7q', false],
-])('%j names its person: %s', (password, refused) => {
+])('%j is refused because it contains only the email or name of its user: %s', (password, refused) => {
   expect(weaknessOf(password, { email: 'ann.smith@example.com', name: 'Ann Smith' }) !== undefined).toBe(refused)
 })

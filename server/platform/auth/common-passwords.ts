@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FieldError, invalid } from '../errors.ts'
 
-// Sorted SHA-256 prefixes of about 18,000 common passwords (scripts/common-passwords.mjs). With 6 bytes the chance that an
-// uncommon password is refused is below one in 10^10. Read when the first password is set, then kept: 108 KB.
+// Sorted SHA-256 prefixes of about 18,000 common passwords (scripts/common-passwords.mjs). With 6 bytes, the chance
+// that an uncommon password is refused is below one in 10^10. The list is read when the first password is set and then
+// kept in memory: 108 KB.
 
 const PREFIX_BYTES = 6
 let prefixes: Buffer | undefined
@@ -13,7 +14,7 @@ const loaded = (): Buffer => (prefixes ??= readFileSync(join(import.meta.dirname
 
 const fold = (text: string): string => text.normalize('NFKC').trim().toLowerCase()
 
-/** Whether the password is on the list of common ones, whatever its letter case. */
+/** Checks whether the password is on the list of common passwords, ignoring letter case. */
 export function isCommonPassword(password: string): boolean {
   const list = loaded()
   const wanted = createHash('sha256').update(fold(password)).digest().subarray(0, PREFIX_BYTES)
@@ -29,7 +30,7 @@ export function isCommonPassword(password: string): boolean {
   return false
 }
 
-/** Why a person should not have this password, or undefined where nothing is known against it. */
+/** Returns why a person should not use this password, or undefined if there is no known reason. */
 export function weaknessOf(password: string, person: { email: string; name: string }): string | undefined {
   if (isCommonPassword(password)) return 'is one of the most common passwords; choose another'
   const folded = fold(password)
@@ -37,7 +38,10 @@ export function weaknessOf(password: string, person: { email: string; name: stri
   return own.includes(folded) ? 'must not be your e-mail address or your name' : undefined
 }
 
-/** Refuses with 422 at `path`. It looks at what the caller sent alone, so it tells nothing about who exists. */
+/**
+ * Refuses a weak password with 422 at `path`. Uses only what the caller sent, so the answer does not reveal which
+ * accounts exist.
+ */
 export function refuseWeakPassword(path: string, password: string, person: { email: string; name: string }): void {
   const message = weaknessOf(password, person)
   const errors: FieldError[] = message === undefined ? [] : [{ path, message }]

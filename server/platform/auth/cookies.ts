@@ -4,7 +4,10 @@ import { SESSION_COOKIE } from './identify.ts'
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i
 
-/** Where an address is configured it decides: behind a proxy the Host may be a loopback one that no browser ever saw. */
+/**
+ * Checks the configured base URL if there is one: behind a proxy, the Host header may be a loopback name that the
+ * browser did not use.
+ */
 function isLoopback(config: Config, request: FastifyRequest): boolean {
   if (config.HEDDLE_BASE_URL !== null) return loopback.test(new URL(config.HEDDLE_BASE_URL).hostname)
   return request.protocol === 'http' && loopback.test(request.hostname)

@@ -1,8 +1,9 @@
 import { domainToASCII } from 'node:url'
 
 /**
- * One spelling per address, so that neither letter case nor a look-alike from another block makes a second account:
- * compatibility forms are folded, letters are small, the domain is in its ASCII form. What remains is checked by the schema.
+ * Returns one spelling per address, so that neither letter case nor a look-alike from another Unicode block creates a
+ * second account. Folds compatibility forms, lowercases letters and converts the domain to ASCII. The schema checks the
+ * result.
  */
 export function normaliseEmail(text: string): string {
   const folded = text.normalize('NFKC').trim().toLowerCase()
@@ -11,6 +12,6 @@ export function normaliseEmail(text: string): string {
   return `${folded.slice(0, at)}@${domainToASCII(folded.slice(at + 1))}`
 }
 
-/** The reserved addresses of HEDDLE_OPERATORS, in the spelling accounts have. */
+/** The reserved addresses of HEDDLE_OPERATORS, in the spelling that accounts use. */
 export const operatorAddresses = (operators: readonly string[]): ReadonlySet<string> =>
   new Set(operators.map(normaliseEmail))

@@ -5,11 +5,14 @@ import type { Credential, Identity, Org, Person, Selected, WorkspaceRole } from 
 import { fromWire, hashSecret, NOWHERE, secretLooksValid } from '../ids.ts'
 import { operatorAddresses } from './email.ts'
 
-// Who is calling: the org of the host, the person behind a cookie or a key, the workspace they selected.
+// Identifies the caller: the org of the host, the person behind a cookie or a key, and the selected workspace.
 
 export const SESSION_COOKIE = 'heddle_session'
 
-/** A write per request would be the hottest row of the database; once a minute tells as much. */
+/**
+ * Limits updates of the time of last use. A write per request would make this the hottest row of the database, and once
+ * a minute is precise enough.
+ */
 const TOUCH_EVERY = 60_000
 
 export type Credentials = {
@@ -58,7 +61,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
     org_id: row.org_id,
     email: row.email,
     name: row.name,
-    // A key bound to a workspace reaches nothing outside it, no matter who owns it.
+    // A key bound to a workspace gives no access outside the workspace, regardless of its owner.
     operator: operators.has(row.email) && (row.key_workspace_id ?? null) === null,
     ...(row.is_service_account && { isServiceAccount: true as const }),
   })
@@ -95,7 +98,10 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
 
   return {
     orgOf,
-    /** The person, or nobody: whether that is allowed the route's access word decides. */
+    /**
+     * Identifies the caller. The person is null for an anonymous caller; the access word of the route decides whether
+     * that is allowed.
+     */
     async identify(credentials: Credentials): Promise<Identity> {
       const org = await orgOf(credentials.host)
       const reading = read(credentials)
@@ -108,7 +114,10 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
       } else remembered.remove(reading.key)
       return identityOf(org, credentials, row)
     },
-    /** The person as last identified by these credentials; `stillHolds` asks whether that is what they say now. */
+    /**
+     * Returns the identity found by the last identification with these credentials. `stillHolds` checks that the
+     * database still returns the same.
+     */
     async remember(credentials: Credentials): Promise<Identity | undefined> {
       const reading = read(credentials)
       const known = reading && remembered.get(reading.key)
@@ -118,7 +127,7 @@ export function makeIdentifier(options: { db: Database; operators: readonly stri
         known.factor_missing ||
         known.org_id !== org.org_id ||
         (credentials.workspaceHeader !== undefined && !known.workspace_id)
-      // Nobody is refused from memory.
+      // A refusal must come from the database, not from this cache.
       if (isRefused) return undefined
       const stillHolds = async (tx: Tx): Promise<boolean> => {
         const { text, values } = statementOf(reading)
@@ -155,7 +164,7 @@ const credentialOf = (row: Found): Credential =>
         ...(row.scopes && { scopes: row.scopes }),
       }
 
-/** Everything a request goes by; when it was last seen is not. */
+/** Returns everything that a request depends on. The times of last use are not part of it. */
 const sayingOf = ({ last_seen_at, last_used_at, ...rest }: Found): string => JSON.stringify(rest)
 
 const ORGS_KEPT_FOR = 2000
@@ -176,7 +185,7 @@ function makeOrgFinder(db: Database): (host: string) => Promise<Org> {
   }
 
   return async (host) => {
-    // Anyone who asks while they are being read waits for the same answer.
+    // Callers that arrive during a load wait for the same load.
     if (!known || performance.now() - known.at > ORGS_KEPT_FOR) {
       const reading = { at: performance.now(), orgs: load() }
       known = reading

@@ -4,10 +4,10 @@ import { problem } from '../errors.ts'
 
 // argon2id with the library's defaults (19 MiB, two passes): OWASP's minimum, about 30 ms on one core.
 
-// One core is left to answer everybody else: fifty sign-ins at once on two cores made other requests wait for 5 s.
+// One core stays free for other requests: fifty simultaneous sign-ins on two cores made other requests wait for 5 s.
 const AT_ONCE = Math.max(1, availableParallelism() - 1)
 const MAX_WAITING = 200
-/** Loaded with the first password: a start needs none. */
+/** Loads the library with the first password, because startup does not need it. */
 const load = () => import('@node-rs/argon2')
 
 let working = 0
@@ -27,7 +27,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The longest bounds what one request can make the server hash. */
+/** The maximum length limits how much one request can make the server hash. */
 export const passwordIn = () =>
   z.string().min(8, 'must have at least 8 characters').max(256, 'must have at most 256 characters')
 
@@ -44,8 +44,9 @@ const hashOfNobody = (): Promise<string> => {
 }
 
 /**
- * Takes as long for an account that does not exist, or has no password, as for one that does: null is verified against a
- * hash that no password has. The first one waits until that hash is made, whether or not there is an account.
+ * Takes the same time for an account that does not exist or has no password as for an account with a password: null is
+ * verified against a hash that no password matches. The first call waits until that hash exists, whether or not there
+ * is an account.
  */
 export async function verifyPassword(known: string | null, password: string): Promise<boolean> {
   const nobodysHash = await hashOfNobody()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type HmacSettings, isBasic, secretFault, signatureFault } from './signatures.ts'
 
-// Signatures of the senders' own documents, or computed with another program (OpenSSL) where those give none.
+// Signatures from the documentation of the senders. Where there is none, the signature was computed with OpenSSL.
 
 const SLACK_BODY =
   'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c'
@@ -92,7 +92,7 @@ const faultOf = (
     now: changes.now ?? at * 1000,
   })
 
-test.each(Object.keys(examples))('%s: the documented request is right, and any change of it is refused', (name) => {
+test.each(Object.keys(examples))('%s: accepts the documented request and refuses any change to it', (name) => {
   const example = examples[name]!
   expect(faultOf(example)).toBeUndefined()
   expect(faultOf(example, { body: `${example.body} ` })).toMatch(/does not fit/)
@@ -103,7 +103,7 @@ test.each(Object.keys(examples))('%s: the documented request is right, and any c
   expect(faultOf(example, { headers: { [example.signed]: signature.slice(0, -8) } })).toMatch(/does not fit/)
 })
 
-test.each(['slack', 'stripe', 'standard'])('%s: a request is refused when it is too old or of the future', (name) => {
+test.each(['slack', 'stripe', 'standard'])('%s: refuses a request that is too old or from the future', (name) => {
   const example = examples[name]!
   const after = (s: number, settings = example.settings) => faultOf(example, { now: (example.at + s) * 1000, settings })
   expect([after(300), after(-300)]).toEqual([undefined, undefined])
@@ -113,14 +113,14 @@ test.each(['slack', 'stripe', 'standard'])('%s: a request is refused when it is 
   expect(after(11, { ...example.settings, tolerance_s: 10 })).toMatch(/more than 10 s/)
 })
 
-test('a timestamp that is signed but is no number is refused', () => {
+test('a signed timestamp that is not a number is refused', () => {
   for (const text of ['', 'now', '1e9', '-1', '99999999999999'])
     expect(faultOf(examples.slack!, { headers: { 'x-slack-request-timestamp': text } })).toMatch(
       /missing|cannot be read/,
     )
 })
 
-test('while a key is changed a request carries several signatures; one of the first eight must be right', () => {
+test('a request with several signatures during a key rotation needs a correct one among the first eight', () => {
   const right = examples.standard!.headers['webhook-signature']!
   const others = (n: number) => Array.from({ length: n }, () => `v1,${'A'.repeat(43)}=`).join(' ')
   const header = (value: string) => faultOf(examples.standard!, { headers: { 'webhook-signature': value } })
@@ -129,11 +129,11 @@ test('while a key is changed a request carries several signatures; one of the fi
   expect(header(`v1a,abc ${right}`)).toBeUndefined()
 })
 
-test('a header that came twice is no signature', () => {
+test('a signature header that occurs twice is refused', () => {
   expect(faultOf(examples.github!, { headers: { 'x-hub-signature-256': ['sha256=a', 'sha256=b'] } })).toMatch(/missing/)
 })
 
-test('a secret for Standard Webhooks must be base64 of enough bytes', () => {
+test('a secret for Standard Webhooks must be base64 of at least 16 bytes', () => {
   expect(secretFault('standard', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')).toBeUndefined()
   expect(secretFault('standard', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')).toBeUndefined()
   expect(secretFault('standard', 'not base64!')).toMatch(/base64/)
@@ -141,7 +141,7 @@ test('a secret for Standard Webhooks must be base64 of enough bytes', () => {
   expect(secretFault('github', 'not base64!')).toBeUndefined()
 })
 
-test('basic: name and password must both be right', () => {
+test('basic authentication requires the right name and the right password', () => {
   const header = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   expect(isBasic(header('shop:open sesame'), 'shop', 'open sesame')).toBe(true)
   expect(isBasic(header('shop:a:b'), 'shop', 'a:b')).toBe(true)

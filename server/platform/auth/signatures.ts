@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-// Signatures that senders of webhooks put on their requests. Pure: the clock and the secret are arguments. The bytes of the body
-// are verified as they came, before anything parses them.
+// Signatures that senders of webhooks put on their requests. The functions are pure: the clock and the secret are
+// arguments. They verify the bytes of the body as received, before anything parses them.
 
 export const presetNames = ['github', 'stripe', 'slack', 'shopify', 'standard', 'custom'] as const
 export type PresetName = (typeof presetNames)[number]
@@ -20,22 +20,22 @@ export type HmacSettings = {
 
 export const DEFAULT_TOLERANCE_S = 300
 
-/** Presets that sign a time, so that an old request can be told from a new one. */
+/** Checks whether the preset signs a timestamp, which lets the receiver refuse an old request. */
 export const hasTimestamp = (preset: PresetName): boolean => presets[preset].timed
 
 type Headers = Record<string, string | string[] | undefined>
 
-/** What a request claims: the signatures it carries, and the bytes before the body that are signed with it. */
+/** What a request claims: its signatures, and the bytes that are signed in front of the body. */
 type Claim = { signatures: string[]; before: string; timestamp?: string }
 
 type Preset = {
   timed: boolean
-  /** Undefined where a header is missing or cannot be read. */
+  /** Undefined if a header is missing or cannot be read. */
   claim(headers: Headers, settings: HmacSettings): Claim | undefined
   key(secret: string): Buffer
 }
 
-/** A header that lists more signatures than a rotation of keys needs is not compared to its end. */
+/** The maximum number of signatures of one header that are compared. A key rotation needs fewer. */
 const MAX_SIGNATURES = 8
 
 const one = (headers: Headers, name: string): string | undefined => {
@@ -45,7 +45,7 @@ const one = (headers: Headers, name: string): string | undefined => {
 
 const utf8 = (secret: string): Buffer => Buffer.from(secret)
 
-/** The one header of a preset without a timestamp, with what stands before the signature taken off. */
+/** Reads the single header of a preset without a timestamp, and removes the prefix of the signature. */
 const plain =
   (header: string, prefix: string): Preset['claim'] =>
   (headers) => {
@@ -105,11 +105,11 @@ const encodingOf = ({ preset, encoding }: HmacSettings): 'hex' | 'base64' => {
   return preset === 'shopify' || preset === 'standard' ? 'base64' : 'hex'
 }
 
-/** Digests of equal length are compared, so that neither content nor length shows in the time it takes. */
+/** Compares digests of equal length, so that the time of the comparison reveals neither content nor length. */
 export const equalSecrets = (given: string, kept: string): boolean =>
   timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(kept).digest())
 
-/** Why a secret cannot be used with a preset; undefined where it can. */
+/** Returns why a secret cannot be used with a preset, or undefined if it can. */
 export function secretFault(preset: PresetName, secret: string): string | undefined {
   if (preset !== 'standard') return undefined
   const text = secret.replace(/^whsec_/, '')
@@ -119,7 +119,7 @@ export function secretFault(preset: PresetName, secret: string): string | undefi
     : 'must be base64 of at least 16 bytes, with or without whsec_ before it'
 }
 
-/** Why the request is refused, in words that name no secret; undefined where its signature is right. */
+/** Returns why the request is refused, in words that reveal no secret, or undefined if its signature is correct. */
 export function signatureFault(
   settings: HmacSettings,
   { headers, body, secret, now }: { headers: Headers; body: Buffer; secret: string; now: number },
@@ -144,7 +144,7 @@ export function signatureFault(
   return right ? undefined : 'The signature does not fit the body and the secret.'
 }
 
-/** Whether an `Authorization: Basic` header holds this name and this password. */
+/** Checks whether an `Authorization: Basic` header contains this name and this password. */
 export function isBasic(header: string | undefined, username: string, password: string): boolean {
   const text = Buffer.from(/^Basic +([A-Za-z0-9+/=]+) *$/i.exec(header ?? '')?.[1] ?? '', 'base64').toString()
   const colon = text.indexOf(':')

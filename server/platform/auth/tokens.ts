@@ -4,10 +4,14 @@ import { fromWire, hashSecret, secretLooksValid } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { untilNextLook } from '../looks.ts'
 
-// Tokens of webhooks and widgets, the hottest paths: one is looked up at most every 800 ms, and its uses are noted in batches. A
-// change is told: it counts at once in the process that made it, and in the others within a second even if the hint is lost.
+// Tokens of webhooks and widgets, the hottest paths. A token is looked up at most every 800 ms, and its uses are
+// recorded in batches. A change of a token sends a hint. The change applies at once in the process that made it, and
+// within a second in the others even if the hint is lost.
 
-/** Hints about tokens: the id of the token, or of the workflow that was deleted with its tokens. */
+/**
+ * The channel of hints about tokens. A hint is the id of a token, or the id of a workflow that was deleted with its
+ * tokens.
+ */
 export const TOKENS_CHANGED = 'tokens'
 
 const KEPT_FOR = 800
@@ -16,7 +20,7 @@ const NOTED_EVERY = 5000
 type Kind = {
   name: string
   text: string
-  /** Undefined where the text cannot be a token, which is then not looked up. */
+  /** Returns the query parameters, or undefined if the text cannot be a token; such a text is not looked up. */
   values(shown: string): unknown[] | undefined
   touched(ids: string[]): [webhook: string[], embed: string[]]
 }
@@ -34,7 +38,10 @@ const kinds: Record<'webhook' | 'inbound' | 'embed', Kind> = {
       left join lateral authority_of_webhook(t.workspace_id, t.token_id, t.version_id) a on true`,
     touched: (ids) => [ids, []],
   },
-  /** By what stands in the address: a secret, or the id of a token that asks for a password or a signature. */
+  /**
+   * Looks a token up by its part of the address: a secret, or the id of a token that requires a password or a
+   * signature.
+   */
   inbound: {
     values: (shown) => {
       const id = fromWire('whk', shown)
@@ -57,10 +64,10 @@ type Found = { token_id: string; workflow_id: string | null }
 export function makeTokens<Token extends Found>(kind: keyof typeof kinds, { db, log }: { db: Database; log: Logger }) {
   const { values, name, text, touched } = kinds[kind]
   const known = makeLru<{ at: number; found: Promise<Token | undefined> }>(10_000)
-  /** When each was changed last; what was looked up before that is looked up again. */
+  /** The time of the last change of each token or workflow. Tokens looked up before that time are looked up again. */
   const changed = makeLru<number>(10_000)
   let allChanged = Number.NEGATIVE_INFINITY
-  // Where it cannot listen, a change counts within a second all the same.
+  // If listening fails, a change still applies within a second.
   const listening = db
     .listen(TOKENS_CHANGED, (id) => {
       if (id === '') allChanged = performance.now()

@@ -22,13 +22,13 @@ describe('one-time passwords', () => {
     [0, true],
     [1, true],
     [2, false],
-  ])('the code of %i steps from now is taken: %s', (offset, taken) => {
+  ])('the code of %i steps from now is accepted: %s', (offset, taken) => {
     const now = 1_700_000_000_000
     const code = totpCode(secret, stepAt(now) + offset)
     expect(matchTotp(secret, code, now, 0)).toBe(taken ? stepAt(now) + offset : undefined)
   })
 
-  test('a code is taken once, and no older one after it', () => {
+  test('a code is accepted only once, and older codes are refused after it', () => {
     const now = 1_700_000_000_000
     const step = stepAt(now)
     expect(matchTotp(secret, totpCode(secret, step), now, step)).toBeUndefined()
@@ -36,7 +36,7 @@ describe('one-time passwords', () => {
     expect(matchTotp(secret, totpCode(secret, step + 1), now, step)).toBe(step + 1)
   })
 
-  test.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('%j is no code', (code) => {
+  test.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('%j is not accepted as a code', (code) => {
     expect(matchTotp(secret, code, 59_000, 0)).toBeUndefined()
   })
 
@@ -50,7 +50,7 @@ describe('one-time passwords', () => {
     expect(toBase32(Buffer.from(text))).toBe(encoded)
   })
 
-  test('the address for apps escapes the name of the account', () => {
+  test('the otpauth address escapes the name of the account', () => {
     expect(otpauthUrl(secret, 'a:b@example.com', 'Heddle')).toBe(
       'otpauth://totp/Heddle:a%3Ab%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Heddle&algorithm=SHA1&digits=6&period=30',
     )

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { SECOND } from '../clock.ts'
 
-// Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds, as every authenticator app has them.
+// Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, steps of 30 seconds, as all authenticator apps use.
 
 const STEP = 30 * SECOND
 const DIGITS = 6
-/** Clocks differ and people type slowly: the step before and the one after count too. */
+/** Also accepts the step before and the step after, because clocks differ and people type slowly. */
 const DRIFT = 1
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
@@ -37,7 +37,7 @@ export function totpCode(secret: Buffer, step: number, digits = DIGITS): string 
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** digits).padStart(digits, '0')
 }
 
-/** The step whose code this is, or undefined. A step that is not after `lastStep` was used already. */
+/** Returns the step that the code belongs to, or undefined. A step up to `lastStep` was already used and is refused. */
 export function matchTotp(secret: Buffer, code: string, now: number, lastStep: number): number | undefined {
   const given = Buffer.from(code)
   const present = stepAt(now)
@@ -49,7 +49,7 @@ export function matchTotp(secret: Buffer, code: string, now: number, lastStep: n
   return matched
 }
 
-/** What an authenticator app reads from a QR code. */
+/** Returns the address that an authenticator app reads from a QR code. */
 export function otpauthUrl(secret: Buffer, account: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   return `otpauth://totp/${label}?secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${DIGITS}&period=${STEP / SECOND}`

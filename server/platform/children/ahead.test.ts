@@ -21,18 +21,18 @@ function make() {
   return { children, ahead: startAhead(start, { keepMs: 60_000, afterMs: 100 }) }
 }
 
-test('the second to ask gets the one that was started ahead', () => {
+test('the second caller gets the child that was started ahead', () => {
   const { children, ahead } = make()
   expect(ahead.start().number).toBe(1)
   expect(children).toHaveLength(1)
   vi.advanceTimersByTime(100)
   expect(children).toHaveLength(2)
   expect(ahead.start().number).toBe(2)
-  // Two who ask in the same moment get two.
+  // Two callers at the same moment get two different children.
   expect(ahead.start().number).toBe(3)
 })
 
-test('one that died meanwhile is not given out', () => {
+test('a child that died while it was waiting is not handed out', () => {
   const { children, ahead } = make()
   ahead.start()
   vi.advanceTimersByTime(100)
@@ -40,7 +40,7 @@ test('one that died meanwhile is not given out', () => {
   expect(ahead.start().number).toBe(3)
 })
 
-test('it is ended where nobody asks for a while, and started again after the next', () => {
+test('the waiting child ends if no caller comes for a while, and another starts after the next caller', () => {
   const { children, ahead } = make()
   ahead.start()
   vi.advanceTimersByTime(60_100)
@@ -50,7 +50,7 @@ test('it is ended where nobody asks for a while, and started again after the nex
   expect(children.map(({ usable }) => usable)).toEqual([true, false, true, true])
 })
 
-test('nothing is left and nothing is started after the end', () => {
+test('closing ends the waiting child, and no child starts afterwards', () => {
   const { children, ahead } = make()
   ahead.start()
   vi.advanceTimersByTime(100)

@@ -1,9 +1,9 @@
-/** What can be started ahead of its use. */
+/** A child that can be started ahead of its use. */
 export type Startable = { readonly usable: boolean; end(): void }
 
 /**
- * Starts one child more than was asked for, so that the next to ask does not wait for it to load its libraries. It belongs to nobody
- * until then. It is ended where nobody asks for a while.
+ * Starts one child more than callers requested, so that the next caller does not wait until the child has loaded its
+ * libraries. The extra child belongs to no caller until then. It ends if no caller requests it for a while.
  */
 export function startAhead<C extends Startable>(
   start: () => C,
@@ -28,7 +28,7 @@ export function startAhead<C extends Startable>(
   return {
     start(): C {
       const prepared = letGo()
-      // Not at once: the one that is being started comes first.
+      // The extra child starts a little later, so that it does not slow down the child that the caller is waiting for.
       if (!closed) soon ??= setTimeout(prepare, afterMs).unref()
       return prepared?.usable ? prepared : start()
     },

@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 describe('a pool of child processes', () => {
-  it('gives a child again to the same key alone, and only where it was left clean', async () => {
+  it('reuses a child only for the same key, and only if it was returned clean', async () => {
     const pool = makeChildPool({ size: 4, start })
     const use = async (workspace: string, key: string, clean = true): Promise<number> => {
       const lease = (await pool.lease(workspace, key, signal))!
@@ -45,7 +45,7 @@ describe('a pool of child processes', () => {
     expect(await use('a', 'one')).toBe(3)
   })
 
-  it('ends a child that rested too long, and one that was used often enough', async () => {
+  it('ends a child that was idle too long, and a child that reached its maximum number of uses', async () => {
     const pool = makeChildPool({ size: 4, start, idleMs: 1_000, usesPerChild: 2 })
     for (let n = 0; n < 2; n++) (await pool.lease('a', 'one', signal))!.giveBack({ clean: true })
     expect(started.map(({ ended }) => ended)).toEqual([true])
@@ -56,7 +56,7 @@ describe('a pool of child processes', () => {
     expect(pool.live).toBe(0)
   })
 
-  it('never has more than its size: one that rests makes room', async () => {
+  it('never has more children than its size: the oldest idle child makes room', async () => {
     const pool = makeChildPool({ size: 2, start })
     for (const workspace of ['a', 'b', 'c', 'd'])
       (await pool.lease(workspace, workspace, signal))!.giveBack({ clean: true })
@@ -64,7 +64,7 @@ describe('a pool of child processes', () => {
     expect(pool.live).toBe(2)
   })
 
-  it('keeps places free of one workspace for the others', async () => {
+  it('limits the places of one workspace, so that other workspaces get places', async () => {
     const pool = makeChildPool({ size: 8, start })
     const served: string[] = []
     const leases = ['a', 'a', 'a', 'b'].map(async (workspace, n) => {
@@ -79,14 +79,14 @@ describe('a pool of child processes', () => {
     expect(served).toEqual(['a', 'a', 'b', 'a'])
   })
 
-  it('keeps room for a workspace that has none, however many workspaces ask slow servers again and again', async () => {
+  it('reserves places for a workspace that has none while many workspaces call slow servers repeatedly', async () => {
     const pool = makeChildPool({ size: 8, start })
     const slow = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
     const held: { giveBack(options: { clean: boolean }): void }[] = []
     const ask = async (workspace: string): Promise<void> => {
       held.push((await pool.lease(workspace, workspace, signal))!)
     }
-    // Each begins once; from then on each asks again as soon as it is answered, a minute later.
+    // Each workspace asks once. After that, each asks again as soon as its answer arrives, a minute later.
     for (const workspace of slow) void ask(workspace)
     await vi.advanceTimersByTimeAsync(0)
     expect(held).toHaveLength(8)
@@ -101,7 +101,7 @@ describe('a pool of child processes', () => {
     }
   })
 
-  it('gives a place up once, and nothing after it was closed', async () => {
+  it('releases a place only once, and hands out nothing after it is closed', async () => {
     const pool = makeChildPool({ size: 1, start })
     const lease = (await pool.lease('a', 'one', signal))!
     const stop = new AbortController()

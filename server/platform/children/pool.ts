@@ -1,10 +1,10 @@
-// A bounded number of child processes, taken by workspaces in turn. A child is used again only by a caller with the same key,
-// and it is ended when nobody has done so for a while.
+// A pool of child processes with a maximum size, shared fairly between workspaces. A child is reused only for a caller
+// with the same key, and it ends after some time without use.
 
 import { makeFairQueue } from '#platform/sandbox/queue'
 
 export type PooledChild = {
-  /** Neither dead nor being ended. */
+  /** False once the child has ended. */
   readonly usable: boolean
   end(): void
   onEnd(listener: () => void): void
@@ -12,12 +12,12 @@ export type PooledChild = {
 
 export type Lease<C> = {
   child: C
-  /** The borrower is done. One that is not clean is ended. */
+  /** Returns the child to the pool. A child that is not clean is ended. */
   giveBack(options: { clean: boolean }): void
 }
 
 export type ChildPool<C> = {
-  /** Undefined when too many wait. Rejects when the signal aborts first. */
+  /** Undefined if too many callers wait. Rejects if the signal aborts first. */
   lease(workspaceId: string, key: string, signal: AbortSignal): Promise<Lease<C> | undefined>
   readonly live: number
   close(): Promise<void>
@@ -34,14 +34,17 @@ type Idle<C> = { child: C; key: string; uses: number; timer: NodeJS.Timeout }
 const IDLE_MS = 20_000
 const USES_PER_CHILD = 100
 const MAX_WAITING = 1_000
-/** A workspace that held children for longer lately, the older the less, does not get those that are kept. */
+/**
+ * A workspace whose recent use of children (older use counts less) exceeds this time cannot use the reserved places.
+ */
 const QUIET_MS = 10_000
 const MAX_WAITING_PER_WORKSPACE = 200
 
 export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): ChildPool<C> {
   const { size, start, idleMs = IDLE_MS, usesPerChild = USES_PER_CHILD } = options
-  // What is queued for is the right to have one child at work. A quarter of them at most is one workspace's, and a quarter is kept
-  // for workspaces that have none: slow servers of several workspaces would take all of them otherwise, for as long as they last.
+  // Callers queue for places; a place is the right to have one child at work. One workspace gets at most a quarter of
+  // the places, and a quarter is reserved for workspaces that have none. Otherwise slow servers of several workspaces
+  // could occupy all places for as long as they take.
   const places = makeFairQueue<number>({
     perKey: Math.max(1, Math.floor(size / 4)),
     waiting: MAX_WAITING,
@@ -50,7 +53,7 @@ export function makeChildPool<C extends PooledChild>(options: PoolOptions<C>): C
   })
   for (let place = 0; place < size; place += 1) places.offer(place)
   const live = new Set<C>()
-  /** The one that rested longest comes first. */
+  /** The child that has been idle longest comes first. */
   const idle: Idle<C>[] = []
   let closed = false
 

@@ -6,22 +6,26 @@ import type { Readable, Writable } from 'node:stream'
 export type LimitedChild = ChildProcessByStdio<Writable, Readable, null>
 
 export type ChildLimits = {
-  /** Processor seconds after which the kernel ends it, should its parent die while it never ends. */
+  /** CPU seconds after which the kernel kills the child. Needed if the parent dies and the child never ends. */
   cpuSeconds: number
-  /** Memory it may write to, JavaScript's and that of libraries; enforced where the system can (Linux). */
+  /**
+   * Memory in MB that the child may write to, for JavaScript and for libraries. Enforced only where the system can
+   * (Linux).
+   */
   dataMb?: number
-  /** How large a file that it writes may become. */
+  /** The maximum size of a file that the child writes, in MB. */
   fileMb?: number
   niceness?: number
 }
 
 /**
- * A process of our own that can be killed: its environment is empty, nothing secret is in its arguments, and it is spoken to over
- * its pipes alone. The limits are the kernel's; a system that does not know one of them leaves it out.
+ * Starts a process of our own that can be killed. Its environment is empty, its arguments contain no secrets, and the
+ * parent talks to it only over its pipes. The kernel enforces the limits; a system that does not support one of them
+ * ignores it.
  */
 export function startLimited(entry: string, nodeFlags: string[], limits: ChildLimits): LimitedChild {
   const data = limits.dataMb === undefined ? '' : `ulimit -d ${limits.dataMb * 1024} 2>/dev/null; `
-  // In blocks of 512 bytes, as POSIX has it.
+  // POSIX defines the unit as blocks of 512 bytes.
   const file = limits.fileMb === undefined ? '' : `ulimit -f ${limits.fileMb * 2048} 2>/dev/null; `
   const script = `ulimit -c 0; ulimit -t ${limits.cpuSeconds}; ${data}${file}exec "$0" "$@"`
   const child = spawn('/bin/sh', ['-c', script, process.execPath, ...nodeFlags, entry], {
@@ -35,10 +39,10 @@ export function startLimited(entry: string, nodeFlags: string[], limits: ChildLi
   return child
 }
 
-/** A child as a pool knows it. */
+/** A child as a pool sees it. */
 export type EndableChild = {
   readonly process: LimitedChild
-  /** Neither dead nor being ended. */
+  /** False once the process has ended. */
   readonly usable: boolean
   end(): void
   onEnd(listener: () => void): void
@@ -68,16 +72,18 @@ export function endable(process: LimitedChild): EndableChild {
 
 let areEqual = false
 
-/** For tests: beside other tests a process that gives way would hardly have its turn, and be given up. */
+/**
+ * For tests: next to other tests, a process with a lower priority would get too little CPU time and would be given up.
+ */
 export const keepChildrenEqual = (): void => {
   areEqual = true
 }
 
-/** Before it has started its threads, which inherit it. */
+/** Lowers the priority before the process has started its threads, which inherit the priority. */
 function giveWay(pid: number | undefined, niceness: number): void {
   try {
     if (pid !== undefined && !areEqual) setPriority(pid, niceness)
   } catch {
-    // Where the system does not allow it, everything runs at the same priority.
+    // If the system does not allow this, the child runs at the normal priority.
   }
 }

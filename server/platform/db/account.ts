@@ -3,15 +3,18 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync 
 import { promisify } from 'node:util'
 import { StartRefused } from './refused.ts'
 
-/** The system account PostgreSQL runs as, when it is not our own. */
+/** The system account that PostgreSQL runs as, if it differs from the account of this process. */
 export type Account = { readonly name: string; readonly uid: number; readonly gid: number }
 
 const run = promisify(execFile)
 
-/** Not on macOS, nor in a bare chroot: there, what runs can only be guessed from the pid file. */
+/** False on macOS and in a bare chroot. There, running processes can only be guessed from the pid file. */
 export const seesProcesses = existsSync('/proc/self/stat')
 
-/** PostgreSQL refuses to run as root: then it runs as the owner of the cluster there is, else as postgres or nobody. */
+/**
+ * Returns the account for PostgreSQL, which refuses to run as root. If this process is root, that is the owner of an
+ * existing cluster, otherwise postgres or nobody.
+ */
 export function accountFor(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   if (existsSync(cluster)) {
@@ -28,14 +31,20 @@ export function accountFor(cluster: string): Account | undefined {
   )
 }
 
-/** uid, gid and nothing of our environment: a stray PGPORT or PGOPTIONS must not reach the server. */
+/**
+ * Returns spawn options with the uid, the gid and a minimal environment: a stray PGPORT or PGOPTIONS must not reach the
+ * server.
+ */
 export const spawnAs = (account: Account | undefined) => ({
   cwd: '/',
   env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
   ...(account && { uid: account.uid, gid: account.gid }),
 })
 
-/** Asks the system instead of reading modes: access lists and mounts count too. Another account is asked by a process of its own. */
+/**
+ * Checks whether the account can enter the directory. Tries it instead of reading the mode bits, because access control
+ * lists and mounts matter too. For another account, a process of that account tries it.
+ */
 export function mayEnter(account: Account | undefined, directory: string): boolean {
   if (account)
     return (
@@ -49,7 +58,7 @@ export function mayEnter(account: Account | undefined, directory: string): boole
   }
 }
 
-// By name as well: a person's shell may stand in the directory too, and is not ours to end.
+// Also checks the process name: a user's shell may have its working directory here and must not be killed.
 const SERVERS_IN = `
   for process in /proc/[0-9]*; do
     read -r name < "$process/comm" || continue
@@ -61,11 +70,17 @@ const SERVERS_IN = `
 
 const SERVERS = new Set(['postgres\n', 'initdb\n'])
 
-/** A system that hides the processes of others from us shows them to the account that they belong to. */
+/**
+ * Checks whether the system hides the processes of other accounts from this process. The account that owns a process
+ * still sees it.
+ */
 const hidesProcesses = (): boolean =>
   /^\S+ \/proc proc \S*\bhidepid=(?!0\b|off\b)/m.test(readFileSync('/proc/self/mounts', 'utf8'))
 
-/** By their names alone, which anybody can read; most starts find none, and need no other process to know that. */
+/**
+ * Checks only process names, which every account can read. Most starts find no server this way and need not start
+ * another process.
+ */
 function mayHaveServers(): boolean {
   if (hidesProcesses()) return true
   return readdirSync('/proc').some((pid) => {
@@ -73,21 +88,24 @@ function mayHaveServers(): boolean {
     try {
       return SERVERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8'))
     } catch {
-      // It has ended since.
+      // The process has ended in the meantime.
       return false
     }
   })
 }
 
-/** Processes of PostgreSQL whose working directory is one of these; none where they cannot be seen. Looked up as the account
- * itself, because root in a container usually lacks the capability to look at the processes of others. */
+/**
+ * Returns the PostgreSQL processes whose working directory is one of these, or none if processes cannot be seen. The
+ * search runs as the account itself, because root in a container usually lacks the capability to inspect processes of
+ * others.
+ */
 export async function serversIn(account: Account | undefined, directories: string[]): Promise<number[]> {
   if (!seesProcesses || !mayHaveServers()) return []
   const { stdout } = await run('/bin/sh', ['-c', SERVERS_IN, 'sh', ...directories], spawnAs(account))
   return stdout.split('\n').filter(Boolean).map(Number)
 }
 
-/** A zombie that nobody reaps still answers to signal 0, but is dead. */
+/** Checks whether the process is alive. A zombie that was not reaped still accepts signal 0 but counts as dead. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -22,7 +22,7 @@ test.each([
       { host: 'three', port: 5432 },
     ],
   ],
-])('%s', (text, plain, hosts) => {
+])('%s is parsed into its plain address and its hosts', (text, plain, hosts) => {
   const address = canonicalAddress(text)!
   expect(withoutHosts(address)).toBe(plain)
   expect(hostsOf(address)).toEqual(hosts)

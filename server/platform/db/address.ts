@@ -1,5 +1,6 @@
-// Addresses of databases. Several hosts may stand in one (`postgres://user@first,second:5433/name`), as libpq writes it. A
-// standard URL cannot hold them, so inside the program the first stands in its place and all of them in a parameter.
+// Addresses of databases. An address may name several hosts (`postgres://user@first,second:5433/name`), as in libpq. A
+// standard URL cannot contain several hosts. Inside the program, the URL therefore contains the first host, and a
+// parameter contains all of them.
 
 export type Host = { host: string; port: number }
 
@@ -9,7 +10,7 @@ const ATTRIBUTES = new Set(['read-write', 'primary'])
 
 const authority = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#@]*)(.*)$/s
 
-/** The form that the program uses; undefined where it is no address of a PostgreSQL. */
+/** Returns the form that the program uses, or undefined if the text is not the address of a PostgreSQL database. */
 export function canonicalAddress(text: string): string | undefined {
   const [, scheme, user, places = '', rest] = authority.exec(text) ?? []
   if (scheme === undefined) return undefined
@@ -33,7 +34,7 @@ function hostOf(text: string): Host | undefined {
   return { host: name, port: Number(port) }
 }
 
-/** The hosts that share the data; empty where there is only one. */
+/** Returns the hosts that share the data, or an empty list if there is only one host. */
 export function hostsOf(address: string): Host[] {
   const listed = URL.canParse(address) ? new URL(address).searchParams.get(HOSTS) : null
   if (listed === null) return []
@@ -43,7 +44,7 @@ export function hostsOf(address: string): Host[] {
   })
 }
 
-/** The same address, without what only this program understands. */
+/** Returns the address without the parameter that only this program understands. */
 export function withoutHosts(address: string): string {
   if (hostsOf(address).length === 0) return address
   const url = new URL(address)

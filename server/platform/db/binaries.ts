@@ -101,7 +101,7 @@ function executable(file: string): boolean {
   }
 }
 
-/** Copied beside and renamed: a copy that was interrupted is never taken for a whole one. */
+/** Copies to a temporary name and then renames, so that an interrupted copy is never mistaken for a complete one. */
 function copyOnce(native: string, copy: string): void {
   const partial = `${copy}.${process.pid}.partial`
   rmSync(partial, { recursive: true, force: true })

@@ -4,12 +4,12 @@ import { hostsOf, withoutHosts } from './address.ts'
 import { forgetPrimary, primaryOf } from './primary.ts'
 import { refuseReadOnly } from './socket.ts'
 
-// Every connection to our own database is opened here: it finds the server that takes writes, gives up in time, and notices
-// a peer that has vanished.
+// Opens every connection to Heddle's own database. A connection finds the server that accepts writes, gives up in time,
+// and notices a peer that has disappeared.
 
 export const CONNECT_WITHIN = 4 * SECOND
 
-/** The kernel asks an idle peer for a sign of life after this long, and gives up ten seconds later. */
+/** The kernel probes an idle peer after this time, and gives up ten seconds later. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5 * SECOND }
 
 type Connected = (error: Error | null, client?: pg.Client) => void
@@ -25,7 +25,7 @@ export class ServerClient extends pg.Client {
       connectionString: withoutHosts(config.connectionString),
     })
     this.#address = config.connectionString
-    // A connection that breaks while nobody uses it must not end the process.
+    // Without a listener, an idle connection that breaks would end the process.
     this.on('error', () => {})
   }
 
@@ -55,7 +55,7 @@ export class ServerClient extends pg.Client {
   }
 }
 
-/** For a pooler that knows no statement by its name: each is parsed anew. */
+/** A client for a pooler that does not support named statements. The server parses each statement every time. */
 export class UnnamedClient extends ServerClient {
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of the class it extends
   override query(config: any, ...rest: any[]): any {
@@ -66,7 +66,7 @@ export class UnnamedClient extends ServerClient {
   }
 }
 
-/** One connection, for what is done once: it ends with the work. */
+/** Opens one connection for a one-off task and closes it at the end of the task. */
 export async function withClient<T>(
   config: pg.ClientConfig & { connectionString: string },
   work: (client: pg.Client) => Promise<T>,

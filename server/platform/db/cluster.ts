@@ -26,59 +26,62 @@ import { asLines, connectionsFor, memoryOfMachine, settingsFor } from './tuning.
 export type Postmaster = {
   readonly pid: number
   readonly port: number
-  /** Where its Unix socket is; empty for one that is reached by TCP alone. */
+  /** The directory of the Unix socket. Empty if the server can be reached only over TCP. */
   readonly socketDirectory: string
 }
 
 export type Cluster = {
   url(postmaster: Postmaster): string
-  /** Makes the cluster where there is none yet. */
+  /** Creates the cluster if there is none yet. */
   create(): Promise<void>
-  /** The server that an earlier heddle left behind, if it is alive and really serves this cluster. */
+  /** Returns the server that an earlier heddle process left behind, if it is alive and really serves this cluster. */
   adopt(): Promise<Postmaster | undefined>
-  /** Ends what is left of an earlier server, then starts one. */
+  /** Kills the remains of an earlier server, then starts a server. */
   launch(port: number): Promise<Postmaster>
   endLeftovers(): Promise<void>
-  /** Writes a cluster that was made without waiting for the disk to it. The server may run meanwhile, but nothing may be promised before. */
+  /**
+   * Flushes a cluster that was created without fsync to disk. The server may run during this, but no write may be
+   * acknowledged before it ends.
+   */
   sync(signal: AbortSignal): Promise<void>
 }
 
 const SUPERUSER = 'postgres'
 const CONFIGURATION = 'postgresql.conf'
-/** The whole file system at once, where the system can do that: one of the disk's flushes instead of a thousand. */
+/** Flushes the whole file system at once, if the system supports that: one disk flush instead of a thousand. */
 const WHOLE = 'syncfs'
 const LARGEST_LOG_BYTES = 10 << 20
-/** Milliseconds between two looks at a server that starts. */
+/** Milliseconds between two checks of a starting server. */
 const LOOK_EVERY = 10
 
-/** Given at every start: the service relies on them. */
+/** Settings that the service relies on. They are passed at every start. */
 const fixed = {
   listen_addresses: '127.0.0.1',
-  // A backend whose heddle was killed notices within a second, even in the middle of a long statement.
+  // A backend whose heddle process was killed notices within a second, even in the middle of a long statement.
   client_connection_check_interval: '1s',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Errors of statements reach the service, which logs them; here they would only copy tenants' values to a file.
+  // Statement errors reach the service, which logs them. PostgreSQL's own log would only copy tenant values to a file.
   log_min_messages: 'log',
   log_checkpoints: 'off',
 }
 
-/** What the kernel takes as the path of a socket, less the name that PostgreSQL gives it. */
+/** The maximum length of a socket path in the kernel, minus the file name that PostgreSQL adds. */
 const MAX_SOCKET_DIRECTORY = 103 - '/.s.PGSQL.65535'.length
 
-/** For tests, whose processes each start several services on the same server. */
+/** Settings for tests, whose processes each start several services on the same server. */
 const fast = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   autovacuum: 'off',
   max_connections: '400',
-  // To make and to drop a database PostgreSQL looks at each of its buffers.
+  // PostgreSQL scans all its buffers to create or drop a database.
   shared_buffers: '128MB',
-  // What a checkpoint leaves of the log stays in memory where the cluster is there.
+  // If the cluster is on a memory file system, the log that remains after a checkpoint uses memory.
   min_wal_size: '80MB',
   max_wal_size: '512MB',
-  // A password is hashed once with each connection instead of 4,096 times, on both sides.
+  // Each connection hashes the password once instead of 4,096 times, on both sides.
   scram_iterations: '1',
 }
 
@@ -91,7 +94,7 @@ export function makeCluster(options: {
   home: Home
   binaries: Binaries
   durable: boolean
-  /** How many the program opens at most. */
+  /** The maximum number of connections that the program opens. */
   connections: number
   onLaunched?: () => void
 }): Cluster {
@@ -102,12 +105,15 @@ export function makeCluster(options: {
   const passwordFile = join(home.directory, 'password')
   const logFile = join(home.directory, 'postgres.log')
   const pidFile = join(directory, 'postmaster.pid')
-  /** There until the cluster is on disk. Nothing was ever promised of a cluster beside which it stands. */
+  /**
+   * A marker file that exists until the cluster is on disk. While it exists, no write to the cluster has been
+   * acknowledged.
+   */
   const unsynced = join(home.directory, 'cluster.unsynced')
 
   const socketDirectory = Buffer.byteLength(home.directory) <= MAX_SOCKET_DIRECTORY ? home.directory : ''
 
-  // A statement over the Unix socket costs us three quarters of the processor time that it costs over TCP.
+  // A statement over the Unix socket costs us three quarters of the CPU time that it costs over TCP.
   const url = (postmaster: Postmaster): string => {
     const password = readFileSync(passwordFile, 'utf8').trim()
     const address = new URL(`postgresql://${SUPERUSER}:${password}@127.0.0.1:${postmaster.port}/postgres`)
@@ -121,7 +127,7 @@ export function makeCluster(options: {
     rmSync(unfinished, { recursive: true, force: true })
     writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (account) chownSync(passwordFile, account.uid, account.gid)
-    // Its working directory is the home, so that an initdb which outlives a killed heddle is found and ended.
+    // The working directory is the home, so that an initdb that outlives a killed heddle process is found and killed.
     const making = run(
       binaries.path('initdb'),
       [
@@ -165,7 +171,8 @@ export function makeCluster(options: {
   async function endLeftovers(): Promise<void> {
     const places = [home.directory, directory, unfinished]
     for (let pids = await serversIn(account, places); pids.length > 0; pids = await serversIn(account, places)) {
-      // Their postmaster is gone or does not answer, and crash recovery follows: nothing is gained by asking first.
+      // The postmaster of these processes is gone or unresponsive, and crash recovery follows anyway. A gentler signal
+      // gains nothing.
       for (const pid of pids) signal(pid, 'SIGKILL')
       await delay(20)
     }
@@ -184,8 +191,8 @@ export function makeCluster(options: {
 
   async function launch(port: number): Promise<Postmaster> {
     await endLeftovers()
-    // Nothing runs here any more, so the file is stale; its process id may meanwhile be another program's, and PostgreSQL
-    // would then refuse to start. Without /proc we cannot know, and leave the judgement to PostgreSQL.
+    // No server runs here any more, so the pid file is stale. Its process id may now belong to another program, and
+    // PostgreSQL would then refuse to start. Without /proc we cannot tell, and let PostgreSQL decide.
     if (seesProcesses) {
       rmSync(pidFile, { force: true })
       rmSync(join(home.directory, `.s.PGSQL.${port}.lock`), { force: true })
@@ -198,7 +205,7 @@ export function makeCluster(options: {
       ...connectionsFor(connections, readFileSync(join(directory, CONFIGURATION), 'utf8')),
       ...(durable ? {} : fast),
     }
-    // A pipe would break with us and take the server's log with it; a file stays.
+    // The output goes to a file: a pipe would break when this process dies, and the server would lose its log.
     const output = openSync(logFile, 'a', 0o600)
     const before = statSync(logFile).size
     const server = spawn(binaries.path('postgres'), ['-D', directory, ...flags(settings)], {
@@ -215,7 +222,7 @@ export function makeCluster(options: {
     })
     while (failure === undefined && server.exitCode === null && server.signalCode === null) {
       const found = readPidFile(pidFile)
-      // Our own process, which was told its directory, says that it takes connections.
+      // The process that we started for this directory reports that it accepts connections.
       if (found?.ready && found.pid === server.pid) return found
       await delay(LOOK_EVERY)
     }
@@ -226,7 +233,10 @@ export function makeCluster(options: {
   return { url, create, adopt, launch, endLeftovers, sync }
 }
 
-/** The lines of postmaster.pid: process id, data directory, start time, port, socket directory, address, key, state. */
+/**
+ * Reads the lines of postmaster.pid: process id, data directory, start time, port, socket directory, address, key,
+ * state.
+ */
 function readPidFile(file: string): (Postmaster & { directory?: string; ready: boolean }) | undefined {
   try {
     const lines = readFileSync(file, 'utf8').split('\n')
@@ -242,7 +252,7 @@ function readPidFile(file: string): (Postmaster & { directory?: string; ready: b
   }
 }
 
-/** Whether a server takes our password there and says that it serves this very directory. */
+/** Checks whether the server at the URL accepts our password and serves this directory. */
 async function serves(url: string, directory: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5 * SECOND })
   client.on('error', () => {})

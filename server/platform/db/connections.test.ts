@@ -5,14 +5,14 @@ import { DEFAULT_CONNECTIONS, MIN_CONNECTIONS, type Role, shareConnections } fro
 import { openDatabase } from './pool.ts'
 
 const ROLES: Role[] = ['all', 'api', 'worker']
-/** What PostgreSQL allows unless told otherwise, without those for its superuser. */
+/** PostgreSQL's default limit without the connections reserved for its superuser. */
 const ALLOWED = 97
 
-test('two API processes, two workers and two successors fit into what PostgreSQL allows by default', () => {
+test('two API processes, two workers and two successors fit into the default limit of PostgreSQL', () => {
   expect(3 * (DEFAULT_CONNECTIONS.api + DEFAULT_CONNECTIONS.worker)).toBeLessThanOrEqual(ALLOWED)
 })
 
-test.each(ROLES)('every kind of work of the role %s has a connection, however few there are', (role) => {
+test.each(ROLES)('the role %s has a connection for every kind of work, even with the minimum number', (role) => {
   for (let total = MIN_CONNECTIONS; total <= 100; total += 1) {
     const { app, engine, operator } = shareConnections(role, total)
     expect(Math.min(app - 1, engine - 1, operator)).toBeGreaterThanOrEqual(1)
@@ -20,7 +20,7 @@ test.each(ROLES)('every kind of work of the role %s has a connection, however fe
   }
 })
 
-test.each(ROLES)('a process of the role %s opens no more connections than it may', async (role) => {
+test.each(ROLES)('a process of the role %s does not open more connections than allowed', async (role) => {
   const database = await makeTestDatabase()
   const superuser = await database.superuser()
   const db = openDatabase({

@@ -113,7 +113,7 @@ async function peerOf(url: string): Promise<string> {
   return row!.peer
 }
 
-/** A statement that never looks whether the postmaster lives, over a connection that stays open. */
+/** Runs a statement that never checks whether the postmaster is alive, on a connection that stays open. */
 async function keepBusy(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   client.on('error', () => {})
@@ -254,7 +254,7 @@ describe('the embedded database', () => {
     const first = start({ dataDir })
     await first.up
     await stop(first)
-    // As one that ended right after it had made the cluster leaves it.
+    // The state after a process that ended right after it created the cluster.
     writeFileSync(unsynced, '')
     const second = start({ dataDir })
     await second.up
@@ -273,12 +273,12 @@ describe('the embedded database', () => {
   })
 })
 
-test('a dead process that nobody collected counts as dead', async () => {
+test('a zombie process counts as dead', async () => {
   const stdio = ['ignore', 'pipe', 'ignore', 'pipe'] as const
   const parent = spawn('/bin/sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], { stdio: [...stdio] })
   children.push(parent)
   const pid = await new Promise<number>((resolve) => parent.stdout!.once('data', (text) => resolve(Number(text))))
-  // A shell would collect it; what the shell has become does not.
+  // A shell would reap the process; `sleep`, which replaces the shell, does not.
   await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n')
   expect(isAlive(pid)).toBe(true)
   ;(parent.stdio[3] as Writable).end()
@@ -309,7 +309,7 @@ describe.runIf(asRoot)('the embedded database of root', () => {
     expect(readFileSync(join(inside, 'postgres.location'), 'utf8').trim()).toBe(up.directory)
     await remember(up.ownerUrl)
 
-    // A copy of the data directory leads to the same database, and must not open it a second time.
+    // A copy of the data directory refers to the same database, and must not open it a second time.
     const copy = join(closed, 'copy')
     mkdirSync(copy)
     cpSync(join(inside, 'postgres.location'), join(copy, 'postgres.location'))
@@ -338,7 +338,7 @@ describe.runIf(asRoot)('the embedded database of root', () => {
   })
 })
 
-/** The links that the package's install script makes. */
+/** Checks whether the file is one of the links that the install script of the package creates. */
 function isLinkTarget(file: string): boolean {
   const native = file.slice(0, file.indexOf('/native/') + '/native'.length)
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[]

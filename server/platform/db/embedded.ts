@@ -11,18 +11,25 @@ import { type Cluster, makeCluster, type Postmaster, signal } from './cluster.ts
 import { lockDirectory } from './lock.ts'
 import { findHome, SYSTEM_PLACES } from './place.ts'
 
-// The program's own PostgreSQL. The server is detached and outlives a killed heddle; the next heddle adopts it. The process that
-// holds the lock of the data directory owns the server, so everything below happens in one process at a time.
+// The program's own PostgreSQL. The server is detached and outlives a killed heddle process; the next heddle process
+// adopts it. The process that holds the lock of the data directory owns the server, so the code below runs in one
+// process at a time.
 
 export type EmbeddedPostgres = {
-  /** The superuser's address of the maintenance database; bootstrapRoles makes everything else from it. */
+  /** The superuser's address of the maintenance database. bootstrapRoles creates everything else from it. */
   readonly ownerUrl: string
-  /** Where cluster, log and password are: inside the data directory unless the database's account cannot enter it. */
+  /**
+   * The directory of cluster, log and password. It is inside the data directory unless the database's account cannot
+   * enter it.
+   */
   readonly directory: string
   /** Whether the server was already running. */
   readonly adopted: boolean
   readonly postmasterPid: number
-  /** Fulfilled when a new cluster is on disk, at once for any other. Before that it can be worked with, but nothing may be promised. */
+  /**
+   * Resolves when a new cluster is on disk, and immediately for an existing cluster. The database can be used before,
+   * but no write may be acknowledged.
+   */
   readonly onDisk: Promise<void>
   stop(): Promise<void>
 }
@@ -30,13 +37,16 @@ export type EmbeddedPostgres = {
 export type EmbeddedOptions = {
   dataDir: string
   log: Logger
-  /** false: no fsync, for clusters that are thrown away. */
+  /** False: no fsync, for clusters that are thrown away. */
   durable?: boolean
-  /** How many connections the program opens at most. */
+  /** The maximum number of connections that the program opens. */
   connections?: number
-  /** Where programs and data may go when root's directories are closed to the database's account. */
+  /** Directories for programs and data if the database's account cannot enter root's directories. */
   places?: string[]
-  /** Called when PostgreSQL is at work, which will take a moment: it makes its cluster, or the server starts, or was found running. */
+  /**
+   * Called when PostgreSQL starts to work, which takes a moment: initdb creates the cluster, the server starts, or a
+   * running server was found.
+   */
   onLaunched?: () => void
 }
 
@@ -47,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const releases = [lockDirectory(dataDir)]
   try {
     const home = findHome({ dataDir, places, log })
-    // A copied data directory points to the same database as the original: one of the two at a time.
+    // A copied data directory refers to the same database as the original. Only one of the two may use it at a time.
     if (home.directory !== join(dataDir, 'postgres')) releases.push(lockDirectory(home.directory))
     const binaries = findBinaries({ account: home.account, places: home.account ? places : [home.directory], log })
     const cluster = makeCluster({ home, binaries, durable, connections, ...(onLaunched && { onLaunched }) })
@@ -84,7 +94,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-/** A dead server is started again on its old port, which the pools know; a server that was stopped stays down. */
+/** Restarts a dead server on its old port, which the pools use. A server that was stopped stays down. */
 function supervise(options: { cluster: Cluster; postmaster: Postmaster; log: Logger }) {
   const { cluster, log } = options
   let { postmaster } = options
@@ -104,7 +114,7 @@ function supervise(options: { cluster: Cluster; postmaster: Postmaster; log: Log
       }
     }
   }
-  // An adopted server is not our child and sends no event when it ends, hence the look every so often.
+  // An adopted server is not our child and sends no event when it ends, so its state is polled.
   const watch = setInterval(() => {
     if (revival !== undefined || isAlive(postmaster.pid)) return
     revival = revive().finally(() => {
@@ -125,7 +135,8 @@ function supervise(options: { cluster: Cluster; postmaster: Postmaster; log: Log
       stopping = true
       clearInterval(watch)
       await revival
-      // Fast: sessions are ended, then a checkpoint. Immediate: no checkpoint, the next start recovers from the log.
+      // SIGINT (fast): ends sessions, then writes a checkpoint. SIGQUIT (immediate): no checkpoint, the next start
+      // recovers from the log.
       signal(postmaster.pid, 'SIGINT')
       if (await ended(4 * SECOND)) return
       signal(postmaster.pid, 'SIGQUIT')
@@ -145,7 +156,10 @@ async function launchOnFreePort(cluster: Cluster): Promise<Postmaster> {
   }
 }
 
-/** Below the ephemeral range: a port from inside it could be somebody's outgoing connection when the server must restart. */
+/**
+ * Returns a port below the ephemeral range. A port inside that range could be in use by an outgoing connection when the
+ * server must restart.
+ */
 async function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 12_000)
   const free = await new Promise<boolean>((resolve) => {

@@ -17,7 +17,7 @@ afterAll(async () => {
 const nobody = { workspaceId: null, userId: null }
 
 describe('hints of a transaction', () => {
-  test('are heard once it has committed, each once, and never of one that was undone', async () => {
+  test('are delivered once each after the commit, and never after a rollback', async () => {
     const heard: string[] = []
     const stop = await db.listen('news', (payload) => heard.push(payload))
     const undone = db.tenant(nobody, async (tx) => {
@@ -42,7 +42,7 @@ describe('hints of a transaction', () => {
     await stop()
   })
 
-  test('reach other processes once, and this one without a way over the database', async () => {
+  test('reach other processes once, and listeners of the same process without the database', async () => {
     const other = openDatabase({
       urls: database.urls,
       log: makeLogger('silent'),
@@ -63,7 +63,7 @@ describe('hints of a transaction', () => {
     await other.close()
   })
 
-  test('that are too many for others to be named are one that names nothing', async () => {
+  test('are replaced by one hint without a payload for other processes if there are more than 150', async () => {
     const other = openDatabase({
       urls: database.urls,
       log: makeLogger('silent'),
@@ -79,7 +79,7 @@ describe('hints of a transaction', () => {
     await other.close()
   })
 
-  test('are listened to over one connection; after it was lost every listener hears that anything may have happened', async () => {
+  test('use one listening connection; after its loss every listener gets a hint without a payload', async () => {
     const other = openDatabase({
       urls: database.urls,
       log: makeLogger('silent'),
@@ -90,7 +90,7 @@ describe('hints of a transaction', () => {
     const stop = await other.listen('two', (payload) => heard.push(`two ${payload}`))
     const superuser = await database.superuser()
     const listening = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
-    // What was closed before goes from the list a moment later.
+    // Connections that were closed before disappear from the list a moment later.
     await expect.poll(async () => (await superuser.query(`select ${listening}`)).rowCount).toBe(1)
     await superuser.query(`select pg_terminate_backend(pid) ${listening}`)
     await expect.poll(() => heard).toEqual(['one ', 'two '])
@@ -103,7 +103,7 @@ describe('hints of a transaction', () => {
     await other.close()
   })
 
-  test('leave before the database is closed', async () => {
+  test('are sent before the database is closed', async () => {
     const short = openDatabase({
       urls: database.urls,
       log: makeLogger('silent'),

@@ -5,13 +5,13 @@ import { ServerClient } from './client.ts'
 import { breakOff } from './socket.ts'
 import { DatabaseSilent } from './unavailable.ts'
 
-// One connection listens for everybody in the process: PostgreSQL wakes every connection that listens to anything, whatever
-// a NOTIFY is about.
+// One connection listens for the whole process, because PostgreSQL wakes every listening connection for every NOTIFY,
+// regardless of its channel.
 
 export type OnHint = (payload: string) => void
 
 const RETRY_MS = 250
-/** It only listens, so nothing else would tell that its peer has vanished. */
+/** This connection only listens, so it polls the server to notice that the peer has disappeared. */
 const ASK_EVERY = 10 * SECOND
 const ANSWER_WITHIN = 4 * SECOND
 
@@ -19,7 +19,10 @@ const ignored = (): void => {}
 
 type Listening = { client: pg.Client; query(text: string): Promise<unknown> }
 
-/** The driver warns of a statement that is sent while another is under way, and will refuse it one day. */
+/**
+ * Sends one statement at a time. The driver warns about a statement that is sent while another is running, and will
+ * refuse it in a later version.
+ */
 function inTurn(client: pg.Client): Listening['query'] {
   let last: Promise<unknown> = Promise.resolve()
   return (text) => {
@@ -73,7 +76,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     retry = setTimeout(async () => {
       try {
         await connected()
-        // Anything may have happened meanwhile.
+        // Anything may have changed while the connection was lost.
         for (const channel of channels.keys()) tell(channel, '')
       } catch (error) {
         log.debug({ err: error }, 'listening again failed')
@@ -99,7 +102,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
     await ending?.then(goodbye).catch(ignored)
   }
 
-  /** A peer that has vanished does not answer to a goodbye. */
+  /** Ends the connection. A peer that has disappeared does not answer, so the wait is limited. */
   async function goodbye({ client }: Listening): Promise<void> {
     const timer = setTimeout(() => breakOff(client, new DatabaseSilent('the database does not answer')), SECOND)
     await client.end()
@@ -115,7 +118,7 @@ export function makeListener(options: { url: string; log: Logger; received(chann
 
   return {
     tell,
-    /** The network was away: whatever this connection has become, another one is opened. */
+    /** Replaces the connection after the network was down, regardless of its state. */
     reconnect(): void {
       connection
         ?.then(({ client }) => breakOff(client, new DatabaseSilent('the database does not answer')))

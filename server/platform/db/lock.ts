@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartRefused } from './refused.ts'
 
-// Node offers no file lock, but its built-in SQLite takes one (fcntl) on the file it opens. The kernel drops that lock with
-// the process, SIGKILL included; the postmaster we start does not inherit it (it would inherit a flock and keep it after our
-// death); and two containers that share a volume see it (they would not see each other's abstract sockets).
-// Never open the lock file by other means in this process: closing any descriptor of it would drop the lock.
+// Node offers no file lock, but its built-in SQLite locks the file it opens (fcntl). The kernel releases that lock with
+// the process, even after SIGKILL. The postmaster that we start does not inherit the lock (it would inherit a flock and
+// keep it after our death). Two containers that share a volume see the lock (they would not see each other's abstract
+// sockets). Never open the lock file by other means in this process: closing any descriptor of the file would release
+// the lock.
 
 const BUSY = 5
 
-/** Handles that the garbage collector must not close: closing one releases its lock. */
+/** Handles that the garbage collector must not close, because closing a handle releases its lock. */
 const held = new Set<DatabaseSync>()
 
 export function lockDirectory(directory: string): () => void {

@@ -15,7 +15,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a request that waits too long for a lock is told to come back, and the connection is free again', async () => {
+test('a request that waits too long for a lock is asked to retry, and its connection is free again', async () => {
   const scope = { workspaceId: null, userId: null }
   const lock = 'select pg_advisory_xact_lock(7, 7)'
   await db.tenant(scope, async (tx) => {

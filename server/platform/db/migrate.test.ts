@@ -56,7 +56,7 @@ describe('migrations', () => {
     ])
   })
 
-  test('that were all applied before need no turn', async () => {
+  test('need no lock if all of them were already applied', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     await run()
     const other = new pg.Client(database.urls.owner)
@@ -69,7 +69,7 @@ describe('migrations', () => {
     }
   })
 
-  test('wait for the disk with the last of them', async () => {
+  test('wait for the disk only with the last one', async () => {
     const note = `insert into migration_probe values (current_setting('synchronous_commit'))`
     write('9001_a.sql', `create table migration_probe (n text); ${note}`)
     write('9002_b.sql', note)
@@ -80,7 +80,7 @@ describe('migrations', () => {
     expect(await query('select n from migration_probe')).toEqual([{ n: 'off' }, { n: 'off' }, { n: 'on' }])
   })
 
-  test('that fail leave nothing of themselves and name the file and the line', async () => {
+  test('leave no changes if they fail, and the error names the file and the line', async () => {
     write('9001_good.sql', 'create table migration_probe (n int)')
     write('9002_bad.sql', 'insert into migration_probe values (1);\nselect nonsense from migration_probe')
     await expect(run()).rejects.toThrow(/9002_bad\.sql failed at line 2: column "nonsense"/)
@@ -88,7 +88,7 @@ describe('migrations', () => {
     expect(await query('select name from schema_migrations')).toEqual([{ name: '9001_good.sql' }])
   })
 
-  test('that want tables in another order than the requests at work let these finish, and try again', async () => {
+  test('wait for running requests that lock tables in another order, and try again', async () => {
     write('9001_a.sql', 'create table probe_one (n int); create table probe_two (n int)')
     await run()
     write('9002_b.sql', 'alter table probe_one add column m int; alter table probe_two add column m int')
@@ -103,7 +103,7 @@ describe('migrations', () => {
           (await query(`select from pg_locks where relation = 'probe_two'::regclass and not granted`)).length > 0,
         'the migration to wait',
       )
-      // Without the rule this is a deadlock, and one of the two fails.
+      // Without the short lock timeout this is a deadlock, and one of the two fails.
       await worker.query('select from probe_one')
       await worker.query('commit')
       await migrating
@@ -117,7 +117,7 @@ describe('migrations', () => {
     ['0704_claims.sql', '8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
     ['1420_conversation_search.sql', '257d180ec7eae8eefd42421b783bdd8d56c327781e84ad88788f279f96725943'],
     ['1441_shorter_grams.sql', 'eec3c97303d7cd19783e8438ca2137f1888b146b086c3d687c5e16cb40827da5'],
-  ])('applied with another text that leads to the same database are left as they are: %s', async (name, other) => {
+  ])('are kept if applied with another known text that leads to the same database: %s', async (name, other) => {
     const change = (to: string) => query(`update schema_migrations set sha256 = '${to}' where name = '${name}'`)
     write(name, 'select 1')
     await run()
@@ -127,14 +127,14 @@ describe('migrations', () => {
     await expect(run()).rejects.toThrow(`${name} was changed after`)
   })
 
-  test('changed after they were applied are refused', async () => {
+  test('are refused if they were changed after they were applied', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     await run()
     write('9001_a.sql', 'create table migration_probe (n bigint)')
     await expect(run()).rejects.toThrow(/9001_a\.sql was changed after/)
   })
 
-  test('of a newer program that break nothing are tolerated, with a line in the log', async () => {
+  test('of a newer program are tolerated with a line in the log if they break nothing', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     write('9002_newer.sql', '-- Breaks nothing: a new table.\nselect 1')
     await run()
@@ -147,7 +147,7 @@ describe('migrations', () => {
   test.each([
     ['-- Breaks the probe: its column is gone.', /9002_newer\.sql \("Breaks the probe: its column is gone\."\)/],
     ['select 1;', /9002_newer\.sql \("select 1;"\)/],
-  ])('of a newer program that break something (%s) are refused, and nothing is changed', async (first, words) => {
+  ])('of a newer program that break something (%s) are refused without any change', async (first, words) => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     write('9002_newer.sql', `${first}\nselect 1`)
     await run()
@@ -158,7 +158,7 @@ describe('migrations', () => {
     expect(await query('select n from migration_probe')).toEqual([])
   })
 
-  test('that 0.1.0 applied, which did not record what they break, are known; unknown ones without a record are refused', async () => {
+  test('applied by 0.1.0, which did not record what they break, are accepted; unknown ones without a record are refused', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     await run()
     await query('alter table schema_migrations drop column breaks')
@@ -167,7 +167,7 @@ describe('migrations', () => {
     await expect(run()).rejects.toThrow(/newer release of Heddle.*9002_newer\.sql\./)
   })
 
-  describe('as one text', () => {
+  describe('as one schema text', () => {
     const sha256 = (sql: string) => createHash('sha256').update(sql).digest('hex')
     const first = '-- Breaks nothing.\ncreate table migration_probe (n int); insert into migration_probe values (1)'
     const second = 'insert into migration_probe values (2)'
@@ -186,7 +186,7 @@ describe('migrations', () => {
       write('9001_a.sql', first)
     })
 
-    test('make a new database at once, are recorded, and newer ones follow', async () => {
+    test('create a new database at once and are recorded, and newer migrations follow', async () => {
       write('9002_b.sql', second)
       const schema = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }])
       await run(database.urls.owner, schema)
@@ -202,18 +202,18 @@ describe('migrations', () => {
       ['other migrations', [{ name: '9001_a.sql', sha256: 'a'.repeat(64) }], 18],
       ['one that is missing', [{ name: '9000_z.sql', sha256: sha256(first) }], 18],
       ['another server', [{ name: '9001_a.sql', sha256: sha256(first) }], 17],
-    ])('of %s are not used', async (_what, migrations, server) => {
+    ])('are not used if the schema is for %s', async (_what, migrations, server) => {
       await run(database.urls.owner, schemaOf(migrations, text, server))
       expect(await probe()).toEqual([{ n: 1 }])
     })
 
-    test('are not used for a database that holds something', async () => {
+    test('are not used for a database that is not empty', async () => {
       await query('create table somebody (n int)')
       await run(database.urls.owner, schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }]))
       expect(await probe()).toEqual([{ n: 1 }])
     })
 
-    test('that fail leave nothing of themselves', async () => {
+    test('leave no changes if they fail', async () => {
       const schema = schemaOf([{ name: '9001_a.sql', sha256: sha256(first) }], `${text} select nonsense`)
       await expect(run(database.urls.owner, schema)).rejects.toThrow(/the schema could not be made: .*"nonsense"/)
       expect(await recorded()).toEqual([])
@@ -221,7 +221,7 @@ describe('migrations', () => {
     })
   })
 
-  test('are applied once by servers that start together', async () => {
+  test('are applied once by servers that start at the same time', async () => {
     write('9001_a.sql', 'create table migration_probe (n int)')
     write('9002_b.sql', 'insert into migration_probe values (1)')
     await Promise.all([run(), run(), run(), run()])

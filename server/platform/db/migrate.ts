@@ -11,8 +11,9 @@ import { SET_PEERS } from './session.ts'
 const LOCK = 7_203_002
 
 /**
- * Other texts of a migration that databases may have applied. The functions of 0704 and 1420 were changed once in place, and 0706 and 1441
- * replace them; of 1441 only a comment was. So a database with either text ends up the same.
+ * Other texts of a migration that databases may have applied. The functions of 0704 and 1420 were once changed in
+ * place, and 0706 and 1441 replace them. In 1441 only a comment was changed. So a database with either text ends up the
+ * same.
  */
 const OTHER_TEXTS: Record<string, readonly string[]> = {
   '0704_claims.sql': ['8b65e007559e49d1ee9fe5b184ceea40e6f52a58b501b34c2f95c7bb9bfa33bc'],
@@ -23,8 +24,8 @@ const OTHER_TEXTS: Record<string, readonly string[]> = {
 type Migration = { name: string; sql: string; sha256: string }
 
 /**
- * Applies what is missing, oldest first, each file in a transaction of its own. Servers that start together take turns. `schema`: a file that holds
- * what the migrations lead to, for a database that is new.
+ * Applies the missing migrations, oldest first, each file in its own transaction. Servers that start at the same time
+ * take turns. `schema` names a file with the result of all migrations, for a new database.
  */
 export async function migrate(options: {
   ownerUrl: string
@@ -37,9 +38,10 @@ export async function migrate(options: {
   const client = new ServerClient({ connectionString: ownerUrl })
   await client.connect()
   try {
-    // Of most starts this is all: nothing is written, so no turn is waited for.
+    // Most starts end here: nothing has to be written, so the lock is not needed.
     if (isUpToDate(files, await lookAtApplied(client))) return
-    // Anyone who waits for the lock must not wait for a machine that has vanished.
+    // With these settings, a lock holder on a machine that has disappeared loses its connection, and the next server
+    // gets the lock.
     await client.query(`${SET_PEERS}; select pg_advisory_lock(${LOCK})`)
     const applied = await readApplied(client)
     for (const file of files) {
@@ -53,7 +55,8 @@ export async function migrate(options: {
     const names = new Set(files.map((file) => file.name))
     const unknown = [...applied.values()].filter(({ name }) => !names.has(name))
     refuseBreaking(unknown)
-    // A newer server has been here; migrations that break nothing keep older servers working while they are replaced.
+    // A newer server has migrated the database. Migrations that break nothing keep older servers working until they are
+    // replaced.
     if (unknown.length > 0)
       log.warn({ migrations: unknown.map(({ name }) => name) }, 'the database is newer than this program')
     const whole = applied.size === 0 ? await schemaFor(client, schema, files) : undefined
@@ -74,7 +77,7 @@ export async function migrate(options: {
 const isText = ({ name, sha256 }: Migration, known: Applied): boolean =>
   [sha256, ...(OTHER_TEXTS[name] ?? [])].includes(known.sha256)
 
-/** These have been applied, all of them, and no others. */
+/** Checks whether exactly these migrations have been applied. */
 const isUpToDate = (files: Migration[], applied: Map<string, Applied>): boolean =>
   files.length > 0 &&
   applied.size === files.length &&
@@ -106,7 +109,7 @@ async function lookAtApplied(client: pg.Client): Promise<Map<string, Applied>> {
 }
 
 async function readApplied(client: pg.Client): Promise<Map<string, Applied>> {
-  // Release 0.1.0 recorded names and hashes alone.
+  // Release 0.1.0 recorded only names and hashes.
   await client.query(
     `create table if not exists schema_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
      alter table schema_migrations add column if not exists breaks text`,
@@ -119,7 +122,7 @@ async function listApplied(client: pg.Client): Promise<Map<string, Applied>> {
   return new Map(rows.map((row) => [row.name, row]))
 }
 
-/** The first line of a migration says what an older release can no longer do on the database. */
+/** The first line of a migration states what an older release can no longer do on the database. */
 const breaksOf = (sql: string): string => sql.split('\n', 1)[0]!.replace(/^--\s*/, '')
 
 const BREAKS_NOTHING = /^Breaks nothing\b/
@@ -133,8 +136,9 @@ function refuseBreaking(unknown: Applied[]): void {
   )
 }
 
-// An older release may be at work. Whatever waits for a table holds up everybody behind it, and two tables can be wanted in
-// another order than theirs: so a migration waits less than the second after which a deadlock is looked for, and tries again.
+// An older release may be running. A statement that waits for a table blocks all statements behind it, and a migration
+// may lock two tables in another order than that release. So a migration waits less than the second after which
+// PostgreSQL checks for deadlocks, and then tries again.
 const LOCK_WAIT = '500ms'
 const TRIES = 120
 const LOCKED = new Set(['55P03', '40P01'])
@@ -170,7 +174,7 @@ async function applySchema(client: pg.Client, { sql, covered }: { sql: string; c
   }
 }
 
-/** Only the last one waits for the disk, and with it all before it: nothing is served before that. */
+/** Only the last migration waits for the disk, which includes all before it. No request is served before that. */
 async function applyOnce(client: pg.Client, { name, sql, sha256 }: Migration, isLast: boolean): Promise<void> {
   await client.query('begin')
   try {

@@ -5,10 +5,11 @@ import type { Logger } from '#platform/log'
 import { type Account, accountFor, mayEnter } from './account.ts'
 import { StartRefused } from './refused.ts'
 
-// Where the database lives: in the data directory, or, where the account of the database cannot enter that one (root keeps
-// it to itself), in a place that it can enter; the data directory then holds a note that says where.
+// Finds the directory of the database. It is in the data directory. If the account of the database cannot enter the
+// data directory (because only root may), it is in another place that the account can enter, and the data directory
+// contains a note with its path.
 
-/** Kept over a restart of the machine, unlike the temporary directory. */
+/** Directories that survive a restart of the machine, unlike the temporary directory. */
 export const SYSTEM_PLACES = ['/var/lib/heddle', '/opt/heddle', '/srv/heddle']
 
 export type Home = { readonly directory: string; readonly account: Account | undefined }
@@ -29,7 +30,7 @@ export function findHome(options: { dataDir: string; places: string[]; log: Logg
     log.info({ directory: moved }, 'the database is outside the data directory')
     return { directory: moved, account }
   }
-  // Of a database that is there already, one look says it all.
+  // For an existing database, this one check is enough.
   if (existsSync(join(present, 'cluster')) && mayEnter(account, present)) return { directory: present, account }
   if (mayEnter(account, dataDir)) {
     giveTo(account, present)
@@ -63,7 +64,10 @@ function giveTo(account: Account | undefined, directory: string): string {
   return directory
 }
 
-/** Makes the directory if need be. Only one that nobody else can write to is trusted with programs and data. */
+/**
+ * Creates the directory if needed. Returns true only if no other user can write to the directory, so that it is safe
+ * for programs and data.
+ */
 export function ownDirectory(directory: string): boolean {
   try {
     if (!existsSync(directory)) {

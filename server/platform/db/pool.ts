@@ -14,25 +14,29 @@ export type Tx = {
   rows<Row>(sql: string, values?: Values): Promise<Row[]>
   row<Row>(sql: string, values?: Values): Promise<Row>
   maybe<Row>(sql: string, values?: Values): Promise<Row | undefined>
-  /** How many rows the statement touched. */
+  /** Returns the number of rows that the statement affected. */
   count(sql: string, values?: Values): Promise<number>
   /**
-   * A statement whose result nobody needs before the end: the commit travels with it. If it fails, so does the transaction. `found` is
-   * called with its rows, before what is to be done after the commit.
+   * Sends a statement whose result is not needed before the end: the commit is sent along with it. If the statement
+   * fails, the transaction fails. `found` is called with its rows, before the work registered with `after`.
    */
   send<Row>(sql: string, values?: Values, found?: (rows: Row[]) => void): void
-  /** Tells the listeners, here and in other processes, once this is committed. It can be lost with the process. */
+  /** Wakes the listeners of this and other processes after the commit. A hint is lost if the process ends first. */
   hint(channel: string, payload: string): void
-  /** Called once this is committed. It is not where the process ends before that, or where it cannot know. */
+  /**
+   * Registers work to call after the commit. It is not called if the process ends first, or cannot know whether the
+   * commit succeeded.
+   */
   after(work: () => void): void
   /**
-   * What is done after the commit need not wait for the disk, because what it writes reaches the disk after this or not at all. The
-   * statement that asks for it has turned `synchronous_commit` off. The caller hears of the end only when it is on disk.
+   * Lets the work after the commit start before the commit is on disk, because its own writes reach the disk later or
+   * not at all. The caller's statement must have turned `synchronous_commit` off. The caller's promise resolves only
+   * when the commit is on disk.
    */
   settleBehind(): void
 }
 
-/** `boundTo`: the only workspace that the caller's credential reaches, where it is bound to one. */
+/** `boundTo`: the only workspace that the caller's credential gives access to, if the credential is bound to one. */
 export type Scope = { workspaceId: string | null; userId: string | null; boundTo?: string | null }
 
 export type DatabaseUrls = {
@@ -40,28 +44,31 @@ export type DatabaseUrls = {
   app: string
   engine: string
   operator: string
-  /** As heddle_app with a session of its own, where the others go through a pooler. */
+  /** The address for sessions of heddle_app, if the other addresses go through a pooler. */
   session?: string
-  /** A pooler in between, and whether it knows statements by name. */
+  /** Set if a pooler is in use: whether the pooler supports named statements. */
   pooler?: 'named' | 'unnamed'
 }
 
 export type Database = {
-  /** As heddle_app: row security shows the rows of the scope's workspace, and those that belong to its person. */
+  /** As heddle_app: row security shows the rows of the scope's workspace, and the rows that belong to its person. */
   tenant<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>
   /** As heddle_engine: engine tables only. */
   engine<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** As heddle_operator: reads every tenant, writes nothing but plans and the audit log. */
+  /** As heddle_operator: reads every tenant, writes only plans and the audit log. */
   operator<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** As heddle_app with no workspace: work of its own time, which no request waits for and which may take minutes. */
+  /** As heddle_app without a workspace: background work that no request waits for and that may take minutes. */
   maintain<Row>(sql: string, values?: Values): Promise<Row[]>
-  /** A hint can be lost, and is never a fact. After a connection was lost it comes once without a payload. */
+  /**
+   * Calls `onHint` for hints on the channel. A hint can be lost and proves nothing. After a lost connection, one hint
+   * without a payload is delivered.
+   */
   listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>
-  /** As `tx.hint`, of what is committed already. */
+  /** Like `tx.hint`, for changes that are already committed. */
   hint(channel: string, payload: string): void
   readonly appPool: pg.Pool
   readonly enginePool: pg.Pool
-  /** As heddle_engine, one connection for a worker's sign of life: it waits behind nothing else. */
+  /** As heddle_engine: one connection for the heartbeat of a worker, which must not wait behind other statements. */
   readonly beatPool: pg.Pool
   close(): Promise<void>
 }
@@ -76,7 +83,7 @@ export const isUniqueViolation = (error: unknown, constraint?: string): boolean 
 
 export const isForeignKeyViolation = (error: unknown): boolean => (error as { code?: string }).code === '23503'
 
-/** One prepared name per statement text, so that PostgreSQL parses and plans it once per connection. */
+/** The prepared name of each statement text, so that PostgreSQL parses and plans a statement once per connection. */
 const names = new Map<string, string>()
 function nameOf(sql: string): string {
   let name = names.get(sql)
@@ -120,12 +127,12 @@ export function txOf(
   }
 }
 
-/** What the database raises where a plan allows no more (migration 0601). */
+/** The code that the database raises when a quota of a plan is exhausted (migration 0601). */
 const QUOTA_EXCEEDED = 'HQ001'
 
 const ignored = (): void => {}
 
-/** Its commit waits until everything before it is on disk, and at the standbys that are waited for. */
+/** The commit of this statement waits until everything before it is on disk, and on the synchronous standbys. */
 const ON_DISK = `select pg_logical_emit_message(true, 'heddle', '')`
 
 async function transaction<T>(
@@ -150,7 +157,7 @@ async function transaction<T>(
   }
   client.on('error', onError)
   try {
-    // Sent without waiting: BEGIN and the scope travel in the same packet as the first statement of the work.
+    // Sent without waiting: BEGIN and the scope travel in the same packet as the first statement of `work`.
     const opening = Promise.all(begin(client))
     opening.catch(ignored)
     const hints: Hint[] = []
@@ -165,7 +172,7 @@ async function transaction<T>(
     const onDisk = settle.behind ? client.query({ name: 'on-disk', text: ON_DISK }) : undefined
     onDisk?.catch(ignored)
     await Promise.all([opening, ...sent])
-    // That is how PostgreSQL commits what has failed.
+    // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
     if ((await commit).command === 'ROLLBACK') throw new Error('a statement failed and its transaction went on')
     for (const work of after) work()
     await onDisk
@@ -194,14 +201,15 @@ const kept = (max: number): number => Math.min(3, max)
 export function openDatabase(options: {
   urls: DatabaseUrls
   log: Logger
-  /** How many connections of each kind may be open at once. */
+  /** The maximum number of open connections of each kind. */
   connections?: Shares
   lockTimeoutMs?: number
 }): Database {
   const { urls, log, connections = shareConnections('all'), lockTimeoutMs = LOCK_TIMEOUT } = options
   const pools = makePools({ log, pooler: urls.pooler ?? 'none', onSilent: () => hints.reconnect() })
   const lockTimeout = { lock_timeout: String(lockTimeoutMs) }
-  // A few stay open on an idle system: the first use of a statement on a connection was seen to take 11 to 12 ms, later ones 1.
+  // A few connections stay open on an idle system: the first use of a statement on a connection took 11 to 12 ms, later
+  // uses 1 ms.
   const appPool = pools.open('app', urls.app, {
     max: connections.app,
     min: kept(connections.app),
@@ -210,7 +218,7 @@ export function openDatabase(options: {
   const enginePool = pools.open('engine', urls.engine, { max: connections.engine, min: kept(connections.engine) })
   const beatPool = pools.open('engine', urls.engine, { max: 1 })
   const operatorPool = pools.open('operator', urls.operator, { max: connections.operator })
-  // A connection of its own, so that hints do not queue behind requests that wait for one.
+  // Hints have their own connection, so that they do not queue behind requests that wait for a connection.
   const hintPool = pools.open('app', urls.app, { max: 1 })
   const hints = makeHints({ pool: hintPool, url: urls.session ?? urls.app, log })
 
@@ -250,7 +258,7 @@ export function openDatabase(options: {
   }
 }
 
-/** The same database for work of its own time: its statements as the engine may take minutes. */
+/** Returns the same database for background work: statements of its engine transactions may take minutes. */
 export const forMaintenance = (db: Database): Database => ({
   ...db,
   engine: (work) =>

@@ -15,7 +15,7 @@ afterAll(() => database.drop())
 
 const SCOPE = { workspaceId: null, userId: null }
 
-test('a server, and a proxy that only passes bytes on, are no poolers', async () => {
+test('neither a server nor a proxy that only forwards bytes is recognised as a pooler', async () => {
   expect(await poolingOf(database.urls.app)).toBe('none')
   const proxy = await startProxy(targetOf(database.superuserUrl))
   expect(await poolingOf(proxy.through(database.urls.app))).toBe('none')
@@ -36,13 +36,13 @@ describe.each([
     expect(await poolingOf(pooler.through(database.urls.app))).toBe('transaction')
   })
 
-  test('is used for transactions, and listening goes to the server', async () => {
+  test('is used for transactions, while listening uses the server directly', async () => {
     const urls = await throughPooler(database.urls, pooler.through(database.urls.app), 'transaction')
     expect(urls).toMatchObject({ session: database.urls.app, pooler: named ? 'named' : 'unnamed' })
     const db = openDatabase({ urls, log: makeLogger('silent'), connections: { app: 4, engine: 2, operator: 1 } })
     const heard: string[] = []
     await db.listen('news', (payload) => void heard.push(payload))
-    // More at once than there are sessions, each statement on whichever is free.
+    // More transactions at once than there are sessions. Each statement uses any free session.
     const sums = Array.from({ length: 40 }, (_, n) =>
       db.tenant(SCOPE, async (tx) => {
         await tx.rows('select $1::integer as first', [n])
@@ -57,7 +57,7 @@ describe.each([
   })
 })
 
-test('a pooler that keeps no session is refused in words, unless there is an address for what needs one', async () => {
+test('a pooler without sessions is refused with an explanation, unless there is a session address', async () => {
   const pooler = await startFakePooler(targetOf(database.superuserUrl), { named: true })
   const env = {
     HEDDLE_DATA_DIR: '/tmp/heddle-pooler-test',

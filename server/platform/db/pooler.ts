@@ -4,10 +4,11 @@ import { ServerClient } from './client.ts'
 import type { DatabaseUrls } from './pool.ts'
 import { StartRefused } from './refused.ts'
 
-// A pooler between the program and the server may hand each transaction to another session: what a session was told, listens
-// to, has locked or prepared is then gone. What the connection can do is tried at the start, before anything relies on it.
+// A pooler between the program and the server may give each transaction another session. Session settings, LISTEN,
+// locks and prepared statements are then lost. The start tests what the connection supports, before anything relies on
+// it.
 
-/** `transaction`: a session ends with each transaction. `session`: a pooler that keeps it. */
+/** `transaction`: the session ends with each transaction. `session`: a pooler that keeps the session. */
 export type Pooling = 'none' | 'session' | 'transaction'
 
 const ROUNDS = 5
@@ -27,8 +28,9 @@ async function withTwo<T>(address: string, work: (one: pg.Client, other: pg.Clie
 }
 
 /**
- * A pooler signs clients in with a number of its own instead of the backend's. Where one that keeps no session lends a
- * backend, the next who begins a transaction gets the same, or the first gets another afterwards.
+ * Detects a pooler. A pooler reports its own process id at sign-in instead of the backend's. If a pooler keeps no
+ * sessions, another client that starts a transaction gets the same backend, or the first client gets another backend
+ * afterwards.
  */
 export const poolingOf = (address: string): Promise<Pooling> =>
   withTwo(address, async (one, other) => {
@@ -46,7 +48,7 @@ export const poolingOf = (address: string): Promise<Pooling> =>
     return 'session'
   })
 
-/** Whether a statement that was prepared by name is known after another client had the backend. */
+/** Checks whether a named prepared statement is still known after another client used the backend. */
 const keepsPrepared = (address: string): Promise<boolean> =>
   withTwo(address, async (one, other) => {
     const named = { name: 'heddle_probe', text: 'select 1 as n' }
@@ -57,7 +59,7 @@ const keepsPrepared = (address: string): Promise<boolean> =>
       await one.query(named)
       return true
     } catch (error) {
-      // Unknown here, or known already from another client of the pooler's.
+      // The name is unknown on this backend, or already prepared by another client of the pooler.
       if (['26000', '42P05'].includes((error as { code?: string }).code ?? '')) return false
       throw error
     } finally {
@@ -71,7 +73,7 @@ export const refusePooler = (): StartRefused =>
       'Set DATABASE_SESSION_URL to the address of the server itself, for migrations and LISTEN; or use pool_mode = session.',
   )
 
-/** What goes through the pooler: everything but the owner's work and what listens. */
+/** Returns the addresses with the pooler for everything except the owner's work and listening. */
 export async function throughPooler(urls: DatabaseUrls, pooler: string, pooling: Pooling): Promise<DatabaseUrls> {
   const at = (url: string): string => {
     const [signIn, address] = [new URL(url), new URL(pooler)]

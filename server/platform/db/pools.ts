@@ -9,8 +9,8 @@ import { readWholeMessages } from './whole-messages.ts'
 const ignored = (): void => {}
 
 /**
- * What is said to the database in one turn of the event loop leaves in one packet: a system call for each statement was a
- * third of the processor time of a busy server.
+ * Sends all statements of one turn of the event loop in one packet: a system call per statement used a third of the CPU
+ * time of a busy server.
  */
 function sendTogether(client: pg.Client): void {
   const { stream } = connectionOf(client)
@@ -37,17 +37,20 @@ function sendTogether(client: pg.Client): void {
   }) as typeof stream.write
 }
 
-/** A session is told more than its address says: the driver would take the options of the address alone. */
+/** Adds session options to those of the address. The driver would otherwise use only the options of the address. */
 function withOptions(address: string, options: string): string {
   const url = new URL(address)
   url.searchParams.set('options', [url.searchParams.get('options'), options].filter(Boolean).join(' '))
   return url.href
 }
 
-/** Pools whose connections find the server that takes writes, say what their sessions may do, and are watched for silence. */
+/**
+ * Creates pools whose connections find the server that accepts writes, apply the session settings, and are watched for
+ * silence.
+ */
 export function makePools(options: {
   log: Logger
-  /** A pooler hands each transaction to any session: the settings of the roles say what it may do. */
+  /** A pooler gives each transaction any session, so the settings are then stored in the roles instead. */
   pooler: 'none' | 'named' | 'unnamed'
   onSilent(): void
 }) {
@@ -80,13 +83,13 @@ export function makePools(options: {
         idleTimeoutMillis: 30_000,
       } as pg.PoolConfig)
       const watch = watchOf(address)
-      // Without a listener an idle connection that breaks would end the process.
-      // Not the error itself: it carries the connection, and with it the key that cancels its queries.
+      // Without a listener, an idle connection that breaks would end the process. Only the message is logged: the error
+      // contains the connection, including the key that cancels its queries.
       pool.on('error', (error) => {
         if (!closing) log.warn({ reason: error.message }, 'an idle database connection broke')
       })
-      // A server that dies can report it twice on one connection, the second time when nobody holds it any more; the first
-      // has failed the request that was using it.
+      // A dying server can report an error twice on one connection, the second time when no request uses it any more.
+      // The first error has already failed the request.
       pool.on('connect', (client) => {
         client.on('error', ignored)
         sendTogether(client as unknown as pg.Client)

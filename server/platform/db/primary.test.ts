@@ -11,7 +11,7 @@ import { type Database, openDatabase } from './pool.ts'
 import { warnOfReplication } from './replication.ts'
 import { DatabaseReadOnly, isDatabaseUnavailable } from './unavailable.ts'
 
-// Two ways to one database stand for a primary and its standby: which of them takes writes is what the test says.
+// Two proxies to one database play a primary and its standby. The test decides which of them accepts writes.
 
 let database: TestDatabase
 let one: NetworkProxy
@@ -42,19 +42,19 @@ afterEach(async () => {
 const write = (): Promise<unknown> =>
   db.engine((tx) => tx.rows('update workers set dead = dead where false returning worker_id'))
 
-test('whichever host takes writes is used, and followed when it changes', async () => {
+test('the host that accepts writes is used, and the connection follows a change', async () => {
   other.refuse(true)
   await write()
   expect([one.connections() > 0, other.connections()]).toEqual([true, 0])
   one.refuse(true)
   one.cut()
   other.refuse(false)
-  // The first to try finds the old one gone; nobody tells it that there is another.
+  // The first attempt finds the old host gone; nothing announces the new one.
   await expect.poll(() => write().then(() => 'written', isDatabaseUnavailable)).toBe('written')
   expect(other.connections()).toBeGreaterThan(0)
 })
 
-test('while none takes writes a connection waits for one that does', async () => {
+test('a connection waits while no host accepts writes', async () => {
   const superuser = await database.superuser()
   const readOnly = (on: boolean) =>
     superuser.query(`alter database ${database.name} set default_transaction_read_only = ${on ? 'on' : 'off'}`)
@@ -67,14 +67,14 @@ test('while none takes writes a connection waits for one that does', async () =>
   await waiting
 })
 
-test('a primary that stays read only is unavailable, and no fault of the writer', async () => {
+test('a primary that stays read-only counts as unavailable, not as an error of the statement', async () => {
   const superuser = await database.superuser()
   await superuser.query(`alter database ${database.name} set default_transaction_read_only = on`)
   const error = await write().catch((reason: unknown) => reason)
   expect(error).toSatisfy(isDatabaseUnavailable)
 })
 
-test('several hosts without a synchronous standby are warned of', async () => {
+test('several hosts without a synchronous standby cause a warning', async () => {
   const said: string[] = []
   const log = pino(
     { level: 'warn' },
@@ -91,7 +91,7 @@ test('several hosts without a synchronous standby are warned of', async () => {
   expect(said).toEqual([expect.stringContaining('no standby is synchronous')])
 })
 
-test('a standby that says so in the packet that completes the sign-in is still refused', async () => {
+test('a standby that reports its state in the packet that completes the sign-in is still refused', async () => {
   const message = (type: string, ...parts: (string | number)[]): Buffer => {
     const body = Buffer.concat(
       parts.map((part) => (typeof part === 'string' ? Buffer.from(`${part}\0`) : Buffer.from([part]))),

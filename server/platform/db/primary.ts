@@ -5,8 +5,9 @@ import { type Host, hostsOf, withoutHosts } from './address.ts'
 import { connectionOf, refuseReadOnly } from './socket.ts'
 import { DatabaseReadOnly, isConnectionLost } from './unavailable.ts'
 
-// Of several hosts, the one that takes writes. It is remembered until a connection to it fails; then all are asked at once.
-// While a standby is promoted there is none for a moment: that is waited for.
+// Finds the host that accepts writes among several hosts. The host is remembered until a connection to it fails; then
+// all hosts are asked at once. While a standby is being promoted, no host accepts writes for a moment, and the search
+// waits.
 
 const ASK_WITHIN = 1.5 * SECOND
 const FIND_WITHIN = 3 * SECOND
@@ -33,7 +34,7 @@ export async function primaryOf(address: string): Promise<Host> {
   return place.at
 }
 
-/** A connection to it failed; the next one asks all hosts. */
+/** Forgets the host after a connection to it failed. The next connection asks all hosts. */
 export function forgetPrimary(address: string, failed?: Host): void {
   const place = placeOf(address)
   if (failed === undefined || place.at === failed) delete place.at
@@ -46,7 +47,7 @@ async function find(address: string): Promise<Host> {
       return await Promise.any(hostsOf(address).map((host) => takesWrites(address, host)))
     } catch (error) {
       const reasons = (error as AggregateError).errors as Error[]
-      // A wrong password is nothing to wait for.
+      // Waiting does not fix a wrong password.
       const final = reasons.find((reason) => !isConnectionLost(reason))
       if (final) throw final
       if (performance.now() > until)

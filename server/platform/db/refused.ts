@@ -1,2 +1,2 @@
-/** The service cannot start until a person does what the message says; it is shown without a stack. */
+/** The service cannot start until a person follows the message. The message is shown without a stack. */
 export class StartRefused extends Error {}

@@ -2,7 +2,10 @@ import type { Logger } from '../log.ts'
 import { hostsOf } from './address.ts'
 import { withClient } from './client.ts'
 
-/** What replication gives an operator who uses it: nothing acknowledged is lost only where a standby has it too. */
+/**
+ * Warns if replication is in use without a synchronous standby: acknowledged writes survive the loss of the primary
+ * only if a standby has them too.
+ */
 export async function warnOfReplication(ownerUrl: string, log: Logger): Promise<void> {
   const { standbys, waits } = await withClient({ connectionString: ownerUrl }, async (client) => {
     const { rows } = await client.query<{ standbys: number; waits: boolean }>(

@@ -4,9 +4,12 @@ import { StartRefused } from './refused.ts'
 import { FORBIDDEN, groups, kinds, names, quote, signIn } from './role-names.ts'
 import { sessionSettings } from './session.ts'
 
-// What the roles may do in their database, and how statements that change roles are sent.
+// Grants the roles their rights in the database, and sends statements that change roles.
 
-/** Nobody has rights here but our roles, and they have theirs. Of the database `d`; $1 are the names of our roles, the owner's first. */
+/**
+ * True if only our roles have rights in the database `d`, and have all of them. $1 is the list of our role names, the
+ * owner's first.
+ */
 export const RIGHTS_ARE_SET = `not exists (
     select from pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) x
     where n.nspname = 'public' and x.grantee = 0)
@@ -24,7 +27,7 @@ export async function setRights(admin: pg.Client, oid: number, database: string)
     `select ${RIGHTS_ARE_SET} as "areSet" from pg_database d where d.datname = current_database()`,
     [names],
   )
-  // Each of the statements below writes to the catalogue, whatever stands there, and their commit waits for the disk.
+  // Each statement below writes to the catalogue even if nothing changes, and its commit waits for the disk.
   if (found.rows[0]!.areSet) return
   const all = names.join(', ')
   await explained(admin, [
@@ -43,7 +46,10 @@ export async function setRights(admin: pg.Client, oid: number, database: string)
   }
 }
 
-/** Only what is not so yet: servers that start together must not write the same rows of the catalogue again and again. */
+/**
+ * Sets only settings that differ: servers that start at the same time must not rewrite the same rows of the catalogue
+ * repeatedly.
+ */
 export async function setSessionSettings(admin: pg.Client, oid: number): Promise<void> {
   for (const kind of ['app', 'engine', 'operator'] as const) {
     const role = signIn(kind, oid)
@@ -62,11 +68,14 @@ export async function setSessionSettings(admin: pg.Client, oid: number): Promise
   }
 }
 
-/** Only the maker of a role, or a holder of it with this option, may give it to others. */
+/** Only the creator of a role, or a member with this option, may grant the role to others. */
 export const lending = (user: string): string =>
   ` Another user made heddle's roles on this server; run as an administrator: grant ${names.join(', ')} to ${quote(user)} with admin option`
 
-/** Roles belong to the whole server, and two programs that change one at the same moment refuse each other. */
+/**
+ * The maximum number of retries. Roles belong to the whole server, and two programs that change a role at the same
+ * moment cause an error.
+ */
 const MAX_CLASHES = 20
 const isClash = (error: unknown): boolean =>
   (error as { code?: string }).code === 'XX000' && (error as Error).message.includes('concurrently')

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { withClient } from './client.ts'
 
-// Rights and policies name four roles that cannot sign in: heddle_owner, heddle_app, heddle_engine, heddle_operator. Roles are
-// shared by all databases of a server, so each database has sign-in roles of its own (heddle_app_<oid of the database>) that
-// become theirs at sign-in: two installations with different keys can share one server, and neither can enter the other's database.
+// Rights and policies name four roles that cannot sign in: heddle_owner, heddle_app, heddle_engine, heddle_operator.
+// Roles are shared by all databases of a server, so each database has its own sign-in roles (heddle_app_<oid of the
+// database>) that switch to one of the four at sign-in. Two installations with different keys can therefore share one
+// server, and neither can enter the other's database.
 
 export const groups = {
   owner: 'heddle_owner',
@@ -16,7 +17,7 @@ export const kinds = Object.keys(groups) as (keyof typeof groups)[]
 
 export type Kind = keyof typeof groups
 
-/** The role that signs in to the database with this oid. */
+/** Returns the role that signs in to the database with this oid. */
 export const signIn = (kind: Kind, oid: number): string => `${groups[kind]}_${oid}`
 
 export const quote = pg.escapeIdentifier

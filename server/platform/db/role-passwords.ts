@@ -3,16 +3,20 @@ import pg from 'pg'
 import { StartRefused } from './refused.ts'
 import { FORBIDDEN, groups, type Kind, kinds, signedIn, signIn } from './role-names.ts'
 
-// The passwords of the roles that sign in: random ones stand in the database, sealed with the key; older ones are made of the key.
+// The passwords of the sign-in roles. Random passwords are stored in the database, sealed with the key. Older passwords
+// are derived from the key.
 
 export type Passwords = Record<Kind, string>
 export type PasswordKeeper = {
   seal(passwords: Passwords): string
-  /** Undefined where the text is something else; throws where the key is another one. */
+  /** Undefined if the text is something else. Throws if it is sealed with another key. */
   open(text: string): Passwords | undefined
 }
 
-/** `isKept`: they stand in the database, sealed. Random where there is no role yet. */
+/**
+ * Finds the passwords of the sign-in roles, or creates random ones if there is no role yet. `isKept`: they are stored
+ * in the database, sealed.
+ */
 export async function findPasswords(
   admin: pg.Client,
   oid: number,
@@ -47,7 +51,10 @@ export function openKept(keeper: PasswordKeeper | undefined, comment: string): P
 
 export const commentOn = (role: string, text: string): string => `comment on role ${role} is ${pg.escapeLiteral(text)}`
 
-/** Of roles that were there before: another user may have made them, and then their passwords stay those of the key. */
+/**
+ * Stores the passwords of existing roles. If another user created the roles, this is forbidden, and the passwords stay
+ * derived from the key.
+ */
 export async function keepPasswords(address: string, role: string, text: string): Promise<void> {
   try {
     await signedIn(address, (admin) => admin.query(commentOn(role, text)))
@@ -56,7 +63,7 @@ export async function keepPasswords(address: string, role: string, text: string)
   }
 }
 
-/** Reads and replaces what is kept of the passwords of this database's roles. `none`: it has no such roles. */
+/** Reads and replaces the stored passwords of this database's roles. `none`: the database has no such roles. */
 export const changeKeptPasswords = (
   address: string,
   change: (comment: string) => string | undefined,
@@ -75,7 +82,7 @@ export const changeKeptPasswords = (
     return 'changed'
   })
 
-/** Hashed here, so that the password itself reaches neither the server's log nor its activity view. */
+/** Hashes the password here, so that it appears neither in the server's log nor in its activity view. */
 export function scramVerifier(password: string): string {
   const iterations = 4096
   const salt = randomBytes(16)

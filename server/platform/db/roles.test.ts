@@ -5,7 +5,7 @@ import { makePasswordKeeper } from '../keys/sign-in.ts'
 import { makeVault } from '../secrets.ts'
 import { bootstrapRoles } from './roles.ts'
 
-// Roles are shared by the whole server, so the users of these tests carry the name of the test's own database.
+// Roles are shared by the whole server, so the users of these tests contain the name of the test's own database.
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, sql: string): P
 }
 
 describe('roles of a database', () => {
-  test('are made once, sign in as themselves and have no more rights than theirs', async () => {
+  test('are created once, sign in as themselves and have only their own rights', async () => {
     const urls = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
     expect(await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })).toEqual(urls)
     for (const [kind, url] of Object.entries(urls)) {
@@ -42,9 +42,9 @@ describe('roles of a database', () => {
     await query(urls.owner, 'create table allowed (n int); drop table allowed')
   })
 
-  test('get their rights back where they were taken, and nothing is written where they have them', async () => {
+  test('get revoked rights back, and nothing is written if they have all rights', async () => {
     const start = () => bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
-    // The catalogue gets new versions of these rows with every statement about rights.
+    // Every statement about rights creates new versions of these catalogue rows.
     const versions = () =>
       query(
         database.superuserUrl,
@@ -71,7 +71,7 @@ describe('roles of a database', () => {
     }
   })
 
-  test('refuse a wrong secret key and keep their passwords', async () => {
+  test('keep their passwords after a start with a wrong secret key, which is refused', async () => {
     const urls = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
     await expect(bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor: () => 'wrong' })).rejects.toThrow(
       /HEDDLE_SECRET_KEY is not the key/,
@@ -79,7 +79,7 @@ describe('roles of a database', () => {
     await query(urls.app, 'select 1')
   })
 
-  test('that were there before keep their passwords, which then no longer depend on the key', async () => {
+  test('that already exist keep their passwords, which then no longer depend on the key', async () => {
     const own = await makeTestDatabase()
     try {
       const ownerUrl = own.superuserUrl
@@ -96,7 +96,7 @@ describe('roles of a database', () => {
     }
   })
 
-  test('that are all there need no turn', async () => {
+  test('that all exist need no lock', async () => {
     const own = await makeTestDatabase()
     const keeper = makePasswordKeeper(makeVault(Buffer.alloc(32, 1)))
     const start = () => bootstrapRoles({ ownerUrl: own.superuserUrl, passwordFor, keeper })
@@ -112,7 +112,7 @@ describe('roles of a database', () => {
     }
   })
 
-  test('of two installations on one server do not open each other’s database', async () => {
+  test('of two installations on one server cannot enter the database of the other', async () => {
     const other = await makeTestDatabase()
     try {
       const ours = await bootstrapRoles({ ownerUrl: database.superuserUrl, passwordFor })
@@ -125,7 +125,7 @@ describe('roles of a database', () => {
     }
   })
 
-  test('are made by servers that start together', async () => {
+  test('are created by servers that start at the same time', async () => {
     const fresh = await makeTestDatabase()
     try {
       const all = await Promise.all(
@@ -138,7 +138,7 @@ describe('roles of a database', () => {
   })
 })
 
-describe('an external database whose user is no superuser', () => {
+describe('an external database whose user is not a superuser', () => {
   let own: TestDatabase
   let user: string
   beforeEach(async () => {
@@ -160,7 +160,7 @@ describe('an external database whose user is no superuser', () => {
     expect(await query(urls.app, 'select current_user as role')).toEqual([{ role: 'heddle_app' }])
   })
 
-  test('works when an administrator made the roles and lent them', async () => {
+  test('works when an administrator created the roles and granted them to the user', async () => {
     await query(
       own.superuserUrl,
       `grant heddle_owner, heddle_app, heddle_engine, heddle_operator to ${user};
@@ -171,13 +171,13 @@ describe('an external database whose user is no superuser', () => {
     expect(await query(urls.app, 'select current_user as role')).toEqual([{ role: 'heddle_app' }])
   })
 
-  test('is refused with the statements to run when it may do neither', async () => {
+  test('is refused with the statements to run when the user has neither', async () => {
     await expect(bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })).rejects.toThrow(
       /may not create roles.*create role heddle_owner nologin; .*grant heddle_owner, heddle_app/,
     )
   })
 
-  test('is told what to run when another user made the roles, and works after that', async () => {
+  test('is refused with the statement to run when another user created the roles, and works after that', async () => {
     const admin = inject('postgres').superuserUrl
     await query(admin, `alter role ${user} createrole; alter database ${own.name} owner to ${user}`)
     const start = () => bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })
@@ -191,7 +191,7 @@ describe('an external database whose user is no superuser', () => {
     await query((await start()).owner, 'create table allowed (n int)')
   })
 
-  test('is refused when it may create roles but not tables', async () => {
+  test('is refused when the user may create roles but not tables', async () => {
     const admin = inject('postgres').superuserUrl
     await query(admin, `alter role ${user} createrole`)
     await expect(bootstrapRoles({ ownerUrl: withUser(own.superuserUrl, user), passwordFor })).rejects.toThrow(

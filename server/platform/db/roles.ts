@@ -13,7 +13,7 @@ import {
   scramVerifier,
 } from './role-passwords.ts'
 
-// Makes the roles of an installation when it starts, and lets them in.
+// Creates the roles of an installation when it starts, and lets them sign in.
 
 const OLDEST = 160_000
 const LOCK = 7_203_001
@@ -21,15 +21,19 @@ const WRONG_PASSWORD = '28P01'
 const NO_DATABASE = '3D000'
 
 export type RoleOptions = {
-  /** Signs in as somebody who may create roles: the embedded superuser, or the user of DATABASE_URL. */
+  /** The address of a user who may create roles: the embedded superuser, or the user of DATABASE_URL. */
   ownerUrl: string
-  /** The password of a role that was made before passwords were kept, or by somebody who keeps none. */
+  /**
+   * Returns the password of a role that was created before passwords were stored, or by a user who cannot store them.
+   */
   passwordFor: (role: string) => string
-  /** Keeps random passwords in the database. Without it they are made from the key alone. */
+  /**
+   * Seals and opens random passwords that are stored in the database. Without it, passwords are derived from the key.
+   */
   keeper?: PasswordKeeper
-  /** Database to create for the service; without it, the one of the address is used. */
+  /** The database to create for the service. Without it, the database of the address is used. */
   createDatabase?: string
-  /** Behind a pooler a connection cannot say what its session may do: then its role says so. */
+  /** Behind a pooler, a connection cannot set its session settings, so they are stored in its role. */
   settingsInRoles?: boolean
 }
 
@@ -79,13 +83,13 @@ export async function bootstrapRoles({
     url.password = passwords[kind]
     return url.href
   })
-  // Passwords that were kept are those of the roles. Others are made of the key, which may be the wrong one.
+  // Stored passwords are known to be right. Derived passwords may come from a wrong key.
   if (!isKept) await Promise.all(kinds.map((kind) => trySignIn(urls[kind], signIn(kind, oid))))
   if (keeper && !isKept) await keepPasswords(address.href, signIn('owner', oid), keeper.seal(passwords))
   return urls
 }
 
-/** A database that has all of it already, seen in one statement: that is what most starts find. */
+/** Checks in one statement that the database is completely set up, as it is at most starts. */
 const ALL_SET = `select d.oid, shobj_description(o.oid, 'pg_authid') as comment
   from pg_database d join pg_roles me on me.rolname = current_user join pg_roles o on o.rolname = ($1::text[])[1] || '_' || d.oid
   where d.datname = current_database() and current_setting('server_version_num')::int >= ${OLDEST}
@@ -93,14 +97,14 @@ const ALL_SET = `select d.oid, shobj_description(o.oid, 'pg_authid') as comment
     and not exists (select from pg_roles r where r.rolname = any ($1::text[]) and (r.rolsuper or r.rolbypassrls))
     and ${RIGHTS_ARE_SET}`
 
-/** What was set up before, where nothing is to be done; undefined where something may be. */
+/** Returns the existing setup if nothing has to be done, or undefined if something may be missing. */
 async function findSetUp(admin: pg.Client, keeper: PasswordKeeper | undefined): Promise<Found | undefined> {
   const { rows } = await admin.query<{ oid: number; comment: string | null }>(ALL_SET, [names])
   const passwords = rows[0]?.comment ? openKept(keeper, rows[0].comment) : undefined
   return passwords && { oid: rows[0]!.oid, passwords, isKept: true }
 }
 
-/** Whether a start before this one has set the database up, with whatever key it had. */
+/** Checks whether an earlier start has set up the database, with any key. */
 export const isSetUp = ({ ownerUrl, createDatabase }: Omit<RoleOptions, 'passwordFor'>): Promise<boolean> =>
   signedIn(ownerUrl, async (admin) => {
     const { rows } = await admin.query(
@@ -120,7 +124,7 @@ const urlsFor = (url: (kind: Kind) => string): DatabaseUrls => ({
   operator: url('operator'),
 })
 
-/** Where an administrator made the roles and lent them to a user who may not create any. */
+/** Returns the addresses for a user who may not create roles, but to whom an administrator granted the roles. */
 const urlsByMembership = (address: URL): DatabaseUrls =>
   urlsFor((kind) => {
     const url = new URL(address)
@@ -136,7 +140,10 @@ async function checkVersion(admin: pg.Client): Promise<void> {
   throw new StartRefused(`Heddle needs PostgreSQL 16 or newer; the server of DATABASE_URL is ${rows[0].version}.`)
 }
 
-/** Answers whether this user may create roles; if not, the roles must be there and lent to it. */
+/**
+ * Creates the group roles. Returns false if this user may not create roles; then the roles must already be granted to
+ * the user.
+ */
 async function makeGroups(admin: pg.Client): Promise<boolean> {
   const { rows } = await admin.query(
     'select rolsuper or rolcreaterole as able, rolname as name from pg_roles where rolname = current_user',
@@ -144,7 +151,8 @@ async function makeGroups(admin: pg.Client): Promise<boolean> {
   const { able, name } = rows[0] as { able: boolean; name: string }
   if (able) {
     const present = await presentAmong(admin, names)
-    // Another installation on this server may be doing the same: advisory locks hold per database only.
+    // Another installation on this server may do the same at this moment: advisory locks apply only within one
+    // database.
     for (const group of names.filter((group) => !present.has(group))) {
       await admin.query(
         `do $$ begin create role ${group} nologin; exception when duplicate_object or unique_violation then null; end $$`,
@@ -181,7 +189,10 @@ async function makeDatabase(admin: pg.Client, database: string): Promise<void> {
   if (rowCount === 0) await admin.query(`create database ${quote(database)} owner ${groups.owner}`)
 }
 
-/** The password of a role is set once: a start with a wrong key must not lock out the servers that have the right one. */
+/**
+ * Creates the missing sign-in roles. A password is set only once: a start with a wrong key must not lock out the
+ * servers with the right key.
+ */
 async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, kept?: string): Promise<void> {
   const present = await presentAmong(
     admin,
@@ -199,7 +210,7 @@ async function makeSignIns(admin: pg.Client, oid: number, passwords: Passwords, 
         `grant ${groups[kind]} to ${role}`,
         `alter role ${role} set role = ${groups[kind]}`,
         `alter role ${role} set timezone = 'UTC'`,
-        // With the first of them, so that no role has a password that nobody knows.
+        // Stored with the first role, so that no role has a password that is stored nowhere.
         ...(kind === 'owner' && kept !== undefined ? [commentOn(role, kept)] : []),
         'commit',
       ],

@@ -36,7 +36,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-test('a network that swallows everything fails the requests that wait, and what comes after it is back is served', async () => {
+test('requests fail when the network drops all packets, and requests after its recovery succeed', async () => {
   await db.engine((tx) => tx.rows('select 1'))
   proxy.freeze()
   const begun = performance.now()
@@ -47,17 +47,17 @@ test('a network that swallows everything fails the requests that wait, and what 
     failure(db.operator((tx) => tx.rows('select 1'))),
   ]
   for (const error of await Promise.all(waiting)) expect(error).toSatisfy(isDatabaseUnavailable)
-  // The bound is part of what is promised, and no quiet machine is needed to keep it: the wait is a timer's.
+  // This limit is part of what the service promises. It is met even on a busy machine, because the wait is a timer.
   expect(performance.now() - begun).toBeLessThan(20_000)
   proxy.thaw()
   expect(await db.tenant(SCOPE, (tx) => tx.rows('select 1 as n'))).toEqual([{ n: 1 }])
 })
 
-test('a statement that takes long is no silence', async () => {
+test('a long statement does not count as silence', async () => {
   expect(await db.engine((tx) => tx.rows(`select 'slept' as n from pg_sleep(4)`))).toEqual([{ n: 'slept' }])
 })
 
-test('one connection that broke without a word is noticed while the others go on', async () => {
+test('one connection that broke silently is noticed while the others keep working', async () => {
   const hit = proxy.aim({ transaction: /as aimed/, at: 'confirming', fault: 'freeze' })
   const lost = failure(db.engine((tx) => tx.rows('select 1 as aimed')))
   await hit
@@ -65,21 +65,21 @@ test('one connection that broke without a word is noticed while the others go on
   expect(await lost).toSatisfy(isDatabaseUnavailable)
 })
 
-test('a listener hears again after the network was away', async () => {
+test('a listener receives hints again after a network failure', async () => {
   const heard: string[] = []
   await db.listen('news', (payload) => void heard.push(payload))
   await db.appPool.query('select 1')
   proxy.freeze()
   await failure(db.appPool.query('select 1'))
   proxy.thaw()
-  // Once without a payload, because anything may have happened meanwhile; then what is said.
+  // First a hint without a payload, because anything may have changed in the meantime; then the real hint.
   await expect.poll(() => heard).toEqual([''])
   const other = await database.superuser()
   await other.query(`select pg_notify('news', 'again')`)
   await expect.poll(() => heard).toEqual(['', 'again'])
 })
 
-test('sessions are told how long they may stand still, wait and work', async () => {
+test('sessions have timeouts for idle transactions, locks and statements', async () => {
   const shown = await db.tenant(SCOPE, (tx) =>
     tx.rows<{ name: string; setting: string }>(
       `select name, setting from pg_settings where name in

@@ -5,19 +5,26 @@ import { ServerClient } from './client.ts'
 import { breakOff, connectionOf } from './socket.ts'
 import { DatabaseSilent, isConnectionLost } from './unavailable.ts'
 
-// A connection whose peer has vanished stays open and silent, and a request that waits for its answer would wait for ever. A long
-// statement is silent too. So when an answer is late the server is asked, on a connection kept for that, what it does for
-// the silent ones: if it does not answer, or has nothing to do for them, they are broken off. An idle service asks nothing.
+// A connection whose peer has disappeared stays open and silent, and a request on it would wait forever. A long
+// statement is silent too. So when an answer is late, a separate connection asks the server what it is doing for the
+// silent connections. They are closed if the server does not answer, or is doing nothing for them. An idle service
+// sends no such queries.
 
-/** How late an answer is before the server is asked. With the next, less than the five seconds after which a caller is told. */
+/**
+ * The wait for an answer before the server is asked. Together with the next value, less than the five seconds after
+ * which a caller gets an error.
+ */
 const LATE = SECOND
 const ANSWER_WITHIN = 2.5 * SECOND
 const LOOK_EVERY = SECOND / 4
-/** This process itself stood still: what it takes for silence may be its own. */
+/** If two checks are further apart than this, this process itself was blocked, and the silence may be its own. */
 const STOOD_STILL = 3 * LOOK_EVERY
-/** How often in a row the server must have nothing to do for a silent connection before it is broken off. */
+/**
+ * The number of consecutive times that the server must be doing nothing for a silent connection before the connection
+ * is closed.
+ */
 const DOUBTS = 5
-/** The connection for asking is closed when nothing was late for so long. */
+/** The connection for asking is closed after this time without a late answer. */
 const KEPT_FOR = 30 * SECOND
 
 const STATES = `select pid, state = 'active' and wait_event_type is distinct from 'Client' as works
@@ -26,7 +33,7 @@ const STATES = `select pid, state = 'active' and wait_event_type is distinct fro
 type Watched = { client: pg.Client; waitingSince: number | undefined; doubts: number }
 
 export type Silence = {
-  /** From now on, until it ends. */
+  /** Watches the connection until it ends. */
   watch(client: pg.Client): void
   stop(): void
 }
@@ -34,11 +41,11 @@ export type Silence = {
 export function watchForSilence(options: {
   address: string
   log: Logger
-  /** A statement may take so long on the server; a connection that is silent for longer is broken off in any case. */
+  /** The maximum duration of a statement on the server. A connection that is silent for longer is always closed. */
   longestMs: number
-  /** A pooler in between: the server knows nothing of our connections. */
+  /** True behind a pooler: the server does not know our connections. */
   pooled?: boolean
-  /** The server did not answer at all. */
+  /** Called if the server did not answer at all. */
   onSilent?(): void
 }): Silence {
   const { address, log, longestMs, pooled = false, onSilent } = options
@@ -59,7 +66,7 @@ export function watchForSilence(options: {
     asker = undefined
   }
 
-  /** The backends that work for us; `all` where that cannot be known but the server lives. */
+  /** Returns the backends that are working for us, or `all` if that is unknown but the server answers. */
   async function askServer(pids: number[]): Promise<Set<number> | 'all'> {
     if (!asker) {
       const opening = new ServerClient({ connectionString: address })
@@ -68,7 +75,7 @@ export function watchForSilence(options: {
         if (asker === opening) asker = undefined
       })
       await opening.connect()
-      // The sign-in role sees what its own sessions do; the role that it becomes does not.
+      // The sign-in role sees the activity of its own sessions; the role that it switches to does not.
       if (!pooled) await opening.query('set role none')
     }
     if (pooled) {
@@ -110,7 +117,8 @@ export function watchForSilence(options: {
     for (const watched of late) {
       if (watched.waitingSince === undefined || watched.waitingSince > at) continue
       const idle = works !== 'all' && !works.has(processOf(watched.client))
-      // Several times: the first answer may have crossed the one that was waited for, and on a busy machine bytes are late.
+      // Requires several checks: the first may have crossed the awaited answer on its way, and on a busy machine bytes
+      // arrive late.
       watched.doubts = idle ? watched.doubts + 1 : 0
       if (watched.doubts >= DOUBTS) drop(watched, 'the connection to the database broke without a word')
       else if (at - watched.waitingSince > longestMs) drop(watched, 'the database took too long')

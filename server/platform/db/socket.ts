@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { DatabaseReadOnly } from './unavailable.ts'
 
-// What lies under a client of the driver, which has no public name.
+// Gives access to the connection inside a client of the driver, which has no public API for it.
 
 type Connection = {
   stream: Duplex
@@ -12,7 +12,7 @@ type Connection = {
 export const connectionOf = (client: pg.ClientBase): Connection =>
   (client as unknown as { connection: Connection }).connection
 
-/** Breaks the connection with this reason, whatever it waits for. */
+/** Closes the connection with this reason, regardless of what it is waiting for. */
 export function breakOff(client: pg.ClientBase, reason: Error): void {
   connectionOf(client).stream.destroy(reason)
 }
@@ -20,8 +20,9 @@ export function breakOff(client: pg.ClientBase, reason: Error): void {
 const WRITES = { in_hot_standby: 'off', default_transaction_read_only: 'off' } as Record<string, string>
 
 /**
- * The server says at sign-in whether it takes writes; one that does not is no use, and may be soon. The connection is broken
- * off, and the answer says why: what comes in the same packet can still let a sign-in succeed.
+ * The server reports at sign-in whether it accepts writes. A connection to a read-only server is closed; the server may
+ * accept writes later. The returned function gives the reason, because the sign-in can still succeed with the rest of
+ * the same packet.
  */
 export function refuseReadOnly(client: pg.ClientBase): () => DatabaseReadOnly | undefined {
   let refusal: DatabaseReadOnly | undefined

@@ -18,7 +18,7 @@ const WORKER = '01a1df00-0000-7000-8000-000000000001'
 const register = `insert into workers (worker_id, host, pid) values ('${WORKER}', 'here', 1)`
 const registered = () => db.engine((tx) => tx.rows('select from workers where worker_id = $1', [WORKER]))
 
-test('what fails on the way to the commit fails the transaction, and nothing of it stays', async () => {
+test('a statement that fails before the commit fails the transaction, and none of its writes remain', async () => {
   const failing = db.engine(async (tx) => {
     tx.send(register)
     tx.send('select 1 / $1::integer', [0])
@@ -32,7 +32,7 @@ test('what fails on the way to the commit fails the transaction, and nothing of 
   expect(await registered()).toEqual([])
 })
 
-test('a connection that is lost on the way to the commit is said once, and the next transaction has another', async () => {
+test('a connection lost before the commit is reported once, and the next transaction gets another connection', async () => {
   const superuser = await database.superuser()
   let ending: Promise<unknown> | undefined
   const lost = db.engine(async (tx) => {

@@ -12,7 +12,7 @@ test.each([
   expect(settingsFor(memory * GIB)).toMatchObject(expected)
 })
 
-test('it is told of more connections only where its configuration allows fewer', () => {
+test('the connection limit is raised only if the configuration allows too few', () => {
   const configuration = `max_connections = 100\t\t# (change requires restart)\n${asLines(settingsFor(8 * GIB))}`
   expect(allowedConnections(configuration)).toBe(120)
   expect(connectionsFor(96, configuration)).toEqual({})

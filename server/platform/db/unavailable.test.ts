@@ -37,7 +37,7 @@ const truth: [what: string, error: unknown, lost: boolean, unavailable: boolean]
   ['no error at all', 'ECONNRESET', false, false],
 ]
 
-test.each(truth)('%s', (_what, error, lost, unavailable) => {
+test.each(truth)('%s is classified as lost or unavailable', (_what, error, lost, unavailable) => {
   expect(isConnectionLost(error)).toBe(lost)
   expect(isDatabaseUnavailable(error)).toBe(unavailable)
 })
@@ -51,6 +51,6 @@ test.each<[string, Error, boolean]>([
   ['none free in time', new Error('timeout exceeded when trying to connect'), true],
   ['broken in the middle', Object.assign(new Error('read'), { code: 'ECONNRESET' }), false],
   ['ended by the server', Object.assign(new Error('terminating connection'), { code: '57P01' }), false],
-])('whether anything was sent is known: %s', (_what, error, never) => {
+])('isNeverConnected knows whether anything was sent: %s', (_what, error, never) => {
   expect(isNeverConnected(error)).toBe(never)
 })

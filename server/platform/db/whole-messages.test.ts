@@ -17,7 +17,7 @@ const messages = [
 ]
 const all = Buffer.concat(messages)
 
-/** Whether it begins and ends where messages do. */
+/** Checks whether the bytes start and end at message boundaries. */
 function isWhole(bytes: Buffer): boolean {
   let at = 0
   while (at + 5 <= bytes.length) at += 1 + bytes.readUInt32BE(at + 1)
@@ -31,7 +31,7 @@ function handedOn(chunks: Buffer[]): Buffer[] {
   return seen
 }
 
-test('wherever the stream is cut, whole messages are handed on, all of them in their order', () => {
+test('whole messages are passed on completely and in order, for every position where the stream is split', () => {
   for (let first = 0; first <= all.length; first += 1) {
     for (let second = first; second <= all.length; second += 1) {
       const seen = handedOn([all.subarray(0, first), all.subarray(first, second), all.subarray(second)])
@@ -40,12 +40,12 @@ test('wherever the stream is cut, whole messages are handed on, all of them in t
   }
 })
 
-test('bytes that come one by one are whole messages in the end', () => {
+test('bytes that arrive one by one are assembled into whole messages', () => {
   const seen = handedOn(Array.from(all, (byte) => Buffer.from([byte])))
   expect(seen.map(String)).toEqual(messages.map(String))
 })
 
-test('what is complete is handed on at once, and a chunk of whole messages as it is', () => {
+test('complete messages are passed on at once, and a chunk of whole messages is not copied', () => {
   const seen: Buffer[] = []
   const read = wholeMessages((bytes) => seen.push(bytes))
   read(all)

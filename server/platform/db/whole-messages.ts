@@ -1,17 +1,18 @@
 import type pg from 'pg'
 import { connectionOf } from './socket.ts'
 
-/** One byte says what a message is, four how long it is, themselves included. */
+/** The size of a message header: one byte for the type, and four bytes for the length, which includes these four. */
 const HEADER = 5
 const lengthAt = (bytes: Buffer, at: number): number => 1 + bytes.readUInt32BE(at + 1)
 
 /**
- * Hands on whole messages of the server alone. A message that comes in pieces is collected in a buffer of its length. The driver
- * itself doubles its buffer piece by piece and begins anew with each message: a row of one megabyte cost four megabytes of
- * fresh memory and as many copies, which was half of the processor time while a tenant had such rows read.
+ * Passes on only whole messages of the server. A message that arrives in pieces is collected in a buffer of its length.
+ * The driver itself would double its buffer piece by piece and start again with each message: a row of one megabyte
+ * cost four megabytes of new memory and the same amount of copying, which was half of the CPU time while a tenant read
+ * such rows.
  */
 export function wholeMessages(handOn: (bytes: Buffer) => void): (chunk: Buffer) => void {
-  /** The beginning of a message, its length in full once its header is there. */
+  /** The start of a message, in a buffer of its full length once its header has arrived. */
   let begun: Buffer | undefined
   let filled = 0
 
@@ -20,7 +21,7 @@ export function wholeMessages(handOn: (bytes: Buffer) => void): (chunk: Buffer) 
     begun = Buffer.allocUnsafe(rest < HEADER ? HEADER : lengthAt(chunk, at))
     filled = chunk.copy(begun, 0, at)
   }
-  /** How many bytes of the chunk were needed. */
+  /** Returns the number of bytes of the chunk that were needed. */
   const fill = (message: Buffer, chunk: Buffer, at: number): number => {
     const taken = chunk.copy(message, filled, at)
     filled += taken
@@ -52,7 +53,7 @@ export function wholeMessages(handOn: (bytes: Buffer) => void): (chunk: Buffer) 
   }
 }
 
-/** For a client that is connected. */
+/** Installs `wholeMessages` on a connected client. */
 export function readWholeMessages(client: pg.ClientBase): void {
   const { stream } = connectionOf(client)
   for (const listener of stream.listeners('data') as ((bytes: Buffer) => void)[]) {

@@ -1,6 +1,7 @@
 import type { Font } from './woff2.ts'
 
-// A TrueType font with a few glyphs of another, for a document that shows only these. Glyph 0 is the one for what is missing.
+// Writes a TrueType font with a few glyphs of another font, for a document that shows only these glyphs. Glyph 0 stands
+// for missing characters.
 
 type Glyph = { bytes: Buffer; xMin: number; points: number; contours: number }
 
@@ -15,7 +16,8 @@ function drawGlyph(contours: ReturnType<Font['contoursOf']>): Glyph {
     last += contour.length
     return last
   })
-  // Then no instructions, a flag for each point, and how far each is from the one before, in two bytes.
+  // The bounding box and the contour ends are followed by: no instructions, a flag for each point, and the distance of
+  // each point from the previous point in two bytes.
   const steps = (values: number[]): number[] => values.map((value, at) => value - (values[at - 1] ?? 0))
   const words = [...box, ...ends, 0]
   const bytes = Buffer.alloc(Math.ceil((words.length * 2 + points.length * 5) / 4) * 4)

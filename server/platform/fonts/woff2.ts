@@ -1,7 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib'
 
-// The outlines of a font in WOFF 2.0 with TrueType glyphs, as the packages of web fonts hold them: W3C, WOFF File Format 2.0,
-// section 5. Of a variable font this is the default. Instructions for small screens are left out.
+// Reads the outlines of a WOFF 2.0 font with TrueType glyphs, as packages of web fonts contain them: W3C, WOFF File
+// Format 2.0, section 5. For a variable font, this is the default instance. Hinting instructions are left out.
 
 type Contour = { x: number; y: number; on: boolean }[]
 type Component = { glyph: number; matrix: [a: number, b: number, c: number, d: number]; dx: number; dy: number }
@@ -11,7 +11,7 @@ export type Font = {
   unitsPerEm: number
   ascent: number
   descent: number
-  /** `head` and `hhea` as they are. */
+  /** The tables `head` and `hhea`, unchanged. */
   head: Buffer
   hhea: Buffer
   glyphOf(letter: number): number | undefined
@@ -23,7 +23,7 @@ const KNOWN =
   'cmap head hhea hmtx maxp name OS/2 post cvt  fpgm glyf loca prep CFF  VORG EBDT EBLC gasp hdmx kern LTSH PCLT VDMX vhea vmtx BASE GDEF GPOS GSUB EBSC JSTF MATH CBDT CBLC COLR CPAL SVG  sbix acnt avar bdat bloc bsln cvar fdsc feat fmtx fvar gvar hsty just lcar mort morx opbd prop trak Zapf Silf Glat Gloc Feat Sill'
 const KNOWN_TAGS = Array.from({ length: 63 }, (_, at) => KNOWN.slice(at * 5, at * 5 + 4))
 
-/** Reads one value after another. */
+/** Reads a buffer sequentially. */
 class Reader {
   readonly bytes: Buffer
   at: number
@@ -57,7 +57,7 @@ class Reader {
     }
     return value
   }
-  /** 255UInt16 of the format. */
+  /** Reads a value of the format's type 255UInt16. */
   short(): number {
     const code = this.u8()
     if (code === 253) return this.u16()
@@ -98,7 +98,7 @@ function readTables(file: Buffer): Map<string, { bytes: Buffer; isChanged: boole
   )
 }
 
-/** How far a point is from the one before it: a flag says in how many bytes that stands. */
+/** Reads the distance of a point from the previous point. The flag defines the number of bytes. */
 function readStep(flag: number, glyphs: Reader): [dx: number, dy: number] {
   const signed = (bits: number, size: number): number => ((bits & 1) === 1 ? size : -size)
   const kind = flag & 0x7f
@@ -173,7 +173,7 @@ function readOutlines(table: Buffer): Outline[] {
   })
 }
 
-/** Which glyph a letter has, from the largest table of letters that the font holds. */
+/** Returns the glyph of each letter, from the largest character table of the font. */
 function readLetters(table: Buffer): Map<number, number> {
   const letters = new Map<number, number>()
   const head = new Reader(table, 2)

@@ -43,8 +43,8 @@ const fill = (): void => {
   for (const tenant of ['a', 'b', ...Array.from({ length: 30 }, (_, n) => `other ${n}`)]) ask(tenant, OF_ONE)
 }
 
-describe('requests beyond what is worked on at once', () => {
-  test('wait until another is answered, and a turn is given back once', async () => {
+describe('requests beyond the maximum number at work', () => {
+  test('wait until another request leaves, and a place is given back only once', async () => {
     fill()
     ask('quiet')
     await settle()
@@ -56,7 +56,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures().atWork).toBe(64)
   })
 
-  test('of one tenant take all places while nobody else asks', async () => {
+  test('of one tenant use all places while no other tenant sends requests', async () => {
     ask('loud', 70)
     await settle()
     expect(admission.figures()).toEqual({ atWork: 64, waiting: 6 })
@@ -64,7 +64,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures()).toEqual({ atWork: 64, waiting: 5 })
   })
 
-  test('of one tenant wait while there are places for the others', async () => {
+  test('of one tenant wait while other tenants can still get places', async () => {
     ask('quiet')
     ask('loud', OF_ONE + 4)
     await settle()
@@ -82,7 +82,7 @@ describe('requests beyond what is worked on at once', () => {
   test.each([
     [1_900, { atWork: OF_ONE, waiting: 64 - OF_ONE }],
     [2_000, { atWork: 64, waiting: 0 }],
-  ])('of one tenant take all places again two seconds after the others asked: after %i ms', async (ms, figures) => {
+  ])('of one tenant use all places again two seconds after other tenants: after %i ms', async (ms, figures) => {
     ask('quiet')
     await leave(1)
     await vi.advanceTimersByTimeAsync(ms)
@@ -91,7 +91,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures()).toEqual(figures)
   })
 
-  test('of a flood keep to its share after all of it has come, while the others go on asking', async () => {
+  test('of a flood stay within the share of their tenant after the whole flood has arrived, while others send requests', async () => {
     ask('quiet')
     ask('loud', 40)
     await settle()
@@ -103,7 +103,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(admission.figures()).toEqual({ atWork: OF_ONE, waiting: 40 - 2 * OF_ONE - OF_ONE })
   })
 
-  test('are begun by turns of their tenants, not in the order of the loudest', async () => {
+  test('start tenant by tenant in turn, not in the order of the busiest tenant', async () => {
     fill()
     ask('loud', 200)
     ask('quiet', 2)
@@ -111,11 +111,11 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.slice(64)).toEqual(['loud', 'quiet', 'loud'])
   })
 
-  test('leave out a tenant that has its share at work', async () => {
+  test('of a tenant that has its share at work are skipped', async () => {
     fill()
     ask('a', 3)
     ask('quiet')
-    // The first two turns are those of `a`: one of its own is begun for each that it leaves.
+    // The first two places belong to `a`: each time `a` leaves a place, one of its waiting requests starts.
     await leave(1)
     expect(begun.slice(64)).toEqual(['a'])
     turns.splice(0, OF_ONE - 1)
@@ -123,7 +123,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.slice(65)).toEqual(['quiet'])
   })
 
-  test('may all be of one tenant; beyond that they are refused, and only to that tenant', async () => {
+  test('may all come from one tenant; further requests are refused, and only for that tenant', async () => {
     ask('loud', 64 + 512)
     await settle()
     expect(refused).toEqual([])
@@ -134,12 +134,12 @@ describe('requests beyond what is worked on at once', () => {
     await settle()
     expect(refused).toEqual(['loud', 'loud', 'loud', 'loud'])
     expect(admission.figures()).toEqual({ atWork: 64, waiting: 512 })
-    // The tenant has more than its share at work already.
+    // The tenant already has more than its share at work.
     await leave(2)
     expect(begun.slice(64)).toEqual(['quiet', 'quiet'])
   })
 
-  test('take the place of the tenant that waits most often when there is no room at all', async () => {
+  test('replace a request of the tenant with the longest queue when all places are taken', async () => {
     fill()
     ask('a', 256)
     ask('b', 256)
@@ -150,7 +150,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.slice(64)).toContain('quiet')
   })
 
-  test('do not wait for those that come slowly', async () => {
+  test('do not wait for requests that arrive slowly', async () => {
     fill()
     await settle()
     ask('quiet')
@@ -165,7 +165,7 @@ describe('requests beyond what is worked on at once', () => {
   test.each([
     [1_900, false],
     [2_100, true],
-  ])('wait longer for those that were read: after %i ms they are begun: %s', async (ms, expected) => {
+  ])('wait longer for requests that were fully read: after %i ms they start: %s', async (ms, expected) => {
     fill()
     await settle()
     for (const turn of turns) turn.isRead = true
@@ -174,7 +174,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.includes('quiet')).toBe(expected)
   })
 
-  test('wait for twice as long as a large one of their tenant was at work, where others ask too', async () => {
+  test('wait twice as long as a large request of their tenant was at work, if other tenants send requests', async () => {
     ask('quiet')
     ask('loud', 3)
     await settle()
@@ -190,7 +190,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.length).toBe(3)
     await vi.advanceTimersByTimeAsync(1)
     expect(begun.length).toBe(4)
-    // The rest is at most a quarter of a second.
+    // The pause is at most a quarter of a second.
     turns[3]!.isRead = true
     await vi.advanceTimersByTimeAsync(900)
     ask('quiet')
@@ -202,7 +202,7 @@ describe('requests beyond what is worked on at once', () => {
     expect(begun.filter((tenant) => tenant === 'loud').length).toBe(4)
   })
 
-  test('of a tenant that is alone do not wait for its large ones', async () => {
+  test('of a tenant that is alone do not wait for its large requests', async () => {
     ask('loud', 64)
     ask('loud')
     await settle()

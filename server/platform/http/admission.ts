@@ -1,32 +1,35 @@
 import { type Problem, problem } from '../errors.ts'
 import type { Patience } from './patience.ts'
 
-// How many requests are worked on at once. The rest wait their turn, tenant by tenant, so that one tenant's flood delays
-// mostly itself; requests that would wait too long are refused at once, while refusing is still cheap. Without a bound every
-// request is begun, none is finished in time, and health is answered behind all of them.
+// Limits how many requests are at work at once. The rest wait, and the tenants take turns, so that one tenant's flood
+// delays mostly that tenant. Requests that would wait too long are refused at once, while refusing is still cheap.
+// Without a limit every request would start, none would finish in time, and health checks would be answered after all
+// of them.
 
-/** A request that was not read by then comes slowly and uses no processor. */
+/** A request that has not been read by then arrives slowly and uses no CPU. */
 const READING_FOR_MS = 250
 /**
- * Once it was read, it uses the processor or a connection of the database, also while it waits for a lock. A tenant whose requests
- * wait for each other would otherwise take all connections: 600 answers to one execution at once took a neighbour's p99 to 1.2 s.
- * A verb that waits for something else leaves its place by itself.
+ * A request that has been read uses the CPU or a database connection, even while it waits for a lock. Otherwise a
+ * tenant whose requests wait for each other would take all connections: 600 simultaneous answers to one execution
+ * raised a neighbour's p99 to 1.2 s. A verb that waits for something else gives up its place itself.
  */
 const WORKING_FOR_MS = 2_000
 /**
- * The part of the places that one tenant has at most while others ask too. A neighbour's request shares the processor and the
- * connections with what is at work. Beside 420 requests of one tenant a neighbour's p99 was 207–481 ms with 8 of 64 places,
- * 80–155 ms with 4 and 89–115 ms with 2; beside ten lists of large versions 177–224 ms, 224 ms and 84–90 ms. The tenant itself was
- * answered as fast with 2 as with 8: a processor is busy with two requests. A tenant that is alone has all places.
+ * The maximum share of the places that one tenant gets while other tenants send requests. A neighbour's request shares
+ * the CPU and the connections with the requests at work. Next to 420 requests of one tenant, a neighbour's p99 was
+ * 207–481 ms with 8 of 64 places, 80–155 ms with 4 and 89–115 ms with 2. Next to ten lists of large versions it was
+ * 177–224 ms, 224 ms and 84–90 ms. The tenant itself was answered as fast with 2 places as with 8: two requests keep a
+ * CPU busy. A tenant that is alone gets all places.
  */
 const SHARE_OF_ONE = 1 / 32
-/** Others ask too for as long after the last request of one of them. */
+/** The time after the last request of another tenant during which the service counts as shared. */
 const SHARED_FOR_MS = 2_000
 
 /**
- * While others ask too, the place of a large request stays taken for twice as long as it was at work: what it leaves behind, such as
- * garbage, a run and writes of the database, uses the processor after its answer. Beside four runs with an input of 1 MB each a
- * neighbour's p99 was 112–244 ms without a rest, 83–123 ms with one as long as the work, and 74–90 ms with this one.
+ * While the service is shared, the place of a large request stays taken for twice the time it was at work: its garbage,
+ * the execution and the database writes use the CPU after the response. Next to four executions with an input of 1 MB
+ * each, a neighbour's p99 was 112–244 ms without a pause, 83–123 ms with a pause as long as the work, and 74–90 ms with
+ * this one.
  */
 const REST_FACTOR = 2
 const MAX_REST_MS = 250
@@ -34,7 +37,7 @@ const MAX_REST_MS = 250
 export type Turn = {
   leave(): void
   isRead: boolean
-  /** What was sent or is answered takes long to read or to write. */
+  /** The request or the response is large, so that reading or writing it takes long. */
   isLarge: boolean
 }
 type AtWork = { tenant: string; begunAt: number }
@@ -49,7 +52,7 @@ export const overloaded = (retryAfterS: number): Problem =>
 
 export function makeAdmission(maxAtWork: number, patience: Patience) {
   const maxOfOne = Math.max(1, Math.floor(maxAtWork * SHARE_OF_ONE))
-  /** At work and waiting together: a tenant that is alone may still ask for as many at once. */
+  /** The maximum number of requests at work and waiting. A tenant that is alone may send this number at once. */
   const maxInside = 9 * maxAtWork
   const atWork = new Map<Turn, AtWork>()
   const atWorkOf = new Map<string, number>()
@@ -58,14 +61,17 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
   let sweep: NodeJS.Timeout | undefined
 
   let latest = { tenant: '', at: Number.NEGATIVE_INFINITY }
-  /** When another tenant than the latest asked last. */
+  /** The time of the last request of a tenant other than the latest tenant. */
   let othersAt = Number.NEGATIVE_INFINITY
 
   const see = (tenant: string): void => {
     if (tenant !== latest.tenant) othersAt = latest.at
     latest = { tenant, at: performance.now() }
   }
-  /** By who asked, not by who waits: a flood that has arrived asks nothing more while its neighbours go on asking. */
+  /**
+   * Considers who sends requests, not who waits: a flood that has fully arrived sends nothing more, while its
+   * neighbours still do.
+   */
   const isSharedBy = (tenant: string): boolean =>
     performance.now() - (tenant === latest.tenant ? othersAt : latest.at) < SHARED_FOR_MS
 
@@ -103,7 +109,8 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
       const queue = waiting.get(tenant)!
       const next = queue.shift()!
       waitingCount -= 1
-      // To the end of the line, so that every tenant who waits has one begun before this one has another.
+      // The tenant moves to the end of the line, so that every waiting tenant gets a place before this tenant gets
+      // another.
       waiting.delete(tenant)
       if (queue.length > 0) waiting.set(tenant, queue)
       next.begin(begin(tenant))
@@ -114,7 +121,7 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
     }
   }
 
-  /** Of the tenants that wait, at most a few have all the places of one. */
+  /** The scan is short: only a few of the waiting tenants can have used up their share. */
   const nextTenant = (): string | undefined => {
     if (atWork.size >= maxAtWork) return undefined
     for (const tenant of waiting.keys()) if (hasPlace(tenant)) return tenant
@@ -137,13 +144,16 @@ export function makeAdmission(maxAtWork: number, patience: Patience) {
 
   const isFull = (): boolean => waitingCount > 0 && atWork.size + waitingCount >= maxInside
 
-  /** A tenant alone may take all places. Where they are taken, only a tenant that waits more often than the asker makes room. */
+  /**
+   * A tenant that is alone may take all places. When the places are taken, only a tenant with a longer queue than the
+   * caller's makes room.
+   */
   const hasNoRoomFor = (tenant: string): boolean =>
     isFull() && longest().length <= (waiting.get(tenant)?.length ?? 0) + 1
 
   return {
     hasNoRoomFor,
-    /** Resolves when the request may be worked on. Refuses with `overloaded`. */
+    /** Resolves when the request may start. Refuses with `overloaded`. */
     enter(tenant: string): Turn | Promise<Turn> {
       see(tenant)
       if (hasPlace(tenant)) return begin(tenant)

@@ -4,16 +4,19 @@ import { isDatabaseUnavailable } from '../db/unavailable.ts'
 import { Problem, problem, statusOf, titleOf } from '../errors.ts'
 import { addVary, isTag } from './encoding.ts'
 
-/** An answer as bytes, ready to be sent, stored for a repeated request, or compared. */
+/** A response as bytes, ready to be sent, stored for a repeated request, or compared. */
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer | null }
 
-/** Whether the value of an If-Match names it. Without a pattern: `\s*,\s*` takes seconds over ten thousand spaces. */
+/**
+ * Checks whether the value of an If-Match contains the ETag. Uses no regular expression: `\s*,\s*` takes seconds on ten
+ * thousand spaces.
+ */
 export const listsEtag = (ifMatch: string, etag: string): boolean =>
   ifMatch.split(',').some((one) => isTag(one.trim(), etag))
 
 /**
- * The tag by which an If-None-Match names it, undefined where none does: any of a list, weak or not, or `*` (RFC 9110,
- * 13.1.2).
+ * Returns the tag of an If-None-Match that matches the ETag: any tag of the list, weak or not, or `*` (RFC 9110,
+ * 13.1.2). Undefined if none matches.
  */
 export function tagKnown(ifNoneMatch: string | undefined, etag: string): string | undefined {
   for (const one of ifNoneMatch?.split(',') ?? []) {
@@ -55,7 +58,7 @@ export function problemAnswer(error: Problem, requestId: string): Answer {
   return { status, headers, body: Buffer.from(JSON.stringify(body)) }
 }
 
-/** Anything thrown, as a refusal. What is not one of ours tells the caller nothing but that we failed. */
+/** Converts anything thrown to a problem. An unexpected error tells the caller only that the service failed. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, statusCode } = error as { code?: string; statusCode?: number }

@@ -5,8 +5,9 @@ import type { Answer } from './answer.ts'
 import { type Context, scopeOf } from './context.ts'
 import type { AnyRoute } from './route.ts'
 
-// Every operation that changes something leaves an entry in the audit log: the verb's own, which knows more, or else this one. What
-// is left out stands here with the reason. Nothing of a body is written but the names of its fields.
+// Every operation that changes something writes an entry to the audit log: either the verb writes a more detailed
+// entry, or this file writes one. Operations without an entry are listed here with the reason. Of a body, only the
+// names of its fields are written.
 
 const reasons: [reason: string, operations: string[]][] = [
   [
@@ -90,12 +91,12 @@ const reasons: [reason: string, operations: string[]][] = [
   ['The provider of payments keeps its own log, and what it changes is read again.', ['receiveStripeWebhook']],
 ]
 
-/** Operations that leave no entry, with the reason. */
+/** Operations that write no entry, with the reason. */
 export const notAudited: ReadonlyMap<string, string> = new Map(
   reasons.flatMap(([reason, operations]) => operations.map((operation) => [operation, reason] as const)),
 )
 
-/** Reads that take data out of the service as a whole. */
+/** Reads that export complete data from the service. */
 export const auditedReads: ReadonlySet<string> = new Set(['exportDataset', 'exportAuditLog', 'exportWorkflow'])
 
 export const isAudited = ({ method, operation, access }: AnyRoute): boolean =>
@@ -120,7 +121,10 @@ export function actionOf(operation: string): string {
 }
 
 const TYPE_ID = /^[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}$/
-/** Jobs, threads, runs and gates, which the owners of a workspace may not know of: the entry says what happened, not to which. */
+/**
+ * Jobs, threads, executions and gates, which may be hidden from the owners of a workspace. The entry states what
+ * happened, not to which one.
+ */
 const HIDDEN = /^(job|thr|msg|exe|apr|run)_/
 const MAX_FIELDS = 50
 
@@ -138,8 +142,8 @@ const fieldsOf = (route: AnyRoute, input: unknown): string[] =>
     : []
 
 /**
- * After the verb, in its transaction where it has one; does nothing where the verb has written an entry itself. `ahead` of it,
- * the entry has a transaction of its own.
+ * Writes the entry after the verb, in the verb's transaction if it has one. Does nothing if the verb has written an
+ * entry itself. With `ahead`, the entry is written before the verb, in its own transaction.
  */
 export async function auditCall(
   ctx: Context,

@@ -3,7 +3,10 @@ import { countKeys, findDuplicate } from './duplicate-keys.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The number of keys, or undefined where it is nested too deeply: counted before anything recursive touches it. */
+/**
+ * Returns the number of keys, or undefined if the JSON is nested too deeply. This is checked before any recursive code
+ * reads the JSON.
+ */
 function keysIn(text: string, maxDepth: number): number | undefined {
   let depth = 0
   let keys = 0
@@ -22,13 +25,16 @@ function keysIn(text: string, maxDepth: number): number | undefined {
   return keys
 }
 
-/** Longer paths are cut in what people are told. */
+/** Error messages truncate longer paths. */
 const MAX_PATH_SHOWN = 500
 
 const duplicateKey = (text: string) =>
   problem('duplicate_key', `The key at ${findDuplicate(text)?.slice(0, MAX_PATH_SHOWN)} stands twice in its object.`)
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair; refused here, so that no batch ever fails because of them. */
+/**
+ * PostgreSQL stores neither NUL nor half a surrogate pair. Such text is refused here, so that no batch fails because of
+ * it later.
+ */
 const storable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
 function findUnstorable(value: unknown, path: string, found: FieldError[]): void {
@@ -45,7 +51,7 @@ function findUnstorable(value: unknown, path: string, found: FieldError[]): void
   }
 }
 
-/** Nearly everything is: paths are made only for what is not. */
+/** Nearly all values are storable, so the paths are built only for a value that is not. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return storable(value)
   if (typeof value !== 'object' || value === null) return true
@@ -60,7 +66,7 @@ export function requireStorable(value: unknown): void {
   if (found.length > 0) throw invalid(found.slice(0, 20))
 }
 
-/** Reads a JSON body. An empty one is `{}`. */
+/** Parses a JSON body. An empty body is `{}`. */
 export function parseJson(bytes: Buffer, maxDepth: number): unknown {
   if (bytes.length === 0) return {}
   let text: string
@@ -78,7 +84,7 @@ export function parseJson(bytes: Buffer, maxDepth: number): unknown {
     throw problem('malformed', `The body is not JSON: ${(error as Error).message}.`)
   }
   if (countKeys(value) !== keys) throw duplicateKey(text)
-  // Only a text with an escape can hold what must be looked for; most bodies are never walked.
+  // Only a text with one of these can contain unstorable characters, so most bodies need no check.
   if (text.includes('\\u') || text.includes('__proto__') || text.includes('\u0000')) requireStorable(value)
   return value
 }

@@ -3,9 +3,9 @@ import { Problem } from '../errors.ts'
 import { NOWHERE, type Prefix } from '../ids.ts'
 import { id, reference } from './schema.ts'
 
-// One verb for several things at once: each is done or refused on its own, and the answer says which.
+// One verb for several resources at once. Each is done or refused separately, and the response lists the results.
 
-/** Each is a few statements, and all of them are one transaction. */
+/** Each resource needs a few statements, and all of them run in one transaction. */
 export const MAX_AT_ONCE = 100
 
 export const severalIds = (prefix: Prefix) =>
@@ -21,7 +21,7 @@ const Refusal = z
   })
   .meta({ id: 'BulkRefusal' })
 
-/** `field` names the thing, such as `workflow_id`. */
+/** `field` is the name of the id, such as `workflow_id`. */
 export const bulkAnswer = <Field extends string>(field: Field, prefix: Prefix) =>
   z.object({
     items: z
@@ -41,8 +41,8 @@ export const bulkAnswer = <Field extends string>(field: Field, prefix: Prefix) =
 export type BulkItem = { done: boolean; problem: { code: string; detail: string } | null }
 
 /**
- * In the order of the ids: two callers with the same ones wait for each other and do not deadlock. `act` must refuse before it
- * writes, because the others' writes stay.
+ * Processes the ids in sorted order, so that two callers with the same ids wait for each other and do not deadlock.
+ * `act` must refuse before it writes, because the writes for the other ids remain.
  */
 export async function forEachId<Field extends string>(
   field: Field,
@@ -55,7 +55,7 @@ export async function forEachId<Field extends string>(
   return { items }
 }
 
-/** For the audit log. */
+/** Returns the counts for the audit log. */
 export const countsOf = (items: readonly BulkItem[]): { done: number; refused: number } => {
   const done = items.filter((item) => item.done).length
   return { done, refused: items.length - done }

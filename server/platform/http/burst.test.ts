@@ -7,7 +7,7 @@ import { makeWorld } from '#test/harness/world'
 const service = useSharedService()
 afterEach(() => void vi.restoreAllMocks())
 
-test('a burst beyond the limit is refused before it waits for its turn, and all that waits is let in', async () => {
+test('a burst beyond the limit is refused before it waits for a place, and all waiting requests are served', async () => {
   const { owner } = await makeWorld(service())
   const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
   const lock = new pg.Client({ connectionString: service().database.superuserUrl })
@@ -15,7 +15,7 @@ test('a burst beyond the limit is refused before it waits for its turn, and all 
   try {
     const ask = async (): Promise<number> => (await limited.call('GET', '/api/teams', { token: owner.key })).status
     expect(await ask()).toBe(200)
-    // The limit does not refill while the clock stands.
+    // The limit does not refill while the clock is stopped.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now())
     await lock.query('begin')
     await lock.query('lock table teams in access exclusive mode')

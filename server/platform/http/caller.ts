@@ -10,8 +10,8 @@ import { type AnyRoute, isOneTransaction } from './route.ts'
 const unsafe = (method: string): boolean => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 
 /**
- * Who calls, before the body is read: 401 comes first. A caller who was here before is remembered, and the route's
- * transaction asks whether that still holds: it saves a round trip to the database.
+ * Identifies the caller before the body is read, so that 401 comes first. A known caller is taken from memory, and the
+ * route's transaction checks whether the identity is still valid. This saves a round trip to the database.
  */
 export async function identify(
   kernel: Kernel,
@@ -25,7 +25,8 @@ export async function identify(
     return find(request, wellFormedOf(route.path, request))
   }
   const bearer = bearerOf(request)
-  // A page of another origin that can make a browser send the cookie is not the person. Its changes are refused below.
+  // A page of another origin can make the browser send the cookie, but does not act for the person. Its changes are
+  // refused below.
   const { origin } = request.headers
   const isForeign = origin !== undefined && !unsafe(route.method) && !isOwnOrigin(origin, request, kernel.baseUrl())
   const session = isForeign ? undefined : request.cookies[SESSION_COOKIE]
@@ -41,7 +42,7 @@ export async function identify(
     (afresh ? undefined : await identifier.remember(credentials)) ?? (await identifier.identify(credentials))
   if (route.access.word !== 'anyone' && identity.person === null)
     throw problem('unauthenticated', 'Sign in, or send a valid API key.', challengeOf(route, request, kernel.baseUrl()))
-  // A key that was deleted meanwhile is 401, whatever its scopes were.
+  // A key that was deleted in the meantime is 401, regardless of its scopes.
   if (identity.stillHolds && !hasScope(identity.credential, route.scope))
     return identify(kernel, route, request, { afresh: true })
   requireScope(identity.credential, route.scope)
@@ -50,11 +51,11 @@ export async function identify(
   return identity
 }
 
-/** The hosts of other organisations are told nothing: what is described under the service's own address is not theirs. */
+/** Callers under the hosts of other organisations get no challenge: it describes only the service's own address. */
 const challengeOf = ({ challenge }: AnyRoute, request: FastifyRequest, baseUrl: string) =>
   challenge && request.host.toLowerCase() === new URL(baseUrl).host ? { challenge: challenge(baseUrl) } : {}
 
-/** Routes that name their workspace are checked for that one, with the caller's standing in it. */
+/** Routes that name their workspace are checked for that workspace, with the caller's standing in it. */
 const isInSelected = ({ access, path }: AnyRoute): boolean =>
   access.word === 'role' && !(access.of === 'workspace' && path.includes('/:workspace_id'))
 
@@ -64,7 +65,7 @@ export const factorMissing = () =>
     'Set up an authenticator app or a passkey for your account (POST /auth/second-factor/totp); then come back.',
   )
 
-/** An ill-formed id is no reason to answer before the token has been looked at: 401 comes before 404. */
+/** Ignores ill-formed ids until the token has been checked: 401 comes before 404. */
 function wellFormedOf(path: string, request: FastifyRequest): Record<string, string> {
   try {
     return parametersOf(path, request)
@@ -87,11 +88,11 @@ export function bearerOf(request: FastifyRequest): string | undefined {
   return header === undefined ? undefined : (/^Bearer +(\S+) *$/i.exec(header)?.[1] ?? '')
 }
 
-/** What the caller shows, looked up or not. */
+/** Returns the credential of the request, without looking it up. */
 export const credentialOf = (request: FastifyRequest): string | undefined =>
   request.headers.authorization ?? request.cookies[SESSION_COOKIE]
 
-/** A cookie travels with requests of other sites; those are refused before anything is done. */
+/** Refuses requests from pages of other sites before anything is done, because browsers send the cookie with them. */
 export function refuseForeignOrigin(request: FastifyRequest, baseUrl: string): void {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -99,7 +100,10 @@ export function refuseForeignOrigin(request: FastifyRequest, baseUrl: string): v
     throw problem('foreign_origin', 'Call the service from its own pages, or use an API key.')
 }
 
-/** Which scheme people use is known of the service's own address alone: under other hosts a proxy may add the encryption. */
+/**
+ * The scheme that browsers use is known only for the service's own address. Under other hosts, a proxy may add the
+ * encryption.
+ */
 function isOwnOrigin(text: string, request: FastifyRequest, baseUrl: string): boolean {
   if (!URL.canParse(text)) return false
   const { host, origin } = new URL(text)

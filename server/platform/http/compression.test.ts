@@ -22,7 +22,7 @@ const open = async (url: string, headers: Record<string, string>): Promise<Incom
   return response as IncomingMessage
 }
 
-/** The bytes as they travelled. */
+/** Returns the bytes as they were transferred. */
 async function raw(url: string, headers: Record<string, string> = {}): Promise<Raw> {
   const response = await open(url, headers)
   const parts: Buffer[] = []
@@ -45,8 +45,8 @@ async function makeCompany(): Promise<string> {
   return `/api/companies/${body.company_id}`
 }
 
-describe('an answer of more than a kilobyte', () => {
-  test.each(codings)('is sent as %s to those who want it so, with the same content', async (coding, decode) => {
+describe('a response of more than a kilobyte', () => {
+  test.each(codings)('is sent as %s with the same content if the client accepts it', async (coding, decode) => {
     const path = await makeCompany()
     const plain = await asOwner(path)
     expect(plain.headers).toMatchObject({ vary: 'Accept-Encoding', 'content-length': String(plain.bytes.length) })
@@ -58,7 +58,7 @@ describe('an answer of more than a kilobyte', () => {
     expect(decode(smaller.bytes)).toEqual(plain.bytes)
   })
 
-  test('has an ETag in each coding, and each is taken by If-None-Match and If-Match', async () => {
+  test('has an ETag per coding, and If-None-Match and If-Match accept each of them', async () => {
     const path = await makeCompany()
     const tags: string[] = []
     for (const coding of ['identity', 'gzip', 'br']) {
@@ -77,7 +77,7 @@ describe('an answer of more than a kilobyte', () => {
     expect((await change(tags[1]!)).status).toBe(412)
   })
 
-  test('is not compressed where a POST made it: it may show a secret beside what was sent', async () => {
+  test('is not compressed if it answers a POST, because it may contain a secret next to the sent text', async () => {
     const made = await world.owner.call('POST', '/api/companies', {
       body: { name: 'Large', metadata },
       headers: { 'accept-encoding': 'gzip, br' },
@@ -102,28 +102,29 @@ describe('an answer of more than a kilobyte', () => {
   })
 })
 
-test('an answer of less than a kilobyte goes out as it is', async () => {
+test('a response of less than a kilobyte is not compressed', async () => {
   const { headers } = await asOwner('/api/teams', { 'accept-encoding': 'gzip' })
   expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined])
 })
 
-test('no GET answers with a secret that stays the same: those are the answers that are compressed', () => {
+test('no GET response, which may be compressed, contains a permanent secret', () => {
   const secret = /^(token|secret|ticket|visitor_token|claim_token|client_secret|recovery_codes)$/
   const holders = service().app.routes.flatMap(({ method, operation, answer }) => {
     const shape = (answer as { shape?: Record<string, unknown> } | undefined)?.shape ?? {}
     return method === 'GET' && Object.keys(shape).some((field) => secret.test(field)) ? [operation] : []
   })
-  // Those of widgets are minted anew for each request: there is nothing to guess from one size to the next. Embed tokens stand in public pages.
+  // The tokens of widgets are new for each request, so nothing can be guessed from one size to the next. Embed tokens
+  // are part of public pages.
   expect(holders).toEqual(['getEmbedToken', 'getTemplateToken', 'getWidgetConfig', 'getWorkflowWidgetConfig'])
 })
 
 describe('documents', () => {
   test.each<readonly [string, number]>([
     ['/openapi.json', 0.1],
-    // Three megabytes: a second and more for each coding.
+    // Three megabytes: more than a second for each coding.
     ...(isWhole ? [['/docs/js/scalar.js', 0.4] as const] : []),
     ['/widget/v1.js', 0.6],
-  ])('%s is sent compressed, and not again to those who have it', async (path, share) => {
+  ])('%s is compressed, and is 304 for a client that has it', async (path, share) => {
     const url = service().base + path
     const plain = await raw(url)
     expect(plain.status).toBe(200)
@@ -141,7 +142,7 @@ describe('documents', () => {
   })
 })
 
-test('the page of the reference is not sent again to those who have it', async () => {
+test('the page of the reference is 304 for a client that has it', async () => {
   const url = `${service().base}/docs/`
   const { status, headers } = await raw(url)
   expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
@@ -150,7 +151,7 @@ test('the page of the reference is not sent again to those who have it', async (
   expect(moved.location).toBe('/docs/')
 })
 
-describe('what a handler sends', () => {
+describe('compression', () => {
   const text = 'a line of text, '.repeat(200)
   let app: FastifyInstance
   let base: string
@@ -191,22 +192,22 @@ describe('what a handler sends', () => {
   afterAll(() => app.close())
   const wanted = { 'accept-encoding': 'gzip' }
 
-  test.each(['/events', '/sound', '/bytes', '/part', '/own', '/kept'])('%s is left as it is', async (path) => {
+  test.each(['/events', '/sound', '/bytes', '/part', '/own', '/kept'])('leaves %s unchanged', async (path) => {
     const { bytes, headers } = await raw(base + path, wanted)
     expect(bytes.toString()).toBe(text)
     expect(headers['content-encoding']).not.toBe('gzip')
   })
 
-  test('other names in Vary stay', async () => {
+  test('keeps other names in Vary', async () => {
     expect((await raw(`${base}/text`, wanted)).headers.vary).toBe('Origin, Accept-Encoding')
   })
 
-  test('a HEAD has no content coding', async () => {
+  test('does not apply to HEAD', async () => {
     const { headers, status } = await fetch(`${base}/text`, { method: 'HEAD', headers: wanted })
     expect([status, headers.get('content-encoding')]).toEqual([200, null])
   })
 
-  test('in pieces is read in pieces, before the end is written', async () => {
+  test('lets the client read each piece of a stream before the end is written', async () => {
     pieces = new PassThrough()
     const asking = open(`${base}/pieces`, wanted)
     pieces.write('first')
@@ -218,7 +219,7 @@ describe('what a handler sends', () => {
     expect(String(second)).toBe('second')
   })
 
-  test('ends the source when the reader hangs up', async () => {
+  test('closes the source when the client disconnects', async () => {
     pieces = new PassThrough()
     pieces.write('first')
     const response = await open(`${base}/pieces`, wanted)
@@ -230,13 +231,13 @@ describe('what a handler sends', () => {
     expect(pieces.destroyed).toBe(true)
   })
 
-  test('is cut, never completed, where the source breaks', async () => {
+  test('cuts the response off, and never completes it, if the source fails', async () => {
     const response = await open(`${base}/broken`, wanted)
     release()
     await expect(response.toArray()).rejects.toThrow('aborted')
   })
 
-  test('is a refusal like any other where the source breaks before anything was sent', async () => {
+  test('sends an ordinary error if the source fails before anything was sent', async () => {
     const { status, headers, bytes } = await raw(`${base}/gone`, wanted)
     expect([status, headers['content-encoding']]).toEqual([500, undefined])
     expect(JSON.parse(bytes.toString()).message).toBe('the source is gone')

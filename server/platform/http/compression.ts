@@ -12,12 +12,12 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addVary, chooseEncoding, type Encoding, taggedFor } from './encoding.ts'
 
-// Answers in fewer bytes. Only those to GET: what is made with POST, PUT or PATCH may show a secret once, beside text that
-// the caller chose, and the size of the two compressed together would give the secret away (BREACH).
+// Compresses responses to GET. Responses to POST, PUT or PATCH may contain a secret once, next to text that the caller
+// chose, and the compressed size of both would reveal the secret (BREACH).
 
-/** Below that a packet is saved at best. */
+/** Compressing a smaller response saves one packet at most. */
 export const MIN_COMPRESSED = 1024
-/** Up to here compressing takes less than handing it to another thread. */
+/** Up to this size, compressing takes less time than handing the work to another thread. */
 const MAX_AT_ONCE = 32 * 1024
 
 const COMPRESSIBLE =
@@ -26,10 +26,11 @@ const COMPRESSIBLE =
 const gzipped = promisify(gzip)
 const brotlied = promisify(brotliCompress)
 
-// The cheapest level of either. A list of 50 (10 KB) takes 32 µs with brotli and 44 µs with gzip and leaves a tenth of the bytes;
-// writing its JSON takes 100 µs. The next better levels take two to four times as long for a fifth fewer bytes.
+// The cheapest level of each. A list of 50 (10 KB) takes 32 µs with brotli and 44 µs with gzip, which leaves a tenth of
+// the bytes; writing its JSON takes 100 µs. The next better levels take two to four times as long for a fifth fewer
+// bytes.
 const GZIP = { level: 1 }
-/** What comes in pieces goes out in pieces: a reader sees each record as soon as it is written. */
+/** Flushes each piece of a stream, so that a reader gets each record as soon as it is written. */
 const GZIP_STREAM = { level: 1, flush: constants.Z_SYNC_FLUSH }
 const brotli = (quality: number) => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
@@ -50,7 +51,7 @@ type Payload = string | Buffer | Readable | null | undefined
 const isFixed = (payload: Payload): payload is string | Buffer =>
   typeof payload === 'string' || Buffer.isBuffer(payload)
 
-/** Whether the answer may be compressed for those who want it so. */
+/** Checks whether the response may be compressed if the client accepts that. */
 function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: Payload): boolean {
   if (request.method !== 'GET' || reply.statusCode === 206 || reply.statusCode === 304) return false
   if (isFixed(payload)) {
@@ -66,11 +67,12 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: P
   )
 }
 
-/** On every answer of the service that is not compressed yet. */
+/** Compresses every response of the service that is not compressed yet. */
 export function addCompression(app: FastifyInstance): void {
   const encoded = new WeakSet<FastifyReply>()
   app.addHook<Payload>('onSend', (request, reply, payload, done) => {
-    // Its source broke before anything was sent: what is sent instead is no longer encoded.
+    // The source of the first response failed before anything was sent. The response that replaces it is not
+    // compressed.
     if (encoded.has(reply)) {
       reply.removeHeader('content-encoding').removeHeader('etag')
       return done(null, payload)

@@ -12,12 +12,12 @@ export type Person = {
   email: string
   name: string
   operator: boolean
-  /** A service account of the workspace, which is no person and has keys alone. */
+  /** A service account of the workspace, which is not a person and has only API keys. */
   isServiceAccount?: true
 }
 export type Selected = { workspace_id: string; role: WorkspaceRole }
 
-/** Which credential was shown; `id` is that of its row. Idempotency and rate limits are counted per credential. */
+/** The credential of the caller; `id` is the id of its row. Idempotency and rate limits are counted per credential. */
 export type Credential =
   | { kind: 'none' }
   | { kind: 'session'; id: string }
@@ -25,7 +25,7 @@ export type Credential =
       kind: 'api_key'
       id: string
       workspace_id: string | null
-      /** Absent: everything that its person may do. */
+      /** Absent: the key may do everything that its person may do. */
       scopes?: readonly string[]
     }
   | { kind: 'webhook'; id: string; workspace_id: string; workflow_id: string }
@@ -43,13 +43,19 @@ export type Identity = {
   credential: Credential
   person: Person | null
   workspace: Selected | null
-  /** The selected workspace asks for a second factor, and the person has none. */
+  /** The selected workspace requires a second factor, and the person has none. */
   factorMissing?: true
-  /** Where the rest is only remembered: whether it still holds. Asked in the request's transaction, before its verb. */
+  /**
+   * Present if the identity is from memory: checks whether it is still valid. Called in the request's transaction,
+   * before its verb.
+   */
   stillHolds?: (tx: Tx) => Promise<boolean>
 }
 
-/** What every verb gets first. Asking for a person or a workspace that is not there is a refusal, never a default. */
+/**
+ * The first argument of every verb. Reading a person or a workspace that is absent refuses the request; there is no
+ * default.
+ */
 export type Context = {
   readonly requestId: string
   readonly config: Config
@@ -59,30 +65,34 @@ export type Context = {
   readonly maybePerson: Person | null
   readonly workspace: Selected
   readonly maybeWorkspace: Selected | null
-  /** The verb's one transaction. */
+  /** The verb's only transaction. */
   readonly tx: Tx
-  /** Null where the verb opens its own. */
+  /** Null if the verb opens its own transactions. */
   readonly maybeTx: Tx | null
   readonly db: Database
   readonly log: Logger
   readonly address: string
   readonly baseUrl: string
   readonly idempotencyKey: string | null
-  /** Of the page or program that calls, such as `de`; null where it names none. */
+  /** The language of the page or program that calls, such as `de`. Null if it names none. */
   readonly language: string | null
-  /** The trace of the caller; null where it names none, or runs are not traced. */
+  /** The trace of the caller. Null if it names none, or if executions are not traced. */
   readonly traceparent: string | null
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
   /**
-   * `signal`, for a verb that now waits for something outside: an execution, a provider, an upload. The request uses no processor
-   * meanwhile, so its place goes to the next one of its tenant. What only asks the database much keeps its place.
+   * Returns `signal`, for a verb that now waits for something outside: an execution, a provider, an upload. The request
+   * uses no CPU during the wait, so its place goes to the next request of its tenant. A verb that only runs many
+   * queries keeps its place.
    */
   stepAside(): AbortSignal
-  /** Chooses another successful status than the route's own. */
+  /** Chooses a successful status other than the route's default. */
   status(code: number): void
   header(name: string, value: string): void
-  /** Runs after the transaction has committed (wake-ups, closing sockets); never needed for correctness. */
+  /**
+   * Runs after the transaction has committed, for example to wake listeners or close sockets. Correctness must not
+   * depend on it.
+   */
   afterCommit(work: () => void): void
 }
 
@@ -91,14 +101,16 @@ export type ContextParts = Omit<Context, 'person' | 'workspace' | 'tx' | 'signal
   readonly leavePlace: () => void
 }
 
-/** Anyone who is in no workspace needs one first; it is not that something they named is missing. */
+/**
+ * A caller without a workspace must create one first. This differs from a resource that was named and does not exist.
+ */
 const noWorkspace = (): Problem =>
   problem(
     'not_found',
     'You are in no workspace yet. Open one with POST /api/workspaces, or accept an invitation to one.',
   )
 
-/** Shared by all contexts: defining getters on each object costs more than everything else about it. */
+/** Shared by all contexts, because defining getters on each object costs more than the rest of creating it. */
 const asking = {
   get person(): Person {
     const { maybePerson } = this as unknown as ContextParts
@@ -127,11 +139,11 @@ const asking = {
 
 export const makeContext = (parts: ContextParts): Context => Object.assign(Object.create(asking), parts)
 
-/** The same caller in a transaction that the verb opened itself. */
+/** Returns the same caller in a transaction that the verb opened itself. */
 export const inTransaction = (ctx: Context, tx: Tx): Context =>
   Object.assign(Object.create(Object.getPrototypeOf(ctx)), ctx, { maybeTx: tx })
 
-/** The scope of row security for this caller. */
+/** Returns the row security scope of this caller. */
 export const scopeOf = (ctx: Pick<Context, 'maybeWorkspace' | 'maybePerson' | 'credential'>) => ({
   workspaceId: ctx.maybeWorkspace?.workspace_id ?? null,
   userId: ctx.maybePerson?.user_id ?? null,

@@ -30,7 +30,7 @@ describe('a page with an API key', () => {
   const get = (kind: keyof typeof services, origin: string, path = '/api/teams') =>
     worlds[kind].owner.call('GET', path, { headers: { origin } })
 
-  test('reads answers and refusals where its origin is listed, and nothing elsewhere', async () => {
+  test('can read responses and refusals if its origin is listed, and nothing otherwise', async () => {
     const answer = await get('listed', APP)
     expect(shown(answer)).toEqual([200, APP])
     expect(answer.headers.get('vary')).toBe('Origin')
@@ -44,7 +44,7 @@ describe('a page with an API key', () => {
     expect(shown(await get('none', APP))).toEqual([200, null])
   })
 
-  test('hears that its key is wrong', async () => {
+  test('can read that its key is wrong', async () => {
     const wrong = { token: 'hk_wrong', headers: { origin: APP } }
     expect(shown(await services.listed.call('GET', '/api/teams', wrong))).toEqual([401, APP])
   })
@@ -56,7 +56,7 @@ describe('a preflight', () => {
       headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': headers },
     })
 
-  test('is answered for a listed origin that will send a key, and never allows cookies', async () => {
+  test('is allowed for a listed origin that will send a key, and never allows cookies', async () => {
     const answer = await ask('listed', APP)
     expect(shown(answer)).toEqual([204, APP])
     expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE')
@@ -66,14 +66,14 @@ describe('a preflight', () => {
     expect(shown(await ask('any', EVIL))).toEqual([204, '*'])
   })
 
-  test('is refused for other origins, without a key to come, and where nothing is configured', async () => {
+  test('is refused for other origins, if no key is announced, and if nothing is configured', async () => {
     const answers = [await ask('listed', EVIL), await ask('listed', APP, 'content-type'), await ask('none', APP)]
     expect(answers.map(shown)).toEqual(answers.map(() => [405, null]))
   })
 })
 
 describe('a session cookie', () => {
-  test.each(['listed', 'any'] as const)('is worth nothing to a page of another origin (%s)', async (kind) => {
+  test.each(['listed', 'any'] as const)('gives no access to a page of another origin (%s)', async (kind) => {
     const { browser } = await signUp(services[kind].base)
     for (const origin of [APP, EVIL]) {
       const read = await browser.call('GET', '/auth/me', { headers: { origin } })
@@ -87,7 +87,7 @@ describe('a session cookie', () => {
   })
 })
 
-test('the origins of widgets are those of their tokens, whatever is configured', async () => {
+test('the allowed origins of a widget come from its token, regardless of the configuration', async () => {
   const { owner } = worlds.any
   const template = (await owner.call('POST', '/api/templates', { body: { name: 'Shop', allowed_origins: [APP] } })).body
   const { token } = (await owner.call('POST', `/api/templates/${template.template_id}/embed-tokens`, { body: {} })).body

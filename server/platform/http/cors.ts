@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addVary } from './encoding.ts'
 
-// Pages of other origins that use API keys. A browser adds cookies by itself and an Authorization header never, so only
-// requests with that header are let through, and no page is ever allowed to send cookies. Widgets have rules of their own
+// Pages of other origins that use API keys. A browser adds cookies by itself but never an Authorization header. So only
+// requests with that header are allowed, and no page may send cookies. Widgets have their own rules
 // (areas/embed/origins.ts).
 
 const ADDRESS = /^\/(?:api(?!\/embed\/(?:template|workflow)\/)|auth)\//
@@ -12,7 +12,7 @@ const ALLOWED =
 const EXPOSED =
   'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, ETag, Location, Idempotent-Replayed, Deprecation, Sunset, Content-Disposition'
 
-/** A preflight carries no credential: it says that one will come. */
+/** A preflight contains no credential, it only announces one. */
 const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 

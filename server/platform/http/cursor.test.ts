@@ -21,7 +21,7 @@ const refused = async (path: string): Promise<void> => {
 }
 
 describe('a cursor', () => {
-  test('goes on in its list, whatever the size of the page', async () => {
+  test('continues its list with any page size', async () => {
     const first = (await list('/api/teams?limit=1')).body
     const rest = (await list(`/api/teams?limit=200&cursor=${first.next_cursor}`)).body
     const all = (await list('/api/teams')).body
@@ -54,7 +54,7 @@ describe('a cursor', () => {
     await refused(`${two}?cursor=${cursor}`)
   })
 
-  test('that somebody made up is refused, and never reaches the database as anything but a position', async () => {
+  test('that a client made up is refused, and reaches the database only as a position', async () => {
     const digest = (await cursorOf('/api/teams?limit=1')).slice(0, 8)
     const made = (value: unknown) => digest + Buffer.from(JSON.stringify(value)).toString('base64url')
     for (const value of [[], [1], ["' or 1=1"], ['\0'], [null], [{ a: 1 }], {}, ['x', 'y'], 'x', 7])

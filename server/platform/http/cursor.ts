@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { notACursor } from './page.ts'
 
-// A cursor holds a position in one list: that of its operation, path, filters and order. In another list it would be a
-// position too, and the wrong one. So each begins with a digest of the list it is of.
+// A cursor is a position in one list, which is defined by its operation, path, filters and order. In another list it
+// would be a wrong position. So each cursor starts with a digest of its list.
 
 const DIGEST = 8
 
-/** Pages of one list may differ in size. */
+/** Parameters that may differ between pages of one list. */
 const notOfTheList = new Set(['cursor', 'limit'])
 
 export function listOf(operation: string, params: Record<string, string>, request: FastifyRequest): string {

@@ -69,13 +69,13 @@ describe('a deprecated operation', () => {
     return [status, headers.get('deprecation'), headers.get('sunset')]
   }
 
-  test('says so with every answer and refusal; others say nothing', async () => {
+  test('is announced in every response and refusal; other operations send no such headers', async () => {
     expect(await seen('POST', '/api/old-way')).toEqual([200, '@1767225600', 'Thu, 31 Dec 2026 23:59:59 GMT'])
     expect(await seen('GET', '/api/old-secret')).toEqual([401, '@1767225600', null])
     expect(await seen('POST', '/api/new-way')).toEqual([200, null, null])
   })
 
-  test('is marked in the OpenAPI document, which names its successor and its end', () => {
+  test('is marked in the OpenAPI document, with its successor and its end', () => {
     const { paths } = makeOpenApi(table, []) as { paths: Record<string, Record<string, Record<string, never>>> }
     const old = paths['/api/old-way']!.post!
     expect(old).toMatchObject({
@@ -93,7 +93,7 @@ describe('a deprecated operation', () => {
     expect(headersOf(current, '200')).not.toContain('Deprecation')
   })
 
-  test('has a successor, and six months to live', () => {
+  test('must have a successor, and at least six months until its end', () => {
     const [old] = table
     const day = 24 * 60 * 60 * 1000
     const ending = (days: number) => ({

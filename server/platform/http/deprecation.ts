@@ -1,11 +1,12 @@
 import { DAY } from '../clock.ts'
 
-// The announced end of an operation, in headers (RFC 9745, RFC 8594) and in words. docs/api-policy.md says what is promised.
+// The announced end of an operation, in headers (RFC 9745, RFC 8594) and in words. docs/api-policy.md states the
+// promises.
 
 export type Deprecated = {
-  /** From when on it should not be used. */
+  /** The time since which the operation should not be used. */
   since: Date
-  /** When it stops working. */
+  /** The time when the operation stops working. */
   sunset?: Date
   /** The operation to use instead. */
   instead: string
@@ -28,7 +29,7 @@ export const describeDeprecation = ({ since, sunset, instead }: Deprecated): str
 
 const MIN_PERIOD = 180 * DAY
 
-/** A promise of the API policy, so that no release breaks it by mistake. */
+/** Checks a promise of the API policy, so that no release breaks it by mistake. */
 export function checkDeprecations(routes: readonly Declaring[]): void {
   const operations = new Set(routes.map(({ operation }) => operation))
   for (const { operation, deprecated } of routes) {

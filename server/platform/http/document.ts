@@ -3,13 +3,13 @@ import { etagOf, tagKnown } from './answer.ts'
 import { compressors, MIN_COMPRESSED } from './compression.ts'
 import { addVary, chooseEncoding, type Encoding, taggedFor } from './encoding.ts'
 
-// Documents that are the same for everybody: compressed once, and not sent again to those who have them.
+// Documents that are the same for all clients: compressed once, and answered with 304 to clients that have them.
 
 export type Document = {
   type: string
   bytes: Buffer
   etag: string
-  /** Compressed at the first request that wants it so, or when it was built. */
+  /** Compressed when a client first accepts the coding, or at build time. */
   encoded: Partial<Record<Encoding, Promise<Buffer>>>
 }
 
@@ -34,7 +34,7 @@ function encodedAs(document: Document, encoding: Encoding): Promise<Buffer> {
   return kept
 }
 
-/** Sends it, or 304 to those who have it. Other headers are the caller's to set. */
+/** Sends the document, or 304 to a client that has it. The caller sets all other headers. */
 export async function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

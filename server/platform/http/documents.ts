@@ -20,15 +20,15 @@ export type DocumentsOptions = {
   db: Database
   metrics: Metrics
   log: Logger
-  /** Whether the engine of this process does its work. */
+  /** Checks whether the engine of this process is working. */
   engineReady(): boolean
-  /** Whether it is about to stop. */
+  /** Checks whether the process is about to stop. */
   isLeaving(): boolean
 }
 
 const READY_WITHIN = 4 * SECOND
 
-/** Anyone who asks wants to know now: a supervisor gives up after a few seconds. */
+/** Rejects if the answer is late, because a supervisor gives up after a few seconds. */
 function answersInTime(answer: Promise<unknown>): Promise<unknown> {
   answer.catch(() => {})
   let timer: NodeJS.Timeout | undefined
@@ -38,7 +38,7 @@ function answersInTime(answer: Promise<unknown>): Promise<unknown> {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
-/** What is there for machines and newcomers: health, metrics, the OpenAPI document and its browsable form. */
+/** Adds the addresses for machines and new users: health, metrics, the OpenAPI document and its browsable form. */
 export function addDocuments(app: FastifyInstance, options: DocumentsOptions): void {
   let openApi: Document | undefined
   app.get('/openapi.json', (request, reply) => {
@@ -89,10 +89,10 @@ export function addDocuments(app: FastifyInstance, options: DocumentsOptions): v
   addReference(app)
 }
 
-/** Clients ask whether their copy is still current: after an upgrade it is not. */
+/** Clients must revalidate their copy, because an upgrade changes it. */
 const REVALIDATED = { 'cache-control': 'no-cache' }
 
-/** The reference builds its styles at run time; it shows nothing of any tenant. */
+/** The reference builds its styles at run time. It shows no tenant data. */
 const referencePolicy =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
 
@@ -113,8 +113,8 @@ async function loadReference(): Promise<FastifyInstance> {
 }
 
 /**
- * The browsable reference. What the package would send is asked of it once, and kept. The package is loaded when somebody first
- * looks: its text takes 16 MB.
+ * Adds the browsable reference. The responses of the package are computed once and kept. The package is loaded at the
+ * first request, because it takes 16 MB.
  */
 function addReference(app: FastifyInstance): void {
   let loading: Promise<FastifyInstance> | undefined

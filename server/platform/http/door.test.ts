@@ -54,13 +54,13 @@ async function ask(path = '/api/companies', headers: Record<string, string> = {}
   const [text] = await once(line, 'data')
   return text as string
 }
-/** Once what follows an answer has been done as well. */
+/** Checks after the work that follows a response is done. */
 const isResting = async (): Promise<boolean> => {
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
   return sockets[0]!.isPaused()
 }
 
-test('a program whose tenant has no room is refused and rests, and is then heard again', async () => {
+test('a known program whose tenant has no room is refused and paused, and is then served again', async () => {
   await open()
   full = true
   expect(await ask()).toContain('let in')
@@ -78,7 +78,7 @@ test('a program whose tenant has no room is refused and rests, and is then heard
   expect(await ask()).toContain('let in')
 })
 
-test('a program that has used up its rate is told so before anything is done for it, and when to come back', async () => {
+test('a known program that has used up its rate is refused first of all, with the time to wait', async () => {
   await open()
   door.know('Bearer known', caller)
   spent = true
@@ -91,7 +91,7 @@ test('a program that has used up its rate is told so before anything is done for
   expect(await isResting()).toBe(true)
 })
 
-test('a turn of the loop hears of two of the connections that come in it', async () => {
+test('a turn of the event loop introduces two of the new connections', async () => {
   await open()
   await ask()
   await new Promise(setImmediate)
@@ -104,7 +104,7 @@ test('a turn of the loop hears of two of the connections that come in it', async
   for (const socket of come) socket.destroy()
 })
 
-test('anyone who is not known, pages, and what is not the interface go their usual way', async () => {
+test('unknown callers, pages, and addresses outside the API are not refused here', async () => {
   await open()
   full = spent = true
   door.know('Bearer known', caller)
@@ -118,7 +118,7 @@ test.each([
   ['says so itself', [], { via: '1.1 proxy' }],
   ['is trusted', ['10.0.0.0/8'], {}],
 ])(
-  'a connection of a proxy that %s does not rest: it is not the refused one’s alone',
+  'a connection of a proxy that %s is not paused, because it also serves callers that were not refused',
   async (_how, proxies, headers) => {
     await open(proxies as string[])
     full = true

@@ -14,20 +14,21 @@ import { makePauses } from './pauses.ts'
 import { secureHeaders } from './security.ts'
 import { limitKeyOf, rateHeaders, rateLimited } from './throttle.ts'
 
-// Refuses before the framework has seen the request: a flood of refusals is itself a load, and this halves it. Only programs
-// that were here before are refused so; pages of other origins are refused later, with the headers that let them read it.
+// Refuses requests before the framework has seen them: a flood of refusals is itself a load, and this halves it. Only
+// known programs are refused this way. Pages of other origins are refused later, with the headers that let them read
+// the refusal.
 
 export type Door = {
-  /** Whose credential it was when it was last looked up. */
+  /** Returns the caller who had this credential when it was last looked up. */
   callerOf(credential: string): Known | undefined
-  /** Remembers whose it is. */
+  /** Remembers the caller of the credential. */
   know(credential: string, identity: Identity): void
 }
 
-/** `limitKey`: what the calls with the credential are counted under. */
+/** `limitKey`: the key of the rate limit for calls with this credential. */
 export type Known = { tenant: string; limitKey: string }
 
-/** A refusal but for the id of the request: all others of the same kind are the same. */
+/** A prepared refusal without the request id. Refusals of the same kind differ only in that id. */
 type Refusal = { status: number; headers: string[]; body: [before: string, after: string]; retryAfterS: number }
 
 const prepare = (problem: Problem, retryAfterS: number, more: Record<string, string> = {}): Refusal => {
@@ -37,7 +38,7 @@ const prepare = (problem: Problem, retryAfterS: number, more: Record<string, str
   return { status, headers: Object.entries(all).flat(), body: [before, after], retryAfterS }
 }
 
-/** Made once for each number of seconds, of which there are few. */
+/** Prepares each refusal once per number of seconds, because there are only a few. */
 function prepared(make: (retryAfterS: number) => Refusal): (retryAfterS: number) => Refusal {
   const made = new Map<number, Refusal>()
   return (retryAfterS) => {
@@ -51,7 +52,7 @@ function prepared(make: (retryAfterS: number) => Refusal): (retryAfterS: number)
 
 const tooMuch = prepared((retryAfterS) => prepare(overloaded(retryAfterS), retryAfterS))
 const tooOften = prepared((retryAfterS) => {
-  // Nothing remains of a limit that refuses.
+  // A limit that refuses has nothing remaining.
   const verdict = { allowed: false, limit: limits.general as Limit, remaining: 0, retryAfterS }
   return prepare(rateLimited(retryAfterS), retryAfterS, rateHeaders(verdict))
 })
@@ -94,10 +95,10 @@ export function guardDoor(
     const { status, headers, body, retryAfterS } = refusal
     const id = newId()
     response.writeHead(status, [...headers, 'x-request-id', id])
-    // As text: then it leaves together with the headers.
+    // As text, so that the body is sent together with the headers.
     response.end(body[0] + id + body[1], 'latin1', () => {
-      // Anyone who was refused and asks again at once is not read from meanwhile: a thousand that did so took two thirds of the throughput
-      // from everybody.
+      // The connection of a refused client is not read for a while. A thousand clients that retried at once took two
+      // thirds of the throughput from all others.
       if (isItsOwn(request, config)) setImmediate(pauses.pause, request.socket, retryAfterS)
     })
   })
@@ -113,7 +114,7 @@ export function guardDoor(
   }
 }
 
-/** What a proxy sends over one connection comes from many. */
+/** Checks whether the connection serves a single client. A proxy sends requests of many clients over one connection. */
 const isItsOwn = ({ headers }: IncomingMessage, config: Config): boolean =>
   config.HEDDLE_TRUSTED_PROXIES.length === 0 &&
   headers['x-forwarded-for'] === undefined &&

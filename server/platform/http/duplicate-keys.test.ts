@@ -28,13 +28,13 @@ test.each([
   expect(refusalOf(text)).toEqual(['duplicate_key', `The key at ${path} stands twice in its object.`])
 })
 
-test('a path that is too long to be told is cut', () => {
+test('a long path is truncated in the error', () => {
   const key = 'k'.repeat(5000)
   const [, message] = refusalOf(`{"${key}":1,"${key}":2}`) as [string, string]
   expect(message.length).toBeLessThan(600)
 })
 
-describe('what has every key once is taken as it is', () => {
+describe('a text without duplicate keys is accepted unchanged', () => {
   test.each([
     '{}',
     '[]',
@@ -46,7 +46,7 @@ describe('what has every key once is taken as it is', () => {
     '{"hasOwnProperty":1,"toString":2,"length":3}',
   ])('%s', (text) => expect(refusalOf(text)).toEqual(JSON.parse(text)))
 
-  test('whatever the text, keys and colons are counted alike and nothing is found', () => {
+  test('random texts have the same number of keys and colons, and no duplicate is found', () => {
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 48_271) % 2_147_483_647
@@ -66,7 +66,7 @@ describe('what has every key once is taken as it is', () => {
       const text = JSON.stringify(value, null, random(3))
       expect(parseJson(Buffer.from(text), 64)).toEqual(value)
       expect(findDuplicate(text)).toBeUndefined()
-      // The value itself counts as a key of an object around it.
+      // The reviver also visits the value itself, as a key of an object around it.
       let keys = -1
       JSON.parse(text, function (this: unknown, _key, one) {
         if (!Array.isArray(this)) keys += 1

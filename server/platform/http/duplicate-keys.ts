@@ -1,9 +1,9 @@
 import { at } from '#model/json'
 
-// JSON.parse keeps the last of two equal keys and says nothing, and other parsers keep the first: a proxy that checked the text
-// before us may have seen another value. A value with fewer keys than its text has colons has lost one.
+// JSON.parse silently keeps the last of two equal keys, and other parsers keep the first: a proxy that checked the text
+// before us may have seen another value. A value with fewer keys than its text has colons has lost a key.
 
-/** How many keys the objects of a parsed value have. Depth is bounded before. */
+/** Counts the keys of all objects of a parsed value. The depth was limited before. */
 export function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let keys = 0
@@ -19,7 +19,7 @@ export function countKeys(value: unknown): number {
   return keys
 }
 
-/** Where the first key stands that its object has already, as a JSON Pointer. Only for text that JSON.parse has read. */
+/** Returns the JSON Pointer of the first key that occurs twice in its object. Only for text that JSON.parse accepts. */
 export function findDuplicate(text: string): string | undefined {
   let position = 0
   const isSpace = (letter: number): boolean => letter === 32 || letter === 10 || letter === 13 || letter === 9

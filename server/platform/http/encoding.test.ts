@@ -24,11 +24,11 @@ test.each([
   ['deflate', undefined],
   ['bro, agzip', undefined],
   [`${'x,'.repeat(300)}gzip`, undefined],
-])('%j is answered with %s', (header, chosen) => {
+])('chooseEncoding returns the coding for %j: %s', (header, chosen) => {
   expect(chooseEncoding(header)).toBe(chosen)
 })
 
-test('each coding has an ETag of its own, and all mean the same', () => {
+test('each coding has its own ETag, and isTag accepts all of them', () => {
   const tags = ['"abc"', taggedFor('"abc"', 'gzip'), taggedFor('"abc"', 'br')]
   expect(tags).toEqual(['"abc"', '"abc-gzip"', '"abc-br"'])
   expect(tags.map((tag) => isTag(tag, '"abc"'))).toEqual([true, true, true])

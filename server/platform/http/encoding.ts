@@ -1,14 +1,14 @@
-// Which coding of an answer a client wants (RFC 9110, 12.5.3).
+// Chooses the coding of a response that a client accepts (RFC 9110, 12.5.3).
 
 export type Encoding = 'br' | 'gzip'
 
-/** The service's own order, where the client has none. */
+/** The service's own order, if the client has no preference. */
 const ours: readonly Encoding[] = ['br', 'gzip']
 
-/** Longer headers are no list of codings. */
+/** Longer headers are not treated as a list of codings. */
 const MAX_HEADER = 500
 
-/** The coding with the highest weight; undefined where the answer is to go out as it is. */
+/** Returns the coding with the highest weight, or undefined if the response must not be encoded. */
 export function chooseEncoding(accepted: string | undefined, among: readonly Encoding[] = ours): Encoding | undefined {
   if (accepted === undefined || accepted.length > MAX_HEADER) return undefined
   const weights = new Map<string, number>()
@@ -23,18 +23,18 @@ export function chooseEncoding(accepted: string | undefined, among: readonly Enc
   return best !== undefined && weight(best) >= plain ? best : undefined
 }
 
-/** A weight that cannot be read is no wish for the coding. */
+/** A weight that cannot be parsed counts as a refusal of the coding. */
 function weightOf(parameters: string[]): number {
   const given = parameters.find((parameter) => parameter.startsWith('q='))
   if (given === undefined) return 1
   return /^q=(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given.slice(2)) : 0
 }
 
-/** A strong ETag names bytes: those of each coding have one of their own. */
+/** A strong ETag identifies bytes, so each coding has its own ETag. */
 export const taggedFor = (etag: string, encoding: Encoding): string =>
   etag.startsWith('"') ? `${etag.slice(0, -1)}-${encoding}"` : etag
 
-/** Whether a client's tag is this one, whichever coding it got the answer in. */
+/** Checks whether a client's tag is this ETag, in any coding. */
 export const isTag = (tag: string, etag: string): boolean =>
   tag === etag || ours.some((encoding) => tag === taggedFor(etag, encoding))
 

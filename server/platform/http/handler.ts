@@ -24,7 +24,7 @@ type Params = Record<string, string>
 
 const ignored = (): void => {}
 
-/** One request of one route, in the order: access, repetition, input, precondition, verb, answer. */
+/** Handles a request of one route in this order: access, repetition, input, precondition, verb, response. */
 export function makeHandler(
   route: AnyRoute,
   kernel: Kernel,
@@ -53,9 +53,10 @@ export function makeHandler(
     const input = await inputOf(ctx, request, reply, params, read)
     if (route.current) await checkCurrent(route, encodeCurrent, ctx, { request, params, echoed: input.echoed })
     else if (input.echoed.length > 0) throw readOnly(input.echoed.map(([field]) => field))
-    // What is never shown alone has no ETag to be meant.
+    // A resource that is never returned alone has no ETag that If-Match could name.
     else if (changes && (request.headers['if-match'] ?? '*') !== '*') throw changed()
-    // The reader of an export has it before our transaction ends: its entry comes first, in a transaction of its own.
+    // The reader of an export has the data before our transaction ends, so the audit entry is written first, in its own
+    // transaction.
     if (audited && isRead) await auditCall(ctx, route, request, input.value, null, { ahead: true })
     const result = await route.run(ctx, input.value as never, { request, reply, ahead, stream })
     const isSent = stream?.isOpen() ? false : reply.sent || reply.raw.headersSent || route.produces !== undefined
@@ -75,7 +76,7 @@ export function makeHandler(
   const inputFrom = (request: FastifyRequest, params: Params): ReadInput =>
     readInput(route, request, kernel.config, params, fields().serverOwned)
 
-  /** Reads the input now; what is wrong with it is thrown when it is asked for. */
+  /** Reads the input now. An error in the input is thrown only when `read` is called. */
   function inputAhead(request: FastifyRequest, params: Params): { value?: ReadInput['value']; read(): ReadInput } {
     try {
       const input = inputFrom(request, params)
@@ -89,7 +90,10 @@ export function makeHandler(
     }
   }
 
-  /** Anyone who may not do it, or names what is not there, hears that before anything about the input. */
+  /**
+   * A caller without permission, or who names a resource that does not exist, gets that error before any error about
+   * the input.
+   */
   async function inputOf(
     ctx: Context,
     request: FastifyRequest,
@@ -125,7 +129,7 @@ export function makeHandler(
         const ahead = early
           ? early.value && route.aheadWithInput?.(ctx, early.value as never)
           : route.ahead?.(ctx, params as never)
-        // Nothing of them is told before it is known that the caller still is who they were.
+        // Failures of these promises are not reported before the caller's identity is confirmed.
         checking.catch(ignored)
         ahead?.catch(ignored)
         if (!(await holds)) throw new Outdated()
@@ -176,7 +180,7 @@ export function makeHandler(
 
 type Fields = { isList: boolean; serverOwned: ReadonlySet<string> }
 
-/** Looked for with the first request of a route. */
+/** Computes the fields at the first request of a route. */
 function lookedAt(route: AnyRoute): () => Fields {
   let fields: Fields | undefined
   return () => {
@@ -199,19 +203,19 @@ function noteSize({ turn }: FastifyRequest, bytes: Buffer | null): void {
   if (turn && bytes !== null && bytes.length > LARGE_BYTES) turn.isLarge = true
 }
 
-/** Who takes turns with whom. */
+/** Returns the key by which requests take turns. */
 function tenantOf({ identity, ip }: FastifyRequest): string {
   return identity!.workspace?.workspace_id ?? identity!.person?.user_id ?? ip
 }
 
-/** A page with a cursor that goes on in this list and in no other. */
+/** Binds the cursor of the page to this list, so that no other list accepts it. */
 function bound(route: AnyRoute, result: unknown, request: FastifyRequest, params: Params): unknown {
   const page = result as { next_cursor?: string | null }
   if (typeof page.next_cursor !== 'string') return page
   return { ...page, next_cursor: bindCursor(listOf(route.operation, params, request), page.next_cursor) }
 }
 
-/** The caller is no longer whom they were remembered as. */
+/** The remembered identity of the caller is no longer valid. */
 class Outdated extends Error {}
 
 async function retrying<T>(work: () => Promise<T>, beforeRetry: (error: unknown) => Promise<void>): Promise<T> {

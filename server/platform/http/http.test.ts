@@ -12,7 +12,7 @@ import { join, makePerson, makeWorkspace, makeWorld, type TestPerson, type World
 import { makeRateLimiter } from './limits.ts'
 import { callerAddress, countRefused } from './throttle.ts'
 
-// What every operation has from the kernel, seen through one of them.
+// Tests the behaviour that the kernel gives every operation, with one operation as the example.
 
 const service = useService()
 let world: World
@@ -25,11 +25,11 @@ const post = (raw: string | Buffer, headers: Record<string, string> = {}) =>
 const count = async (): Promise<number> =>
   (await service().sql<{ n: number }>('select count(*)::int as n from companies'))[0]!.n
 
-describe('a caller who was here before', () => {
+describe('a caller whose identity is in memory', () => {
   const asked = async (person: TestPerson, path = '/api/teams', headers = {}) =>
     (await person.call('GET', path, { headers })).status
 
-  test('is no longer let in, at once, when the key, the role or the membership is gone', async () => {
+  test('is refused at once when the key, the role or the membership is gone', async () => {
     const { sql } = service()
     const person = await makePerson(service())
     const makeTeam = async () => (await person.call('POST', '/api/teams', { body: { name: 'Team' } })).status
@@ -52,7 +52,7 @@ describe('a caller who was here before', () => {
 })
 
 describe('bodies', () => {
-  test('unknown fields are named by JSON Pointers, and not all of very many', async () => {
+  test('unknown fields are named by JSON Pointers, and long lists are truncated', async () => {
     const one = await post(JSON.stringify({ name: 'x', 'a/b~c': 1 }))
     expect([one.status, one.body.errors]).toEqual([422, [{ path: '/a~1b~0c', message: 'is not a known field' }]])
     const many = await post(
@@ -62,7 +62,7 @@ describe('bodies', () => {
     expect((many.body.errors as unknown[]).length).toBeLessThanOrEqual(50)
   })
 
-  test('what cannot be read is refused with a clear problem, and nothing is stored', async () => {
+  test('an unreadable body is refused with a clear problem, and nothing is stored', async () => {
     const before = await count()
     const nested = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`
     const cases: [string | Buffer, Record<string, string>, number, string][] = [
@@ -87,7 +87,7 @@ describe('bodies', () => {
     expect(await count()).toBe(before)
   })
 
-  test('an absent body is an empty object, whatever its content type', async () => {
+  test('an absent body is an empty object, regardless of its content type', async () => {
     for (const type of ['text/plain', 'nonsense', 'application/octet-stream', 'multipart/form-data', ''])
       for (const path of ['/api/companies', '/api/datasets']) {
         const answer = await world.owner.call('POST', path, { headers: { 'content-type': type } })
@@ -108,7 +108,7 @@ describe('bodies', () => {
     expect(chunked).toBe(422)
   })
 
-  test('text that looks like code is kept as the text it is', async () => {
+  test('text that looks like code is stored unchanged', async () => {
     for (const name of [
       '{{1+1}}',
       '#{1+1}',
@@ -122,7 +122,7 @@ describe('bodies', () => {
 })
 
 describe('requests', () => {
-  test('a request id is echoed, or minted where it is absent or not fit for a log', async () => {
+  test('a request id is echoed, or generated if it is absent or unfit for a log', async () => {
     expect(
       (await world.owner.call('GET', '/api/companies', { headers: { 'x-request-id': 'abc-1' } })).headers.get(
         'x-request-id',
@@ -134,7 +134,7 @@ describe('requests', () => {
     expect(minted).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('a person without a workspace is told to open one', async () => {
+  test('a person without a workspace is told to create one', async () => {
     const person = await makePerson(service())
     for (const [method, path] of [
       ['POST', '/api/teams'],
@@ -154,7 +154,7 @@ describe('requests', () => {
     expect((await world.owner.call('GET', '/api/companies/co_%2e%2e%2f')).status).toBe(404)
   })
 
-  test('every answer carries the headers that keep a browser from guessing', async () => {
+  test('every response has the headers that keep a browser from guessing content types', async () => {
     const { headers } = await world.owner.call('GET', '/api/companies')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -168,7 +168,7 @@ describe('requests', () => {
     expect((await world.owner.call('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
 
-  test('If-Match of a DELETE means the ETag that GET gave', async () => {
+  test('If-Match of a DELETE is compared with the ETag of GET', async () => {
     const { body } = await world.owner.call('POST', '/api/companies', { body: { name: 'Short-lived' } })
     const path = `/api/companies/${body.company_id}`
     const etag = (await world.owner.call('GET', path)).headers.get('etag')!
@@ -180,7 +180,7 @@ describe('requests', () => {
 })
 
 describe('limits', () => {
-  test('a bucket holds a burst, refills steadily, and says how long to wait; others have their own', () => {
+  test('a bucket allows a burst, refills steadily and returns the time to wait; each key has its own bucket', () => {
     let now = 0
     const limiter = makeRateLimiter(() => now)
     const limit = { name: 'few', burst: 3, perSecond: 1 }
@@ -193,7 +193,7 @@ describe('limits', () => {
     expect(take().allowed).toBe(false)
   })
 
-  test('what is held counts until it is settled; anyone who finds none left waits for that', async () => {
+  test('a held token counts until it is settled; a caller who finds no token left waits for that', async () => {
     const limiter = makeRateLimiter(() => 0)
     const limit = { name: 'few', burst: 2, perSecond: 1 }
     const hold = (key = 'a') => limiter.hold(limit, key)
@@ -209,7 +209,7 @@ describe('limits', () => {
     expect((await hold()).verdict.allowed).toBe(false)
   })
 
-  test('an address that shows one bad credential after the other has to wait', async () => {
+  test('an address that sends many bad credentials has to wait', async () => {
     const limiter = makeRateLimiter(() => 0)
     const headers: Record<string, string> = {}
     const refuse = () =>
@@ -235,7 +235,7 @@ describe('limits', () => {
     expect(callerAddress('::1')).toBe('0:0:0:0::/64')
   })
 
-  test('answers say what is left', async () => {
+  test('responses contain the remaining number of requests', async () => {
     const limited = await startService({ database: service().database, env: { HEDDLE_RATE_LIMITS: 'on' } })
     try {
       const { headers } = await limited.call('GET', '/api/companies', { token: world.owner.key })
@@ -247,7 +247,7 @@ describe('limits', () => {
   })
 })
 
-test('while the database is away callers get 503 with Retry-After, and work goes on when it is back', async () => {
+test('callers get 503 with Retry-After while the database is down, and requests succeed when it is back', async () => {
   const directory = await makeTemporaryDirectory()
   const log = makeLogger('silent')
   const postgres = await startEmbeddedPostgres({ dataDir: directory.path, log, durable: false })
@@ -263,7 +263,7 @@ test('while the database is away callers get 503 with Retry-After, and work goes
     const person = await makePerson(alone)
     await makeWorkspace(alone, person)
     expect((await person.call('GET', '/api/companies')).status).toBe(200)
-    // This cluster does not wait for the disk: what was made just now would go with the server.
+    // This cluster does not wait for the disk, so recent data would be lost with the server.
     await alone.sql('checkpoint')
     process.kill(postgres.postmasterPid, 'SIGSTOP')
     process.kill(postgres.postmasterPid, 'SIGKILL')

@@ -6,12 +6,12 @@ import type { Vault } from '../secrets.ts'
 import type { Answer } from './answer.ts'
 import type { Credential } from './context.ts'
 
-// "Same key and body, same bytes" for 24 hours, across restarts and servers. A key is kept under today's and looked for
-// under yesterday's date too, so that whole days can be dropped.
+// "Same key and body, same bytes" for 24 hours, across restarts and servers. A key is stored under today's date and
+// also looked up under yesterday's date, so that whole days can be dropped.
 
 const REPLAYED = 'idempotent-replayed'
 
-/** For verbs that keep the key themselves: says that the answer is that of an earlier request. */
+/** Marks a response as a repetition of an earlier one. For verbs that store the key themselves. */
 export function noteReplayed(answer: { header(name: string, value: string): unknown }): void {
   answer.header(REPLAYED, 'true')
 }
@@ -27,15 +27,20 @@ type Row = {
   stale: boolean
 }
 
-/** When an attempt that nobody renews (the server died in the middle) may be taken over by a repetition. */
+/**
+ * The time after which a repetition may take over an attempt that is no longer renewed (because the server died during
+ * it).
+ */
 const ABANDONED_AFTER = '60 seconds'
 const RENEWED_EVERY = 15 * SECOND
-/** How long a repetition waits for the first to end. */
+/** The maximum time that a repetition waits for the first request to end. */
 const WAITS = 60 * SECOND
 
 const NOBODY = { workspaceId: null, userId: null }
 
-/** Whose a key is. What was done in one workspace is not done in another, so each has keys of its own. */
+/**
+ * Returns the owner of a key. Work done in one workspace is not done in another, so each workspace has its own keys.
+ */
 export const holderOf = (credential: Credential, userId: string | null, workspaceId: string | null): string =>
   `${credentialText(credential, userId)} in ${workspaceId}`
 
@@ -61,7 +66,7 @@ const find = (tx: Tx, replay: Replay): Promise<Row | undefined> =>
     [replay.keyHash],
   )
 
-/** Sent together; the second looks once the first holds the lock. */
+/** Both statements are sent together. The second reads after the first has the lock. */
 const lockAndFind = async (tx: Tx, replay: Replay): Promise<Row | undefined> => {
   const { keyHash } = replay
   const lock = tx.rows('select pg_advisory_xact_lock($1, $2)', [keyHash.readInt32BE(0), keyHash.readInt32BE(4)])
@@ -75,7 +80,7 @@ const check = (row: Row, replay: Replay): void => {
   }
 }
 
-/** A request that failed may be sent again with the same key. */
+/** Deletes the key of a failed request, so that the client may retry with the same key. */
 const forget = (db: Database, replay: Replay): Promise<unknown> =>
   db
     .tenant(NOBODY, (tx) =>
@@ -107,7 +112,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       ],
     )
 
-  /** Notes the attempt. A repetition waits for the first one to end, and gets its row. */
+  /** Records the attempt. A repetition waits for the first attempt to end, and gets its row. */
   const beginOutside = async (db: Database, replay: Replay, hungUp?: AbortSignal): Promise<Row | undefined> => {
     for (const since = performance.now(); ; ) {
       const seen = await db.tenant(NOBODY, async (tx) => {
@@ -131,7 +136,7 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
   }
 
   return {
-    /** Inside the verb's own transaction: duplicates wait for the first one's commit, then get its answer. */
+    /** Runs inside the verb's own transaction: duplicates wait for the commit of the first, then get its response. */
     async once(tx: Tx, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
       const row = await lockAndFind(tx, replay)
       if (row?.state === 'done') {
@@ -144,8 +149,8 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
     },
 
     /**
-     * Around a verb that is watched while it works, and that knows a repetition by itself: one with the same key and body watches the
-     * same work, and later gets its answer. Another body is refused.
+     * Wraps a verb that streams its progress and recognises a repetition itself: a request with the same key and body
+     * follows the same work, and later gets its response. Another body is refused.
      */
     async onceWatched(db: Database, replay: Replay, perform: () => Promise<Answer>): Promise<Answer> {
       const seen = await db.tenant(NOBODY, async (tx) => {
@@ -170,7 +175,10 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
       }
     },
 
-    /** The answer to an earlier request with the same key, for an operation that has much to do before the transaction of `once`. */
+    /**
+     * Returns the response to an earlier request with the same key, for an operation that does much work before the
+     * transaction of `once`.
+     */
     async earlier(tx: Tx, replay: Replay): Promise<Answer | undefined> {
       const row = await find(tx, replay)
       if (row?.state !== 'done') return undefined
@@ -179,9 +187,9 @@ export function makeIdempotency(vault: Vault, { renewedEvery = RENEWED_EVERY, wa
     },
 
     /**
-     * Around a verb that calls the outside world. The attempt is noted before the call, so that a crash in the middle is
-     * seen; the repetition then passes the same key on to the provider. While the call goes on the note is renewed, so that
-     * however long it takes no repetition takes it for abandoned.
+     * Wraps a verb that calls an outside service. The attempt is recorded before the call, so that a crash during it is
+     * noticed; the repetition then passes the same key to the provider. The record is renewed during the call, so that
+     * a long call is never mistaken for an abandoned one.
      */
     async onceOutside(
       db: Database,

@@ -9,7 +9,7 @@ import type { AnyRoute } from './route.ts'
 
 const MAX_ISSUES = 50
 
-/** What a verb gets, and the server-owned fields that the caller sent back. */
+/** The input of a verb, and the server-owned fields that the caller sent back. */
 export type ReadInput = { value: Record<string, unknown>; echoed: [field: string, value: unknown][] }
 
 export function readInput(
@@ -42,7 +42,7 @@ export function readInput(
 
 export function fieldsOf(schema: z.ZodType | undefined): Set<string> {
   const { shape, options } = (schema ?? {}) as { shape?: Record<string, unknown>; options?: unknown }
-  // One of several objects: the fields of each.
+  // A union of objects: the fields of each option.
   if (Array.isArray(options)) return new Set(options.flatMap((option: z.ZodType) => [...fieldsOf(option)]))
   return new Set(shape ? Object.keys(shape) : [])
 }
@@ -53,7 +53,7 @@ function checkNoQuery(request: FastifyRequest): Record<string, unknown> {
   return {}
 }
 
-/** The two refusals that people meet most, in words of ours; a schema's own words come first. */
+/** Our own texts for the two most common refusals. Texts of the schema take precedence. */
 function inWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required'
   if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty'

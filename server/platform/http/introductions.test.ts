@@ -8,7 +8,10 @@ const endOfTurn = (): Promise<unknown> => new Promise(setImmediate)
 
 type Connection = { remoteAddress: string; name: string; resume(): void }
 
-/** Everything that `connect` names comes in the present turn. `introduced` and `read` tell in which order it is heard of and read. */
+/**
+ * `connect` opens connections within the current turn of the event loop. `introduced` and `read` list them in the order
+ * in which the server gets and reads them.
+ */
 function makeDoor() {
   const server = new EventEmitter()
   const introduced: string[] = []
@@ -21,7 +24,7 @@ function makeDoor() {
   return { connect, introduced, read }
 }
 
-test('a turn introduces two connections: then the one that came last, and the one that has waited longest', async () => {
+test('a turn introduces two connections; later turns the newest and the one that has waited longest', async () => {
   const { connect, introduced, read } = makeDoor()
   connect('127.0.0.1', 'a', 'b', 'c', 'd', 'e', 'f')
   expect(introduced).toEqual(['a', 'b'])
@@ -39,7 +42,7 @@ test('a turn introduces two connections: then the one that came last, and the on
   expect(introduced.at(-1)).toBe('later')
 })
 
-test('an address does not wait for the connections of another', async () => {
+test('a connection does not wait for the connections of another address', async () => {
   const { connect, introduced } = makeDoor()
   connect('203.0.113.7', ...Array.from({ length: 100 }, (_, n) => `loud ${n}`))
   connect('198.51.100.1', 'quiet')
@@ -47,7 +50,7 @@ test('an address does not wait for the connections of another', async () => {
   expect(introduced.slice(2)).toContain('quiet')
 })
 
-test('connections that come at once are all answered, and those who hang up keep nobody waiting', async () => {
+test('all simultaneous connections are answered, and connections that are reset do not delay the others', async () => {
   const server = createServer((_request, response) => response.end('served'))
   introduceByTurns(server)
   server.listen(0, '127.0.0.1')

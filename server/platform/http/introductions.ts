@@ -2,11 +2,12 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { callerAddress } from './throttle.ts'
 
-// A new connection and its first request cost several times as much as a request over a connection that is open, and a turn of the event loop
-// accepts several connections (listen.ts). With sixteen in each turn a turn took 6 to 15 ms of processor time. A neighbour's request needs four
-// turns, and waited for all four. So accepting costs little: the HTTP server does not hear of a connection, and nothing is read from it, before
-// it is introduced. Addresses take turns. A turn introduces the connection that has waited longest, and the one that came last: behind a thousand
-// others the probe of a load balancer would wait for seconds.
+// A new connection and its first request cost several times as much as a request over an open connection, and a turn of
+// the event loop accepts several connections (listen.ts). With sixteen per turn, a turn took 6 to 15 ms of CPU time. A
+// neighbour's request needs four turns, and waited for all four. So accepting must be cheap: the HTTP server gets a
+// connection, and reads from it, only when the connection is introduced. Addresses take turns. A turn introduces the
+// connection that has waited longest and the newest one: otherwise the probe of a load balancer would wait for seconds
+// behind a thousand others.
 
 const INTRODUCED_PER_TURN = 2
 
@@ -59,6 +60,6 @@ export function introduceByTurns(server: Server): void {
     if (introduced < INTRODUCED_PER_TURN) introduce(socket)
     else wait(socket)
   })
-  // What is sent before waits in the kernel.
+  // Bytes that arrive earlier wait in the kernel.
   Object.assign(server, { pauseOnConnect: true })
 }

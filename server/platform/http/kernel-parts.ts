@@ -23,12 +23,12 @@ export type Kernel = {
   tokens: Partial<Record<TokenScope, TokenIdentifier>>
   /** The other processes of this program. */
   peers?: Peers | undefined
-  /** Where people reach the service; known once it listens. */
+  /** The address of the service for its users. Known once the service listens. */
   baseUrl(): string
-  /** Checks every answer against its schema: on in tests, so that the OpenAPI document cannot lie. */
+  /** Checks every response against its schema. On in tests, so that the OpenAPI document stays correct. */
   checkAnswers: boolean
   onAnswered?(route: AnyRoute, status: number, seconds: number): void
   onOverloaded?(): void
-  /** Tells where the numbers of requests at work and waiting can be read. */
+  /** Receives a function that returns the numbers of requests at work and waiting. */
   onAdmission?(figures: () => { atWork: number; waiting: number }): void
 }

@@ -37,7 +37,7 @@ export function addRoutes(app: FastifyInstance, routes: AnyRoute[], kernel: Kern
     resources: new Set(routes.filter(isResource).map(({ answer }) => answer)),
   }
   for (const route of routes) if (route.bodyKind !== 'stream') addRoute(app, route, kernel, shared)
-  // Streams are taken as they come, by the route itself.
+  // The route itself reads a body that is a stream.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     const passThrough = (
@@ -58,13 +58,13 @@ type Shared = {
   admission: Admission
   door: Door
   encoders: Map<unknown, Encode>
-  /** Schemas of what can be read alone. */
+  /** The schemas of resources that can be read alone. */
   resources: Set<unknown>
 }
 
 /**
- * How the value of each `current` is written, found where the same verb answers a GET or a PATCH: a DELETE has no answer of
- * its own, and its If-Match must mean the ETag that the others gave.
+ * Returns the encoder of each `current`, taken from a GET or PATCH with the same verb: a DELETE has no response body,
+ * and its If-Match must mean the ETag that the others returned.
  */
 function encodersOf(routes: AnyRoute[]): Map<unknown, Encode> {
   const encoders = new Map<unknown, Encode>()
@@ -84,15 +84,15 @@ function bodyLimitOf(route: AnyRoute, config: Config): number {
     case 'dataset':
       return config.HEDDLE_MAX_DATASET_BYTES
     case 'document':
-      // As text inside of JSON it is a little longer than it is.
+      // A document is slightly longer as text inside JSON.
       return MAX_DOCUMENT_BODY
     case 'import':
       return config.HEDDLE_MAX_IMPORT_BYTES
     case 'audio':
-      // What stands around a clip in a form; the clip itself is measured by the code that reads it.
+      // The extra bytes are for the rest of the form. The code that reads the clip checks its size.
       return config.HEDDLE_MAX_AUDIO_BYTES + (64 << 10)
     case 'file':
-      // Likewise: the file itself is measured as it comes.
+      // The extra bytes are for the rest of the form. The size of the file is checked while it arrives.
       return config.HEDDLE_MAX_FILE_BYTES + (1 << 20)
     case undefined:
       return config.HEDDLE_MAX_JSON_BYTES
@@ -109,14 +109,15 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     request.turn?.leave()
     kernel.onAnswered?.(route, status, (performance.now() - request.startedAt) / 1000)
   }
-  /** A body that cannot be read is no answer for somebody who is only remembered: 401 comes first. */
+  /** For a caller from memory, checks the identity before it reports an unreadable body: 401 comes first. */
   const refusalFor = async (request: FastifyRequest, refusal: Problem): Promise<Problem> => {
     if (request.identity?.stillHolds === undefined || statusOf(refusal.code) >= 500) return refusal
     return identify(kernel, route, request, { afresh: true }).then(() => refusal, toProblem)
   }
 
   app.route({
-    // As one route: the framework would make another one of it for HEAD. The body of an answer to HEAD is left out by Node.js.
+    // One route for both methods: the framework would add a second route for HEAD. Node.js omits the body of a response
+    // to HEAD.
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
     bodyLimit: bodyLimitOf(route, kernel.config),
@@ -130,10 +131,10 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
         return limitKey === undefined ? undefined : countKnown(shared.limiter, limitKey, reply)
       }
       const early = count()
-      // Requests are lined up by tenant before anything is read.
+      // Requests are queued by tenant before anything is read.
       const turn = shared.admission.enter(known()?.tenant ?? callerAddress(request.ip))
       request.turn = turn instanceof Promise ? await turn : turn
-      // Another request with the credential may have been identified meanwhile.
+      // Another request with the same credential may have been identified while this one waited.
       const counted = early ?? count()
       request.identity = await identify(kernel, route, request).catch((error: unknown) => {
         if (limited && isProblem(error)) countRefused(shared.limiter, request, reply)
@@ -151,9 +152,9 @@ function addRoute(app: FastifyInstance, route: AnyRoute, kernel: Kernel, shared:
     errorHandler: async (error, request, reply) => {
       const refusal = await refusalFor(request, toProblem(error))
       const answer = problemAnswer(refusal, request.id)
-      // Many at once: lines about them would be the heaviest load of all.
+      // There are many of these at once, and logging them would be the heaviest load of all.
       if (refusal.code === 'overloaded') kernel.onOverloaded?.()
-      // A choice of the operator, not a failure: the answer says what is missing.
+      // This is a choice of the operator, not a failure. The response names what is missing.
       else if (refusal.code === 'provider_not_configured' && refusal.cause === undefined)
         request.log.debug({ request_id: request.id, operation: route.operation }, refusal.message)
       else if (answer.status >= 500) {

@@ -5,7 +5,7 @@ import { makeLargeAnswers } from './large-answers.ts'
 
 const answerOf = (bytes: number): Answer => ({ status: 200, headers: {}, body: Buffer.alloc(bytes) })
 
-/** Work that ends when it is told to, and how much of it has begun. */
+/** Work that ends on request, with a count of started work. */
 function makeWork(answer: Answer | null) {
   const ends: (() => void)[] = []
   return {
@@ -19,7 +19,7 @@ function makeWork(answer: Answer | null) {
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('an operation that answered a workspace with much is done once at a time for it, until it answers with little', async () => {
+test('an operation with a large response runs one at a time for its workspace, until its response is small', async () => {
   const largeAnswers = makeLargeAnswers()
   await largeAnswers('w1', 'list', async () => answerOf(LARGE_BYTES + 1))
 
@@ -41,7 +41,7 @@ test('an operation that answered a workspace with much is done once at a time fo
   await Promise.all(later)
 })
 
-test('other workspaces, other operations and small answers wait for nobody', async () => {
+test('other workspaces, other operations and small responses do not wait', async () => {
   const largeAnswers = makeLargeAnswers()
   await largeAnswers('w1', 'list', async () => answerOf(LARGE_BYTES + 1))
   await largeAnswers('w1', 'get', async () => answerOf(LARGE_BYTES))
@@ -60,7 +60,7 @@ test('other workspaces, other operations and small answers wait for nobody', asy
   await Promise.all([held, ...others])
 })
 
-test('work that fails gives its place to the next', async () => {
+test('failed work gives its place to the next', async () => {
   const largeAnswers = makeLargeAnswers()
   await largeAnswers('w1', 'list', async () => answerOf(LARGE_BYTES + 1))
   const failed = largeAnswers('w1', 'list', async () => {

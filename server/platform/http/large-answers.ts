@@ -3,10 +3,10 @@ import { LARGE_BYTES } from '../slices.ts'
 import { makeWorkspaceTurns } from '../workspace-turns.ts'
 import type { Answer } from './answer.ts'
 
-/** How many are read and written at once, of all workspaces. */
+/** The maximum number of large responses that are read and written at once, over all workspaces. */
 const AT_ONCE = 2
 const MAX_REST_MS = 250
-/** Beyond it the workspace that was remembered first is forgotten. */
+/** Beyond this number, the workspace that was added first is forgotten. */
 const MAX_WORKSPACES = 1_000
 
 export type LargeAnswers = (
@@ -16,8 +16,9 @@ export type LargeAnswers = (
 ) => Promise<Answer | null>
 
 /**
- * An operation that last answered a workspace with much is done once at a time for it. Ten at once of two megabytes each held
- * everybody up for 200 ms. It is for reads in one transaction: others may wait for something for long.
+ * If the last response of an operation to a workspace was large, the operation runs one at a time for that workspace.
+ * Ten simultaneous responses of two megabytes each delayed all requests by 200 ms. Only for reads in one transaction,
+ * because other operations may wait for something else for a long time.
  */
 export function makeLargeAnswers(): LargeAnswers {
   const atWork = makeWorkspaceTurns({ atOnce: AT_ONCE, perWorkspace: 1 })
@@ -33,7 +34,10 @@ export function makeLargeAnswers(): LargeAnswers {
     } else if (operations?.delete(operation) && operations.size === 0) large.delete(workspaceId)
   }
 
-  /** The workspace's next one begins when others have had as much time as this one took. Its rest keeps nobody else waiting. */
+  /**
+   * The next large response of the workspace starts after a pause as long as this one took, so that others get the CPU.
+   * The pause delays no other workspace.
+   */
   const withRest = (workspaceId: string, work: () => Promise<Answer | null>): Promise<Answer | null> => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer | null>()
     void ofWorkspace(workspaceId, async () => {

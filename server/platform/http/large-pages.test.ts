@@ -4,7 +4,8 @@ import { isWhole } from '#test/harness/slow'
 import { makeWorld, type World } from '#test/harness/world'
 import { MAX_PAGE_BYTES, toPage } from './page.ts'
 
-// However many rows are asked for, an answer stays small: a page ends early, and its cursor goes on with the next row.
+// A response stays small for any requested number of rows: a page ends early, and its cursor continues with the next
+// row.
 
 const service = useSharedService()
 let world: World
@@ -14,7 +15,7 @@ beforeAll(async () => {
 
 type Item = Record<string, unknown>
 
-/** Every page of a list, asked for with as many rows as there may be. */
+/** Reads every page of a list with the maximum number of rows per page. */
 async function pagesOf(path: string): Promise<{ items: Item[]; bytes: number }[]> {
   const pages: { items: Item[]; bytes: number }[] = []
   let cursor: string | null = ''
@@ -29,7 +30,7 @@ async function pagesOf(path: string): Promise<{ items: Item[]; bytes: number }[]
 
 const filler = (length: number): string => 'x'.repeat(length)
 
-/** One of them in `npm test`: the handler bounds every list alike. */
+/** `npm test` uses only the first list, because the handler limits every list in the same way. */
 const lists: [name: string, path: string, id: string, body: (n: number) => object][] = [
   [
     'notifications',
@@ -51,7 +52,7 @@ const lists: [name: string, path: string, id: string, body: (n: number) => objec
   ],
 ]
 
-test.each(isWhole ? lists : lists.slice(0, 1))('%s', async (_name, path, id, body) => {
+test.each(isWhole ? lists : lists.slice(0, 1))('pages of %s stay within the limit', async (_name, path, id, body) => {
   for (let n = 0; n < 7; n += 1) {
     const made = await world.owner.call('POST', path, { body: body(n) })
     expect(made.status).toBe(201)
@@ -64,7 +65,7 @@ test.each(isWhole ? lists : lists.slice(0, 1))('%s', async (_name, path, id, bod
   expect(pages.flatMap(({ items }) => items).filter((item) => JSON.stringify(item).length > 900_000)).toHaveLength(7)
 })
 
-test('versions of a workflow', async () => {
+test('pages of workflow versions stay within the limit', async () => {
   const definition = (n: number) => ({
     nodes: [{ id: 'n', type: 'set', args: { values: { n, text: filler(900_000) } } }],
     edges: [],
@@ -81,7 +82,7 @@ test('versions of a workflow', async () => {
   expect(pages.flatMap(({ items }) => items.map(({ number }) => number))).toEqual([6, 5, 4, 3, 2, 1])
 })
 
-test('a row that is larger than a page is a page', () => {
+test('a row that is larger than a page is a page of its own', () => {
   const rows = [1, 2, 3].map((n) => ({ n, text: filler(MAX_PAGE_BYTES + 1) }))
   const page = toPage(rows, 10, ({ n }) => [n])
   expect(page.items.map(({ n }) => n)).toEqual([1])

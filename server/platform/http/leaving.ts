@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { SECOND } from '../clock.ts'
 
-// A process leaves in steps: it says so, while everything is answered as before and clients are asked to connect anew; then
-// it lets nobody in; then, when the last request is answered, it is closed.
+// A process leaves in steps. First it announces this: requests are still answered, and clients are asked to reconnect.
+// Then it accepts no new connections. When the last request is answered, it is closed.
 
-/** After this long a request is no longer waited for. */
+/** The maximum wait for a request to end. */
 const END_WITHIN = 3 * SECOND
 const LOOK_EVERY = 50
 
 export function prepareLeaving(http: FastifyInstance) {
   let isLeaving = false
   http.addHook('onSend', (_request, reply, payload, done) => {
-    // A connection that is kept would be cut in the end, perhaps just as the next request is on its way.
+    // An open connection would be cut in the end, perhaps while the next request is on its way.
     if (isLeaving) reply.header('connection', 'close')
     done(null, payload)
   })

@@ -1,9 +1,9 @@
-// Token buckets in memory: each holds a burst and refills steadily. Idle buckets are forgotten.
+// Token buckets in memory: each allows a burst and refills steadily. Idle buckets are removed.
 
 export type Limit = { name: string; burst: number; perSecond: number }
 export type Verdict = { allowed: boolean; limit: Limit; remaining: number; retryAfterS: number }
 
-/** A token that may be given back: `settle` says whether what it was taken for counts. */
+/** A token that may be given back: `settle` decides whether the attempt counts. */
 export type Held = { verdict: Verdict; settle(counts: boolean): void }
 
 type Bucket = { tokens: number; at: number }
@@ -21,18 +21,22 @@ export const limits = {
 const byName = new Map<string, Limit>(Object.values(limits).map((limit) => [limit.name, limit]))
 
 export type RateLimiter = {
-  /** Takes one token, or says how long to wait. */
+  /** Takes one token, or returns the time to wait. */
   take(limit: Limit, key: string): Verdict
-  /** What taking one would say. */
+  /** Returns the verdict of `take` without taking a token. */
   look(limit: Limit, key: string): Verdict
   /**
-   * For what counts only where it fails. Takes one token; where none is left but some are only held, it waits for those to be
-   * settled: nobody is refused because of others who succeed, and no more can fail at once than one after the other.
+   * Takes a token for an attempt that counts only if it fails. If no token is left but some are held, waits until those
+   * are settled: no caller is refused because of others who succeed, and concurrent attempts cannot fail more often
+   * than sequential ones.
    */
   hold(limit: Limit, key: string): Promise<Held>
-  /** Tells of every token that is taken, or given back with a negative number. */
+  /** Calls `tell` for every token that is taken. A negative number means that tokens are given back. */
   onSpent(tell: (bucket: string, tokens: number) => void): void
-  /** Counts what other processes took. They may together have taken more than there was: the bucket then stays empty for longer. */
+  /**
+   * Counts tokens that other processes took. Together they may have taken more than available; the bucket then stays
+   * empty for longer.
+   */
   spend(bucket: string, tokens: number): void
 }
 
@@ -45,7 +49,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
     const bucket = buckets.get(id) ?? { tokens: limit.burst, at }
     bucket.tokens = Math.min(limit.burst, bucket.tokens + ((at - bucket.at) / 1000) * limit.perSecond)
     bucket.at = at
-    // Re-inserted, so that the map keeps the order of last use and the oldest can be dropped.
+    // The entry is re-inserted, so that the map keeps the order of last use and the oldest entry can be dropped.
     buckets.delete(id)
     buckets.set(id, bucket)
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
@@ -68,7 +72,7 @@ export function makeRateLimiter(now: () => number = () => performance.now()): Ra
     }
   }
 
-  /** Per bucket, while something is held: how many, and who waits for them. */
+  /** For each bucket with held tokens: their number, and the callers that wait for them. */
   const holds = new Map<string, { held: number; waiting: (() => void)[] }>()
 
   return {

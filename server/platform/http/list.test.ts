@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import { anyOf, defineList, type ListInput, readList } from './list.ts'
 import { encodeCursor } from './page.ts'
 
-// Keyset pages under each kind of sort: nothing is left out or shown twice, with equal and with missing values.
+// Keyset pages for each kind of sort: no row is omitted or repeated, even with equal and missing values.
 
 const service = useSharedService()
 
@@ -56,7 +56,7 @@ async function walk(asked: Record<string, unknown>, limit: number, each?: string
 const orders = Object.keys(list.sort).flatMap((name) => [name, `-${name}`])
 
 describe('pages', () => {
-  test.each(orders)('by %s hold every row once, in one order whatever their size', async (sort) => {
+  test.each(orders)('by %s contain every row once, in the same order for every page size', async (sort) => {
     const whole = await walk({ sort }, 100)
     expect([...whole].sort()).toEqual(rows.map(({ id }) => id).sort())
     for (const limit of [1, 2, 5, 22, 23]) expect(await walk({ sort }, limit)).toEqual(whole)
@@ -73,7 +73,7 @@ describe('pages', () => {
     }
   })
 
-  test.each(orders)('by %s are the same where rows are read per row of another statement', async (sort) => {
+  test.each(orders)('by %s are the same if the list is read once per row of another statement', async (sort) => {
     const each = 'select n from generate_series(1, 1) n'
     for (const limit of [3, 100]) expect(await walk({ sort }, limit, each)).toEqual(await walk({ sort }, limit))
   })
@@ -83,14 +83,14 @@ describe('conditions', () => {
   const found = async (asked: Record<string, unknown>) => new Set(await walk({ ...asked }, 4))
   const wanted = (is: (row: Row) => boolean) => new Set(rows.filter(is).map(({ id }) => id))
 
-  test('q looks into every named column, in upper or lower case, and takes signs as they are', async () => {
+  test('q searches every named column, ignores case and treats wildcards as plain characters', async () => {
     expect(await found({ q: 'ALPHA' })).toEqual(wanted(({ name }) => name?.toLowerCase() === 'alpha'))
     expect(await found({ q: 'note 1' })).toEqual(wanted(({ note }) => note?.startsWith('Note 1') ?? false))
     expect(await found({ q: '_%' })).toEqual(wanted(({ name }) => name === 'x_%'))
     expect(await found({ q: "'; drop table users" })).toEqual(new Set())
   })
 
-  test('times and filters are combined, in every order', async () => {
+  test('times and filters can be combined, with every sort order', async () => {
     const [after, before] = [new Date(Date.UTC(2026, 5, 4)), new Date(Date.UTC(2026, 5, 20))]
     const asked = { created_after: after, created_before: before, state: ['on'] }
     const right = wanted(
@@ -108,7 +108,7 @@ test.each([
   ['amount', ['1e999999999']],
   ['name', [7]],
   ['created_at', ['x']],
-])('a cursor by %s that holds %j is refused', async (sort, key) => {
+])('a cursor by %s that contains %j is refused', async (sort, key) => {
   await expect(read({ sort, limit: 1, cursor: encodeCursor([...key, rows[0]!.id]) })).rejects.toMatchObject({
     code: 'invalid',
   })

@@ -4,30 +4,33 @@ import { fromWire, idsFrom, idsUntil, NOWHERE, type Prefix } from '../ids.ts'
 import { type Counted, type Cursor, decodeCursor, isUuid, notACursor, pageText, rowsOfPage, toPage } from './page.ts'
 import { listQuery, timestampIn } from './schema.ts'
 
-// Every list is searched, sorted and cut into pages in one way: its declaration says by which of its columns, the query
-// parameters come from it, and so do the statement's conditions, its order and its cursor.
+// Every list is searched, sorted and paged in the same way. Its declaration names the columns; the query parameters,
+// the conditions of the statement, its order and its cursor are derived from the declaration.
 
-/** `id`: by the id itself, which is in order of creation. Missing values come last, whichever the direction. */
+/** `id`: by the id itself, which is in order of creation. Missing values come last in both directions. */
 export type SortBy = 'id' | 'text' | 'time' | 'number'
 
 export type Filter = { cast: string; schema: z.ZodType }
 
 export type ListDeclaration = {
-  /** The column that tells the rows apart. */
+  /** The column that identifies a row. */
   id: string
   idIs?: 'uuid' | 'text' | 'number'
-  /** The column that says when a row was made; null where nothing does. */
+  /** The column with the creation time of a row. Null if there is none. */
   created?: string | null
-  /** Columns that `q` looks into. */
+  /** Columns that `q` searches. */
   search?: readonly string[]
   sort: Record<string, SortBy>
-  /** Columns to sort by that are never null: they are compared as they are, so that an index can serve the order. */
+  /** Sort columns that are never null. They are compared unchanged, so that an index can serve the order. */
   present?: readonly string[]
-  /** Each row gets a UUIDv7 when it is made: times of creation narrow the ids too, and an index goes past the rest. */
+  /**
+   * Each row gets a UUIDv7 when it is created: creation times also limit the ids, so that an index skips the other
+   * rows.
+   */
   idsByTime?: boolean
-  /** The order where none is asked for, such as `-created_at`. */
+  /** The default order, such as `-created_at`. */
   order: string
-  /** By equality with one of several values; each is named like its column. */
+  /** Filters by equality with one of several values. Each is named like its column. */
   filters?: Record<string, Filter>
 }
 
@@ -45,7 +48,7 @@ type QueryOf<Filters> = z.ZodObject<
 
 export type List<Filters = unknown> = ListDeclaration & { query: QueryOf<Filters> }
 
-/** What a verb gets of the query of a list. */
+/** The input that a verb gets from the query of a list. */
 export type ListInput = {
   limit: number
   cursor?: string | undefined
@@ -89,7 +92,7 @@ export function defineList<const Declared extends ListDeclaration>(declared: Dec
 
 const createdOf = ({ created }: ListDeclaration): string | null => (created === undefined ? 'created_at' : created)
 
-/** Words with commas between them: any of them. */
+/** A comma-separated list of words, any of which matches. */
 const several = <Word extends z.ZodType<unknown, string>>(word: Word) =>
   z
     .string()
@@ -131,17 +134,17 @@ function orderOf(list: List, asked = list.order): Order {
   const name = descending ? asked.slice(1) : asked
   const by = list.sort[name]
   if (by === undefined) throw new Error(`a list cannot be sorted by ${asked}`)
-  // The time of creation may have another name in the rows.
+  // The column of the creation time may have another name.
   const column = name === 'created_at' ? (createdOf(list) ?? name) : name
   return { by, column, descending, present: list.present?.includes(name) ?? false }
 }
 
-/** The value that is sorted by; never null, so that rows can be compared with that of the cursor. */
+/** Returns the SQL of the sort key. It is never null, so that rows can be compared with the key of the cursor. */
 function keyOf({ by, column, descending, present }: Order): string | undefined {
   const last = descending ? '-infinity' : 'infinity'
   if (by === 'id') return undefined
   if (present) return `listed.${column}`
-  // No text comes after all others in every collation, so a digit in front says whether there is one.
+  // No text sorts after all others in every collation, so a leading digit tells whether there is a text.
   if (by === 'text')
     return `case when listed.${column} is null then '${descending ? 0 : 1}' else '${descending ? 1 : 0}' || lower(listed.${column}::text) end`
   return `coalesce(listed.${column}::${castOf[by]}, '${last}')`
@@ -158,7 +161,10 @@ function positionOf(list: List, order: Order, cursor: string | undefined): Curso
   return position
 }
 
-/** Texts of statements stay few: either no filter stands in one, or all of them do, those that are not asked for as null. */
+/**
+ * Keeps the number of different statements small: a statement contains either no filter or all filters, with null for
+ * those that are not used.
+ */
 function conditionsOf(
   list: List,
   input: ListInput & Record<string, unknown>,
@@ -194,12 +200,15 @@ function conditionsOf(
   return conditions
 }
 
-/** `sql` names neither order nor limit, and its columns are those of the declaration. */
+/** `sql` contains neither order nor limit, and its columns are those of the declaration. */
 export type ListSource = {
   sql: string
-  /** The list is read once for each row of this statement, a page at most each time, and may refer to that row as `each`. */
+  /**
+   * The list is read once for each row of this statement, at most one page each time, and may refer to that row as
+   * `each`.
+   */
   each?: string
-  /** What a row counts against the bytes of a page, in SQL (see `pageRows`). */
+  /** The SQL of the number of bytes that a row counts against the page limit (see `pageRows`). */
   size?: string
 }
 
@@ -210,7 +219,7 @@ type Asked = {
   filters: ListInput & Record<string, unknown>
 }
 
-/** `values` grows by those that the conditions need. */
+/** Appends the values that the conditions need to `values`. */
 function listText(list: List, { sql, each, size }: ListSource, asked: Asked, values: unknown[]): string {
   const { order, position } = asked
   const key = keyOf(order)
@@ -238,7 +247,7 @@ function listText(list: List, { sql, each, size }: ListSource, asked: Asked, val
   return pageText(`select * from (${spread}) bounded limit ${add(asked.limit + 1)}`, size)
 }
 
-/** The rows of the source that the query asks for. */
+/** Returns the page of the source's rows that the query asks for. */
 export async function readList<Row extends object>(
   tx: Pick<Tx, 'rows'>,
   list: List,
@@ -261,7 +270,10 @@ export async function readList<Row extends object>(
   return { ...page, items: page.items.map(({ page_sort: _sort, page_key: _key, ...row }) => row as unknown as Row) }
 }
 
-/** Every order of a list, without filters and with all of them and a cursor: `npm run check` asks PostgreSQL about these texts. */
+/**
+ * Returns the statements for every order of a list, without filters, and with all filters and a cursor. `npm run check`
+ * lets PostgreSQL check them.
+ */
 export function textsOfList(list: List, source: ListSource): string[] {
   const taken = [...`${source.sql} ${source.each}`.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n))
   const values = (): unknown[] => Array.from({ length: Math.max(0, ...taken) })
@@ -280,11 +292,15 @@ export function textsOfList(list: List, source: ListSource): string[] {
 }
 
 /**
- * The planner takes a limit that is a parameter for a tenth of all rows, and then sorts 20,000 to show 50. One that stands in the
- * text it knows; few of them keep the statements few. What is read is bounded by the parameter.
+ * The planner assumes that a limit given as a parameter is a tenth of all rows, and then sorts 20,000 rows to show 50.
+ * It knows a limit in the text. Using only a few limits keeps the number of statements small. The parameter limits what
+ * is read.
  */
 const planned = (limit: number): number => (limit <= 50 ? 51 : limit <= 200 ? 201 : limit + 1)
 
-/** A position that we have not written is no time, number or id to the database. */
+/**
+ * Checks whether the database could not parse the position as a time, number or id, because this service did not create
+ * the cursor.
+ */
 const isUnreadable = (error: unknown): boolean =>
   ['22007', '22008', '22003', '22P02'].includes((error as { code?: string }).code ?? '')

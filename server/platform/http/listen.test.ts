@@ -12,7 +12,7 @@ function makeServer(): FastifyInstance {
   return app
 }
 
-test('many connections at one port are served, over whichever door they come, until the server is closed', async () => {
+test('all of many connections to one port are served, through any of the sockets, until the server is closed', async () => {
   const app = makeServer()
   app.get('/', () => 'here')
   const base = await listen(app, { host, port: 0 })
@@ -27,7 +27,7 @@ test('many connections at one port are served, over whichever door they come, un
   await expect(fetch(base)).rejects.toThrow()
 })
 
-test('a server that is closing lets nobody in, although it still answers', async () => {
+test('a server that is closing accepts no connection, although it still answers open requests', async () => {
   const app = makeServer()
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
@@ -51,7 +51,7 @@ test('a server that is closing lets nobody in, although it still answers', async
   await closing
 })
 
-test('a server is closed only when everybody was answered, whichever door they came by', async () => {
+test('a server is closed only when all requests through all sockets are answered', async () => {
   const app = makeServer()
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   let asked = 0
@@ -68,7 +68,7 @@ test('a server is closed only when everybody was answered, whichever door they c
   const closing = app.close().then(() => {
     closed = true
   })
-  // By the first door comes a part of them; once these are gone, those of the others keep it open.
+  // Some connections come through the first socket; when those are gone, the others must keep the server open.
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
   expect(closed).toBe(false)
   const texts = Promise.all(lines.map(async (line) => (await once(line, 'data'))[0] as string))
@@ -77,7 +77,7 @@ test('a server is closed only when everybody was answered, whichever door they c
   await closing
 })
 
-test('a port that another program has is not shared with it', async () => {
+test('a port that another program uses is not shared with that program', async () => {
   const other = createServer().listen(0, host)
   await once(other, 'listening')
   const { port } = other.address() as { port: number }

@@ -2,22 +2,25 @@ import { type AddressInfo, createServer, isIPv6, type ListenOptions, type Server
 import { platform } from 'node:process'
 import type { FastifyInstance } from 'fastify'
 
-// Node accepts one connection in a turn of its loop. Under a flood a turn is long, and a new client (another tenant, the
-// probe of a load balancer) waited seconds for theirs. So one port has several doors, among which the kernel spreads those that
-// come: each turn accepts one at each of them.
+// Node accepts one connection per turn of its event loop. Under a flood a turn is long, and a new client (another
+// tenant, the probe of a load balancer) waited for seconds. So one port has several listening sockets ("doors"), among
+// which the kernel distributes new connections: each turn accepts one connection per door.
 
 const DOORS = 8
-/** Connections that come in one instant; beyond Node's 511 the kernel drops them, and the client tries again after a second. */
+/**
+ * The maximum number of connections that wait to be accepted. Beyond Node's default of 511 the kernel would drop
+ * connections, and the client would retry after a second.
+ */
 const MAX_UNACCEPTED = 4096
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** All doors but the first. */
+    /** All doors except the first. */
     doors: Server[]
   }
 }
 
-/** Before anything is asked of it: what has been asked of it can no longer be told what to do when it is closed. */
+/** Must run before the server is used: hooks for closing cannot be added later. */
 export function prepareDoors(app: FastifyInstance): void {
   const doors: Server[] = []
   let closed: Promise<unknown>[] = []
@@ -25,7 +28,8 @@ export function prepareDoors(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     closed = doors.map((door) => new Promise((resolve) => door.close(resolve)))
   })
-  // The server itself knows only of those that came in by the first: code that waits for it to close must wait for all.
+  // The server itself knows only the connections of the first door. Code that waits for it to close must wait for all
+  // doors.
   app.addHook('onClose', async () => {
     await Promise.all(closed)
   })
@@ -40,14 +44,17 @@ const opened = (door: Server, at: ListenOptions): Promise<void> =>
     })
   })
 
-/** Doors share their port with any program that asks to share it; that another program has it must be said all the same. */
+/**
+ * Doors share their port with any program that asks to share it. This check still reports that another program uses the
+ * port.
+ */
 export async function refuseTakenPort(at: ListenOptions): Promise<void> {
   const probe = createServer()
   await opened(probe, at)
   await new Promise((resolve) => probe.close(resolve))
 }
 
-/** Where people reach what listens there: an IPv6 address stands in brackets. */
+/** Returns the address for browsers. An IPv6 address needs brackets. */
 export const webAddressOf = (host: string, port: number | string): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
@@ -56,10 +63,10 @@ const makeDoor = (app: FastifyInstance): Server =>
     app.server.emit('connection', socket),
   )
 
-/** Whether it reads from a connection only when it is introduced (introductions.ts). */
+/** Checks whether the server reads from a connection only after the connection is introduced (introductions.ts). */
 const isPausing = (server: Server & { pauseOnConnect?: boolean }): boolean => server.pauseOnConnect ?? false
 
-/** Accepts from sockets that another process has bound. */
+/** Accepts connections from sockets that another process has bound. */
 export async function listenAtShared(app: FastifyInstance, [first, ...others]: Server[]): Promise<void> {
   await app.ready()
   await opened(app.server, first as ListenOptions)

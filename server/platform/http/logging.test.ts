@@ -10,7 +10,7 @@ import { addRoutes } from './kernel.ts'
 import { routes } from './route.ts'
 import { makeHttp } from './server.ts'
 
-// Which failures an operator finds in the log.
+// Tests which failures an operator finds in the log.
 
 const service = useSharedService()
 const lines: { level: number; msg: string; operation?: string; err?: { stack: string } }[] = []
@@ -86,7 +86,7 @@ const ERROR = 50
 test.each([
   ['a provider that is not configured', '/api/unconfigured', 503],
   ['a refusal', '/api/refused', 409],
-])('%s is no error of the service', async (_what, path, status) => {
+])('%s is not logged as an error', async (_what, path, status) => {
   expect((await callAt(base, 'POST', path)).status).toBe(status)
   expect(lines.filter(({ level }) => level >= ERROR)).toEqual([])
 })
@@ -94,7 +94,7 @@ test.each([
 test.each([
   ['a provider that is away', '/api/unreachable', 503, 'unreachable'],
   ['a fault', '/api/broken', 500, 'broken'],
-])('%s is one, with its operation and its stack', async (_what, path, status, operation) => {
+])('%s is logged as an error, with its operation and its stack', async (_what, path, status, operation) => {
   expect((await callAt(base, 'POST', path)).status).toBe(status)
   const errors = lines.filter(({ level }) => level >= ERROR)
   expect(errors.map((line) => line.operation)).toEqual([operation])

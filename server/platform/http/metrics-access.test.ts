@@ -23,16 +23,16 @@ test.each([
   ['203.0.113.7', { authorization: `Bearer ${TOKEN}` }, true],
   ['203.0.113.7', { authorization: 'Bearer another' }, false],
   ['203.0.113.7', { authorization: 'Bearer ' }, false],
-])('from %s with %j: %s', (address, headers, allowed) => {
+])('a request from %s with %j may read the metrics: %s', (address, headers, allowed) => {
   expect(mayReadMetrics(TOKEN, from(address, headers as Record<string, string>))).toBe(allowed)
 })
 
-test('without a token in the settings no token opens them', () => {
+test('no token gives access if none is configured', () => {
   for (const authorization of ['Bearer ', 'Bearer null', 'Bearer undefined'])
     expect(mayReadMetrics(null, from('203.0.113.7', { authorization }))).toBe(false)
 })
 
-test('through a proxy /metrics asks for the token, and every answer tells browsers to stay with TLS', async () => {
+test('through a proxy /metrics requires the token, and every response tells browsers to use TLS', async () => {
   const service = await startService({
     env: {
       HEDDLE_METRICS_TOKEN: TOKEN,

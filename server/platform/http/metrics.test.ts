@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { makePeers } from '../peers.ts'
 import { makeMetrics, mergeMetrics } from './metrics.ts'
 
-test('texts of several processes become one, each metric together and explained once', () => {
+test('metrics of several processes are merged into one text, with one help line per metric', () => {
   const text = (process: number): string =>
     `# HELP a Of a\n# TYPE a counter\na{process="${process}"} ${process}\n\n# HELP b Of b\n# TYPE b gauge\nb{process="${process}"} 0\n`
   expect(mergeMetrics([text(1), text(2)])).toBe(
@@ -11,12 +11,12 @@ test('texts of several processes become one, each metric together and explained 
   )
 })
 
-test('a program with one process names none', async () => {
+test('the metrics of a single process have no process label', async () => {
   const { text } = makeMetrics()
   expect(await text()).toMatch(/^process_resident_memory_bytes \d/m)
 })
 
-test('a process that cannot be asked is left out', async () => {
+test('a process that does not answer is left out', async () => {
   const heard: ((message: never) => void)[] = []
   const peers = makePeers(
     { index: 2, count: 3 },

@@ -6,7 +6,7 @@ const METRICS = 'metrics'
 
 type Admitted = { atWork: number; waiting: number }
 
-/** Prometheus figures of this process. */
+/** Prometheus metrics of this process. */
 export function makeMetrics(peers: Peers = alone) {
   const registry = new Registry()
   if (peers.count > 1) registry.setDefaultLabels({ process: String(peers.index) })
@@ -38,12 +38,12 @@ export function makeMetrics(peers: Peers = alone) {
   peers.onAsked(METRICS, () => registry.metrics())
   return {
     registry,
-    /** Of all processes of this program; each sample says of which. */
+    /** Returns the metrics of all processes of this program. Each sample is labelled with its process. */
     async text(): Promise<string> {
       const [own, others] = await Promise.all([registry.metrics(), peers.ask(METRICS)])
       return others.length === 0 ? own : mergeMetrics([own, ...(others as string[])])
     },
-    /** Where the numbers of requests inside are read from. */
+    /** Sets the source of the numbers of requests at work and waiting. */
     watchAdmission(figures: () => Admitted): void {
       admitted = figures
     },
@@ -55,7 +55,7 @@ export function makeMetrics(peers: Peers = alone) {
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
-/** One text of several: what belongs to a metric must stand together, and its help once. */
+/** Merges texts: the samples of a metric must be adjacent, with one help line. */
 export function mergeMetrics(texts: string[]): string {
   const families = new Map<string, string[]>()
   for (const text of texts)

@@ -9,7 +9,7 @@ const MANY = 600
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-test('a turn of the loop serves some of the new connections that ask at once; others do not wait for them, and all are answered', async () => {
+test('a turn of the event loop serves some of many new connections; known connections do not wait, and all are answered', async () => {
   const server = createServer()
   const { requested } = limitNewConnections(server)
   const order: string[] = []
@@ -44,7 +44,7 @@ test('a turn of the loop serves some of the new connections that ask at once; ot
   await ask(kept, '/')
   const lines = Array.from({ length: MANY }, open)
   await Promise.all([all.promise, ...lines.map((line) => once(line, 'connect'))])
-  // From then on none of them is new.
+  // After this time none of the connections counts as new.
   vi.advanceTimersByTime(50)
   order.length = 0
   most = 0

@@ -1,24 +1,25 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-// Thousands of new connections that send a request at the same moment. A turn of the event loop reads everything that has arrived: with
-// 8,000 connections one turn served 7,000 requests and took 0.7 s of processor time, and everybody waited for its end. So the requests
-// of a turn are limited. Once they are, connections without a request so far are paused, and some of them are resumed in each further turn.
-// Connections that have sent a request before do not wait for them.
+// Handles thousands of new connections that send a request at the same moment. A turn of the event loop reads
+// everything that has arrived: with 8,000 connections, one turn served 7,000 requests and took 0.7 s of CPU time, and
+// all other requests waited for its end. So the number of requests per turn is limited. When it is reached, connections
+// without a request so far are paused, and each further turn resumes some of them. Connections that have sent a request
+// before do not wait for them.
 
 /** A refusal takes about 50 µs. */
 const REQUESTS_PER_TURN = 64
 const RESUMED_PER_TURN = 48
-/** A client that sends its request within this time is not paused: a turn accepts few connections. */
+/** A client that sends its request within this time is not paused, because a turn accepts only a few connections. */
 const NEW_FOR_MS = 50
 
 export type NewConnections = {
-  /** Call this for each request before anything is done for it. */
+  /** Must be called for each request before anything else is done for it. */
   requested(socket: Socket): void
 }
 
 export function limitNewConnections(server: Server): NewConnections {
-  /** Read from, and without a request so far. */
+  /** Connections that are being read and have sent no request so far. */
   const silent = new Set<Socket>()
   const paused: Socket[] = []
   const requestedBefore = new WeakSet<Socket>()

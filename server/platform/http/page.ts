@@ -2,13 +2,13 @@ import { jsonSize } from '#model/size'
 import type { Tx, Values } from '../db/pool.ts'
 import { invalid } from '../errors.ts'
 
-// Cursors hold the sort key of the last row seen, so that a page is stable under inserts.
+// A cursor contains the sort key of the last row of a page, so that pages are stable under inserts.
 
 export type Cursor = readonly (string | number | null)[]
 
 export const encodeCursor = (key: Cursor): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
-/** Positions and numbers are integers of PostgreSQL; anything else was not written by us. */
+/** Positions and numbers are PostgreSQL integers. This service writes nothing else into a cursor. */
 const isStorable = (part: unknown): boolean =>
   typeof part === 'number' && Number.isInteger(part) && Math.abs(part) <= 2 ** 31 - 1
 
@@ -16,7 +16,7 @@ const isText = (part: unknown): boolean => typeof part === 'string' && part.isWe
 
 export const notACursor = () => invalid([{ path: '/cursor', message: 'is not a cursor of this list' }])
 
-/** What a cursor holds; undefined where we have not written it. */
+/** Returns the content of a cursor, or undefined if this service did not create it. */
 export function peekCursor(cursor: string): Cursor | undefined {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -28,7 +28,7 @@ export function peekCursor(cursor: string): Cursor | undefined {
   }
 }
 
-/** The key to continue after; `width` values or a refusal. */
+/** Returns the key to continue after. Refuses a cursor that does not have `width` values. */
 export function decodeCursor(cursor: string | undefined, width: number): Cursor | undefined {
   if (cursor === undefined) return undefined
   const key = peekCursor(cursor)
@@ -39,7 +39,7 @@ export function decodeCursor(cursor: string | undefined, width: number): Cursor 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const isUuid = (part: unknown): part is string => typeof part === 'string' && uuid.test(part)
 
-/** The id to continue after, for lists sorted by id alone (UUIDv7: by time of creation). */
+/** Returns the id to continue after, for lists sorted only by id (UUIDv7: by time of creation). */
 export function decodeIdCursor(cursor: string | undefined): string | null {
   const key = decodeCursor(cursor, 1)
   if (key === undefined) return null
@@ -47,18 +47,24 @@ export function decodeIdCursor(cursor: string | undefined): string | null {
   throw notACursor()
 }
 
-/** A page ends with the row that takes it past this many bytes, however many rows were asked for. */
+/**
+ * The maximum size of a page, for any requested number of rows. A page ends before the row that would exceed it, but
+ * has at least one row.
+ */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** Rows that the database has counted, and whether it left some out: they follow although fewer than asked for came. */
+/**
+ * Rows whose size the database has counted, and whether it omitted some. If so, more rows follow although fewer than
+ * requested were returned.
+ */
 const countedRows = new WeakMap<object, { cut: boolean }>()
 
 export type Counted = { page_bytes: string; page_at: string; page_more: boolean; page_size?: number }
 
 /**
- * Rows of a list, asked for with `limit + 1` in their order. What would take the page past its bytes is left in the database:
- * two hundred rows of a megabyte each are neither read nor parsed. `sizeOf` is what a row counts, in SQL; where that
- * is a column (`page.page_size`), the database does not even unpack the rows that it leaves out.
+ * Reads the rows of a list whose statement has the limit `limit + 1`, in order. Rows beyond the page size stay in the
+ * database: two hundred rows of a megabyte each are neither read nor parsed. `sizeOf` is the SQL of a row's size; if it
+ * is a column (`page.page_size`), the database does not even unpack the rows that it omits.
  */
 export async function pageRows<Row>(
   tx: Pick<Tx, 'rows'>,
@@ -69,14 +75,16 @@ export async function pageRows<Row>(
   return rowsOfPage(await tx.rows<Row & Counted>(pageText(sql, sizeOf), values))
 }
 
-/** One window for all three, and no sort after it: the rows stay in the order in which the page has them. */
+/** Uses one window for all three values and no sort after it, so that the rows keep the order of the page. */
 export const pageText = (sql: string, sizeOf = 'octet_length(page::text)'): string =>
   `with page as materialized (${sql})
    select * from (select page.*, sum(${sizeOf}) over page_rows as page_bytes, row_number() over page_rows as page_at,
      lead(true, 1, false) over page_rows as page_more from page window page_rows as (rows unbounded preceding)) counted
    where page_at = 1 or page_bytes <= ${MAX_PAGE_BYTES}`
 
-/** The rows that `pageText` gave. `toPage` learns from them whether the database has cut the page. */
+/**
+ * Returns the rows of a `pageText` statement. `toPage` uses the result to tell whether the database has cut the page.
+ */
 export function rowsOfPage<Row>(counted: (Row & Counted)[]): Row[] {
   const rows = counted.map(
     ({ page_bytes: _bytes, page_at: _at, page_more: _more, page_size: _size, ...row }) => row as Row,
@@ -85,7 +93,7 @@ export function rowsOfPage<Row>(counted: (Row & Counted)[]): Row[] {
   return rows
 }
 
-/** How many of the rows a page holds: as many as asked for, unless they are large. */
+/** Returns how many of the rows fit into a page: the requested number, unless the rows are large. */
 function rowsWithin(rows: unknown[], limit: number): number {
   let size = 0
   for (let at = 0; at < Math.min(limit, rows.length); at += 1) {
@@ -95,7 +103,7 @@ function rowsWithin(rows: unknown[], limit: number): number {
   return limit
 }
 
-/** Makes a page of rows that were asked for with `limit + 1`. */
+/** Creates a page from rows that were read with `limit + 1`. */
 export function toPage<Row>(
   rows: Row[],
   limit: number,

@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Document, makeDocument, sendDocument } from './document.ts'
 import { sendUnknown } from './unknown.ts'
 
-// The console: files with a hash in their name, kept for ever, and one page for every address a browser may open. A file is
-// read when it is first asked for, and then kept.
+// The console: files with a hash in their name, which browsers keep forever, and one page for every address that a
+// browser may open. A file is read at its first request and then kept.
 
-/** No script or style but our own files, nothing from elsewhere, and no text ever becomes markup or code. */
+/** Allows only our own scripts and styles and nothing from other origins. Text never becomes markup or code. */
 const pagePolicy = (stripe: boolean): string => {
-  // Stripe's own form for cards: its script, its frames and its API, and nothing else of its.
+  // Stripe's form for cards needs its script, its frames and its API, and nothing else of Stripe's.
   const script = stripe ? ' https://js.stripe.com' : ''
   const frames = stripe ? ' https://js.stripe.com https://hooks.stripe.com' : ''
   const api = stripe ? ' https://api.stripe.com' : ''
@@ -26,7 +26,7 @@ const pagePolicy = (stripe: boolean): string => {
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
-    // The script of Stripe knows nothing of trusted types.
+    // Stripe's script does not support trusted types.
     ...(stripe ? [] : ["require-trusted-types-for 'script'"]),
   ].join('; ')
 }
@@ -44,7 +44,7 @@ const types: Record<string, string> = {
 
 type Page = Document & { hashed: boolean }
 
-/** Addresses that belong to the service itself: an unknown one among them is 404, never a page. */
+/** Addresses of the service itself. An unknown address among them is 404, never a page. */
 const RESERVED = /^\/(api|auth|ws|docs|openapi\.json|widget|gateway|healthz|readyz|metrics)(\/|$)/
 
 export function addPages(app: FastifyInstance, directory: string, { stripe = false } = {}): void {
@@ -63,10 +63,10 @@ export function addPages(app: FastifyInstance, directory: string, { stripe = fal
   })
 }
 
-/** The names of imported services have a dot, and are no files. */
+/** The names of imported services contain a dot, but are not files. */
 const SERVICE = /^\/services\/(custom|piece)\.[a-z0-9_]+$/
 
-/** Somebody opens a page, as opposed to a program that asks for data or a file that is not there. */
+/** Checks whether a person opens a page, as opposed to a program that requests data or a missing file. */
 const isNavigation = (request: FastifyRequest, path: string): boolean =>
   (request.headers.accept ?? '').includes('text/html') && (SERVICE.test(path) || !/\.[a-z0-9]{1,5}$/i.test(path))
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { problem } from '../errors.ts'
 import { fromWire, type Prefix } from '../ids.ts'
 
-/** What the braces of a path hold. Anything not here is plain text that the verb checks. */
+/** The id prefixes of path parameters. A parameter that is not listed is plain text that the verb checks. */
 const prefixOf: Record<string, Prefix> = {
   company_id: 'co',
   team_id: 'team',
@@ -56,7 +56,10 @@ const prefixOf: Record<string, Prefix> = {
 
 const slug = /^[a-z][a-z0-9-]{0,62}$/
 
-/** Ids become uuids; an ill-formed one is not found, like an unknown one. The slug of a system workflow is a workflow id. */
+/**
+ * Converts ids to uuids. An ill-formed id is not found, like an unknown one. The slug of a system workflow is accepted
+ * as a workflow id.
+ */
 export function parseParameters(path: string, given: Record<string, string>): Record<string, string> {
   const parsed: Record<string, string> = {}
   for (const [parameter, text] of Object.entries(given)) {
@@ -72,7 +75,7 @@ export function parseParameters(path: string, given: Record<string, string>): Re
   return parsed
 }
 
-/** The same, once per request: the code that identifies a token needs them as well. */
+/** As above, but only once per request, because the code that identifies a token also needs the parameters. */
 export function parametersOf(path: string, request: FastifyRequest): Record<string, string> {
   request.parameters ??= parseParameters(path, request.params as Record<string, string>)
   return request.parameters

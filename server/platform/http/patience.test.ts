@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makePatience } from './patience.ts'
 
-test('the more are refused, the later they are told to come back; half a minute at most', () => {
+test('the retry time grows with the number of refusals, up to half a minute', () => {
   let now = 0
   const patience = makePatience(() => now)
   const refuse = (times: number): number => {

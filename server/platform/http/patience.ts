@@ -1,13 +1,13 @@
 import { SECOND } from '../clock.ts'
 
-// How long a refused client is told to stay away: the more are refused, the longer, so that refusing never becomes most of
-// the work.
+// Computes how long a refused client must wait. The time grows with the number of refusals, so that refusing never
+// becomes most of the work.
 
 const REFUSALS_PER_SECOND = 500
 const MAX_RETRY_AFTER_S = 30
 
 export type Patience = {
-  /** Counts a refusal, and says in how many seconds to come back. */
+  /** Counts a refusal, and returns the number of seconds to wait. */
   retryAfterS(): number
 }
 

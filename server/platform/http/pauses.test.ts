@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 
 const resumed = (sockets: Socket[]): number => sockets.filter((socket) => !socket.isPaused()).length
 
-test('connections that are due at once are resumed in small groups, in the order in which they were paused', () => {
+test('connections that are due at the same time are resumed in small groups, in the order they were paused', () => {
   const { pause } = makePauses()
   const sockets = Array.from({ length: 10 }, () => new Socket())
   for (const socket of sockets) pause(socket, 1)

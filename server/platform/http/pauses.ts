@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import { SECOND } from '../clock.ts'
 
-// Connections that are not read from for a while. Those that are due at the same moment are resumed in small groups: each has its
-// next request waiting, and all of them at once would delay everybody.
+// Connections that are not read for a while. Connections that are due at the same moment are resumed in small groups:
+// each has its next request waiting, and all of them at once would delay other requests.
 
-/** A thousand a second: twice as many as are told to come back in one second (patience.ts). */
+/** A thousand per second: twice the number of clients that are told to retry within one second (patience.ts). */
 const RESUMED_AT_ONCE = 4
 const RESUME_EVERY_MS = 4
 
 export type Pauses = {
-  /** The kernel keeps what is sent meanwhile, so nothing is lost. */
+  /** Stops reading from the connection. The kernel keeps the bytes that arrive in the meantime, so nothing is lost. */
   pause(socket: Socket, seconds: number): void
 }
 

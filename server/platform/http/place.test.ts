@@ -4,7 +4,8 @@ import { useService } from '#test/harness/service'
 import { until } from '#test/harness/until'
 import { makeWorld, type World } from '#test/harness/world'
 
-// A request has a place at work. It keeps it while it uses the database, and leaves it while it waits for something outside.
+// A request keeps its place at work while it uses the database, and gives the place up while it waits for something
+// outside.
 
 const service = useService()
 let world: World
@@ -15,7 +16,7 @@ beforeAll(async () => {
 const atWork = async (): Promise<number> =>
   Number(/^heddle_http_requests\{state="at_work"\} (\d+)$/m.exec((await service().call('GET', '/metrics')).text)?.[1])
 
-test('a request that waits for an execution leaves its place', async () => {
+test('a request that waits for an execution gives up its place', async () => {
   const { owner } = world
   const definition = { nodes: [{ id: 'w', type: 'wait.event', args: { key: 'go' } }], edges: [] }
   const { body } = await owner.call('POST', '/api/workflows', { body: { name: 'Waits', definition } })
@@ -29,7 +30,7 @@ test('a request that waits for an execution leaves its place', async () => {
   expect((await asked).body.status).toBe('succeeded')
 })
 
-test('a request whose caller would be noticed to hang up, but which uses the database, keeps it', async () => {
+test('a request that uses the database keeps its place, even if it watches for its caller to disconnect', async () => {
   const { owner } = world
   const { body } = await owner.call('POST', '/api/knowledge', { body: { name: 'Base' } })
   const lock = new pg.Client({ connectionString: service().database.superuserUrl })

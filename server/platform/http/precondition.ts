@@ -8,9 +8,10 @@ import { toJson } from './render.ts'
 import type { AnyRoute } from './route.ts'
 import type { Encode } from './schema.ts'
 
-// Whether the caller means the resource as it is now: If-Match, and fields of the server that were sent back.
+// Checks whether the caller means the current state of the resource, by If-Match and by server-owned fields that were
+// sent back.
 
-/** Serialises writers of one resource, so that what If-Match was compared with is what gets changed. */
+/** Serializes writers of one resource, so that the state compared with If-Match is the state that is changed. */
 export async function checkCurrent(
   route: AnyRoute,
   encodeCurrent: Encode | undefined,

@@ -1,4 +1,4 @@
-/** One range; several at once, or what is no range, is answered with the whole. */
+/** Parses a single range. For several ranges, or for an invalid one, the whole content is returned. */
 export function partOf(range: string, size: number): { from: number; to: number } | 'whole' | 'none' {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'

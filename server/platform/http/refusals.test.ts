@@ -5,7 +5,7 @@ import { useSharedService } from '#test/harness/service'
 import { makeWorld, type World } from '#test/harness/world'
 import { callerAddress } from './throttle.ts'
 
-// Requests that never become one: whatever is wrong with them, the answer has one shape.
+// Invalid HTTP requests: the response has the same shape for every error.
 
 const service = useSharedService()
 let world: World
@@ -13,7 +13,7 @@ beforeAll(async () => {
   world = await makeWorld(service())
 })
 
-/** What the service answers to these bytes, until it or the client closes. */
+/** Returns the response of the service to these bytes. */
 async function send(
   ...parts: string[]
 ): Promise<{ status: number; head: string; body: { code: string; status: number } }> {
@@ -51,7 +51,7 @@ test.each([
   ['an escape that is none', [get('/api/companies/%zz')], 400, 'malformed'],
   ['an escape that is no UTF-8', [get('/api/companies/%ff%fe')], 400, 'malformed'],
   ['an address that is not there', [get('/api/nothing')], 404, 'route_not_found'],
-])('%s', async (_name, parts, status, code) => {
+])('%s is refused with a problem', async (_name, parts, status, code) => {
   const answer = await send(...parts)
   expect([answer.status, answer.body.status, answer.body.code]).toEqual([status, status, code])
   expect(answer.head).toMatch(/content-type: application\/problem\+json/i)
@@ -59,32 +59,32 @@ test.each([
   expect(answer.head).toMatch(/x-content-type-options: nosniff/i)
 })
 
-test('a chunk that is none is refused, also in the middle of a body', async () => {
+test('an invalid chunk is refused, even in the middle of a body', async () => {
   const head = `POST /api/companies HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.owner.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
   const answer = await send(`${head}5\r\n{"nam\r\n`, 'zz\r\n')
   expect([answer.status, answer.body.code]).toEqual([400, 'malformed'])
   expect((await world.owner.call('GET', '/auth/me')).status).toBe(200)
 })
 
-test('a connection that is gone has an address of its own kind', () => {
+test('a closed connection has the caller address "gone"', () => {
   expect(callerAddress(undefined)).toBe('gone')
 })
 
-describe('a method that an address does not have', () => {
+describe('a method that an address does not support', () => {
   test.each([
     ['PUT', '/api/companies', 'GET, HEAD, POST'],
     ['DELETE', '/auth/me', 'GET, HEAD'],
     ['GET', '/auth/sign-in', 'POST'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['PUT', '/api/companies/anything', 'DELETE, GET, HEAD, PATCH'],
-  ])('%s %s is 405 and says which it has', async (method, path, allow) => {
+  ])('%s %s is 405 and lists the supported methods', async (method, path, allow) => {
     const answer = await world.owner.call(method, path)
     expect([answer.status, answer.body.code]).toEqual([405, 'method_not_allowed'])
     expect(answer.headers.get('allow')).toBe(allow)
   })
 })
 
-test('HEAD is answered like GET, without the body', async () => {
+test('HEAD has the same response as GET, without the body', async () => {
   const path = `${service().base}/api/companies/${world.workspace.company.id}`
   const asked = async (method: string) => {
     const answer = await fetch(path, { method, headers: { authorization: `Bearer ${world.owner.key}` } })
@@ -97,7 +97,7 @@ test('HEAD is answered like GET, without the body', async () => {
     expect([name, head.answer.headers.get(name)]).toEqual([name, get.answer.headers.get(name)])
 })
 
-test('If-None-Match is a list, its tags may be weak, and * is any', async () => {
+test('If-None-Match accepts a list, weak tags and *', async () => {
   const path = `/api/companies/${world.workspace.company.id}`
   const asked = async (tags: string): Promise<number> =>
     (await world.owner.call('GET', path, { headers: { 'if-none-match': tags } })).status
@@ -108,7 +108,7 @@ test('If-None-Match is a list, its tags may be weak, and * is any', async () => 
   expect(await Promise.all(['"a"', 'W/"a"', etag.slice(1, -1), `x${etag}`].map(asked))).toEqual([200, 200, 200, 200])
 })
 
-test('as many requests of one credential as are promised are answered', async () => {
+test('the promised number of concurrent requests of one credential is answered', async () => {
   const answers = await Promise.all(Array.from({ length: 420 }, () => world.owner.call('GET', '/auth/me')))
   expect(answers.filter(({ status }) => status !== 200).map(({ status }) => status)).toEqual([])
 })

@@ -8,13 +8,13 @@ export type Chosen = { status: number; headers: Record<string, string> }
 
 export type Rendering = {
   encode: Encode | undefined
-  /** Whether the answer is a resource as it can be read, so that its ETag means something. */
+  /** The response is a resource that can be read alone, so that its ETag is meaningful. */
   tagged: boolean
-  /** Checks it against its schema. */
+  /** Check the response against its schema. */
   check: boolean
 }
 
-/** No answer in JSON is larger. What can be larger has its parts fetched one by one, or is streamed. */
+/** The maximum size of a JSON response. Larger content is fetched in parts, or streamed. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 function toBytes(value: unknown): Buffer {
@@ -50,7 +50,10 @@ export function render(
 export const toJson = (encode: Encode | undefined, value: unknown): Buffer =>
   Buffer.from(JSON.stringify(encode ? encode(value) : value))
 
-/** The answer of what is read alone, or changed by what If-Match says; other routes that answer with the same say it alike. */
+/**
+ * Checks whether the response of the route is a resource: one that is read alone, or changed with If-Match. Other
+ * routes with the same response schema also send its ETag.
+ */
 export const isResource = (route: AnyRoute): boolean =>
   route.current !== undefined || (route.method === 'GET' && !fieldsOf(route.answer).has('next_cursor'))
 

@@ -6,7 +6,7 @@ import { until } from '#test/harness/until'
 import { makePerson, makeWorkspace, makeWorld, type World } from '#test/harness/world'
 import { makeIdempotency } from './idempotency.ts'
 
-// What Idempotency-Key promises, whatever the operation.
+// Tests the promises of Idempotency-Key for all operations.
 
 const service = useSharedService()
 let world: World
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe('repetitions', () => {
-  test('the same key gives the same bytes after a restart; another person may use the same key', async () => {
+  test('the same key returns the same bytes after a restart; another person may use the same key', async () => {
     const body = { name: 'Durable' }
     const headers = { 'idempotency-key': 'over-a-restart', 'x-request-id': 'same' }
     const first = await world.owner.call('POST', '/api/companies', { body, headers })
@@ -34,13 +34,13 @@ describe('repetitions', () => {
     expect(other.body.company_id).not.toBe(first.body.company_id)
   })
 
-  test('what was refused is not remembered', async () => {
+  test('a refusal is not stored', async () => {
     const headers = { 'idempotency-key': 'refused-first' }
     expect((await world.owner.call('POST', '/api/companies', { body: { name: '' }, headers })).status).toBe(422)
     expect((await world.owner.call('POST', '/api/companies', { body: { name: 'Now' }, headers })).status).toBe(201)
   })
 
-  test('a key that is too long, or holds what a header must not, is refused', async () => {
+  test('a key that is too long or empty is refused', async () => {
     for (const key of ['k'.repeat(256), '']) {
       expect(
         (await world.owner.call('POST', '/api/companies', { body: { name: 'x' }, headers: { 'idempotency-key': key } }))
@@ -49,7 +49,7 @@ describe('repetitions', () => {
     }
   })
 
-  test('a key holds in the workspace it was used in, so that nothing acknowledged is left undone in another', async () => {
+  test('a key applies only in its workspace, so that the same request is performed in another workspace', async () => {
     const person = await makePerson(service())
     const [a, b] = [await makeWorkspace(service(), person), await makeWorkspace(service(), person)]
     const cases: [path: string, body: unknown][] = [
@@ -71,20 +71,20 @@ describe('repetitions', () => {
     expect(teams.map(({ workspace_id }) => workspace_id).sort()).toEqual([a.id, b.id].sort())
   })
 
-  test('what is made for the person and in no workspace is made once, wherever they are by then', async () => {
+  test('a resource of a person outside of any workspace is created once, regardless of the selected workspace', async () => {
     const person = await makePerson(service())
     const options = { body: { name: 'First' }, headers: { 'idempotency-key': newId() } }
     const first = await person.call('POST', '/api/workspaces', options)
-    // By now it is the selected one.
+    // The new workspace is now the selected one.
     expect((await person.call('POST', '/api/workspaces', options)).text).toBe(first.text)
   })
 })
 
-describe('a request that calls outside', () => {
+describe('a request that calls an outside service', () => {
   const answer = (text: string) => ({ status: 200, headers: {}, body: Buffer.from(text) })
   const once = () => ({ keyHash: randomBytes(32), requestSha256: randomBytes(32) })
 
-  test('is not done twice however long it takes: its note is renewed while it goes on', async () => {
+  test('is not repeated while it takes long: its record is renewed during the call', async () => {
     const { onceOutside } = makeIdempotency(service().vault, { renewedEvery: 5 })
     const replay = once()
     let calls = 0
@@ -104,7 +104,7 @@ describe('a request that calls outside', () => {
         )
       )[0]?.old ?? true
     await until(async () => !(await age()), 'the note')
-    // As if it had been going on for long.
+    // Makes the record look as if the call had been running for long.
     await service().sql(`update idempotency_keys set created_at = now() - interval '61 seconds' where key_hash = $1`, [
       replay.keyHash,
     ])
@@ -117,7 +117,7 @@ describe('a request that calls outside', () => {
     expect([(await first).body?.toString(), (await second).body?.toString(), calls]).toEqual(['done', 'done', 1])
   })
 
-  test('anyone who repeats it waits for a while only, and is told', async () => {
+  test('makes a repetition wait only for a limited time, and refuses it then', async () => {
     const { onceOutside } = makeIdempotency(service().vault, { waits: 0 })
     const replay = once()
     let finish = (): void => {}

@@ -8,7 +8,7 @@ import type { Kernel } from './kernel-parts.ts'
 import type { Chosen } from './render.ts'
 import type { AnyRoute } from './route.ts'
 
-// What a verb is told about the request that it answers.
+// The information that a verb gets about its request.
 
 export function contextOf(
   kernel: Kernel,
@@ -46,7 +46,7 @@ export function contextOf(
   })
 }
 
-/** Made only for verbs that look at it. */
+/** Creates the signal only for verbs that use it. */
 export function makeHungUp(reply: FastifyReply): () => AbortSignal {
   let controller: AbortController | undefined
   return () => {
@@ -62,7 +62,10 @@ export function makeHungUp(reply: FastifyReply): () => AbortSignal {
   }
 }
 
-/** What the answer is kept under, where the caller gave a key and the route keeps answers. */
+/**
+ * Returns the key under which the response is stored, if the caller sent an idempotency key and the route stores
+ * responses.
+ */
 export function replayFor(route: AnyRoute, request: FastifyRequest): Replay | undefined {
   const key = idempotencyKeyOf(request)
   const { idempotency: kept } = route
@@ -86,7 +89,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
     throw problem('malformed', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
   }
   const { credential } = request.identity!
-  // Anyone who has no visitor token yet is told from the others of the same page by the key alone.
+  // Visitors without a visitor token differ from others on the same page only by the key.
   if (credential.kind === 'embed' && credential.visitor_id === null && key.length < MIN_ANONYMOUS_KEY_LENGTH)
     return null
   return key
@@ -100,6 +103,6 @@ function traceparentOf({ headers }: FastifyRequest): string | null {
   return found ? writeTraceparent(found) : null
 }
 
-/** The first that is named, without its region. */
+/** Returns the first language of the header, without its region. */
 const languageOf = ({ headers }: FastifyRequest): string | null =>
   /^\s*([a-z]{2,3})\b/i.exec(headers['accept-language'] ?? '')?.[1]?.toLowerCase() ?? null

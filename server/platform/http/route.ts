@@ -10,8 +10,8 @@ import type { EventStream } from './stream.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * `operation: [method, path, access]`: the table with which every routes.ts opens. A fourth word says what a scoped API key needs
- * where that is not what the method and the access say.
+ * `operation: [method, path, access]`: the table at the start of every routes.ts. A fourth value is the verb of the
+ * scope that an API key needs, if that differs from the verb derived from the method and the access.
  */
 export type RouteTable = Record<string, readonly [method: Method, path: string, access: Access, verb?: DeclaredVerb]>
 
@@ -25,12 +25,12 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
 
 export type Input<Path extends string, Query, Body> = PathParameters<Path> & OutputOf<Query> & OutputOf<Body>
 
-/** What a route may read and write beyond its JSON: streams, raw bodies, cookies. */
+/** What a route may read and write besides its JSON: streams, raw bodies, cookies. */
 export type Exchange = {
   request: FastifyRequest
   reply: FastifyReply
   ahead?: Promise<unknown> | undefined
-  /** Where the route `streams` and the caller wants that. */
+  /** Present if the route `streams` and the caller accepts a stream. */
   stream?: EventStream | undefined
 }
 
@@ -39,70 +39,86 @@ export type Route<Path extends string, Query extends z.ZodType, Body extends z.Z
   description?: string
   query?: Query
   body?: Body
-  /** `any`: the body is any JSON and arrives as `input.body`. `stream`: nothing is read; take it from `exchange.request`. */
+  /**
+   * `any`: the body is any JSON and is passed as `input.body`. `stream`: the body is not read; use `exchange.request`.
+   */
   bodyKind?: 'json' | 'any' | 'stream'
   /** Content types that the body may have, for the OpenAPI document. */
   consumes?: string[]
-  /** For the OpenAPI document, where the verb reads the body itself: its JSON, and the parts of its form. */
+  /** The JSON and the form parts of a body that the verb reads itself, for the OpenAPI document. */
   described?: { json?: z.ZodType; form?: z.ZodType }
   bodyLimit?: 'dataset' | 'document' | 'import' | 'audio' | 'file'
   answer?: Answer
-  /** A route that writes its answer itself (bytes, pages); with its content types. */
+  /** The content types of a route that writes its response itself (bytes, pages). */
   produces?: string[]
   /**
-   * With `Accept: text/event-stream` the answer comes as events: what the verb sends, then `done`. The verb itself finds the earlier
-   * request of a key, so that a client whose connection was cut can take the stream up again.
+   * With `Accept: text/event-stream` the response is a stream of events: those that the verb sends, then `done`. The
+   * verb itself finds the earlier request with the same key, so that a disconnected client can resume the stream.
    */
   streams?: true
-  /** 200 unless said; a verb may choose another with `ctx.status(202)`. */
+  /** The default is 200. A verb may choose another status with `ctx.status(202)`. */
   status?: 200 | 201 | 202 | 204 | 302
-  /** Other successful statuses it may choose. */
+  /** Other successful statuses that the verb may choose. */
   alsoStatus?: (200 | 201 | 202 | 204 | 206)[]
-  /** Refusals beyond those that its kind of route can give, for the OpenAPI document. */
+  /** Refusals besides those of this kind of route, for the OpenAPI document. */
   alsoRefuses?: (401 | 402 | 403 | 405 | 409 | 410 | 412 | 413 | 415 | 416 | 502 | 504)[]
-  /** Of what was made: its own address where it can be read alone, else the list in which it stands. */
+  /**
+   * Returns the location of the created resource: its own address if it can be read alone, else the list that contains
+   * it.
+   */
   location?: (answer: Record<string, string>, path: string) => string
   /**
-   * The resource as it stands, undefined where a PUT may make it: gives ETag, If-Match and the check that server-owned
-   * fields are not changed.
+   * Returns the current state of the resource, or undefined if a PUT may create it. Enables ETag, If-Match and the
+   * check that server-owned fields are unchanged.
    */
   current?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
   /**
-   * Refuses whom the verb would refuse whatever they sent (403, 404), where the access word cannot. Asked only when the input
-   * is not valid, so that this is not said first; `current` is asked where this is not given.
+   * Refuses callers whom the verb would refuse for any input (403, 404), if the access word cannot. Called only when
+   * the input is invalid, so that this refusal comes before the error about the input. Without it, `current` is called.
    */
   allowed?: (ctx: Context, input: PathParameters<Path>, exchange: Exchange) => Promise<unknown>
-  /** Statements that travel with those of the access check: the verb has them in `exchange.ahead`, nobody else sees them. */
+  /**
+   * Sends statements together with those of the access check. The verb gets the result in `exchange.ahead`; nothing
+   * else uses it.
+   */
   ahead?: (ctx: Context, input: PathParameters<Path>) => Promise<unknown>
-  /** The same for statements that need the body. It is read first then; what is wrong with it is still said last. */
+  /**
+   * As above, for statements that need the body. The body is then read first, but its errors are still reported last.
+   */
   aheadWithInput?(ctx: Context, input: Input<Path, Query, Body>): Promise<unknown> | undefined
-  /** false: the verb opens its own transactions (streams, outside calls, starting executions); asked where it depends. */
+  /**
+   * False: the verb opens its own transactions (streams, outside calls, starting executions). A function decides at run
+   * time.
+   */
   transaction?: false | (() => boolean)
   /**
-   * `own`: the verb stores the key itself. `none`: answers that must not be stored (sign-in, audio). `anywhere`: what is made
-   * is in no workspace, and the key holds whichever is selected.
+   * `own`: the verb stores the key itself. `none`: responses that must not be stored (sign-in, audio). `anywhere`: the
+   * created resource belongs to no workspace, and the key applies regardless of the selected one.
    */
   idempotency?: 'own' | 'none' | 'anywhere'
-  /** Sign-in and sign-up count against tighter limits. */
+  /** Stricter rate limits, for example for sign-in and sign-up. */
   rate?: 'sign_in' | 'sign_up' | 'visitor'
-  /** What a caller without a credential is told besides `Bearer`: where to get one, under the address of the service. */
+  /**
+   * Returns the challenge for a caller without a credential, in addition to `Bearer`: where to get one, under the
+   * address of the service.
+   */
   challenge?: (baseUrl: string) => string
   /** Announces the end of the operation. */
   deprecated?: Deprecated
-  /** An addition to the interface document. */
+  /** The operation is an addition to the interface document. */
   extension?: true
   examples?: { body?: unknown; answer?: unknown }
   run(ctx: Context, input: Input<Path, Query, Body>, exchange: Exchange): Promise<z.input<Answer> | void>
 }
 
-/** A route as the kernel keeps it, its types erased. */
+/** A route as the kernel stores it, without its types. */
 export type AnyRoute = {
   operation: string
   area: string
   method: Method
   path: string
   access: Access
-  /** What a scoped API key needs; null where no key is asked for. */
+  /** The scope that an API key needs. Null if no scope is needed. */
   scope: Scope | null
 } & Omit<
   Route<string, z.ZodType, z.ZodType, z.ZodType>,
@@ -119,7 +135,10 @@ export type AnyRoute = {
 export const isOneTransaction = ({ transaction }: Pick<AnyRoute, 'transaction'>): boolean =>
   typeof transaction === 'function' ? transaction() : transaction !== false
 
-/** Binds a table to what each operation does. An operation without an access word, or without a verb, does not compile. */
+/**
+ * Binds a table to the definitions of its operations. An operation without an access word, or without a verb, does not
+ * compile.
+ */
 export function routes<
   const Table extends RouteTable,
   Queries extends Record<keyof Table, z.ZodType>,

@@ -2,16 +2,20 @@ import { z } from 'zod'
 import { normaliseEmail } from '../auth/email.ts'
 import { fromWire, NOWHERE, type Prefix, toWire } from '../ids.ts'
 
-// One zod schema gives the check, the type and the OpenAPI. What zod cannot say about the wire stands in this registry.
+// One zod schema gives the check, the type and the OpenAPI schema. This registry contains what zod cannot express about
+// the wire format.
 
 export type Wire = { schema: Record<string, unknown>; prefix?: Prefix }
 export const wire = z.registry<Wire>()
 
-/** An id in an answer: a uuid in the program, a TypeID on the wire. */
+/** An id in a response: a uuid in the program, a TypeID on the wire. */
 export const id = (prefix: Prefix) =>
   z.string().register(wire, { schema: { type: 'string', examples: [`${prefix}_01kf3v6h2he3wtpk1fw5c0wz9d`] }, prefix })
 
-/** An id in a body. An ill-formed one becomes an id that exists nowhere, so that it is refused exactly as a foreign one. */
+/**
+ * An id in a body. An ill-formed id becomes an id that does not exist, so that it is refused exactly like an id of
+ * another tenant.
+ */
 export const reference = (prefix: Prefix) =>
   z
     .string()
@@ -19,20 +23,20 @@ export const reference = (prefix: Prefix) =>
     .register(wire, { schema: { type: 'string', examples: [`${prefix}_01kf3v6h2he3wtpk1fw5c0wz9d`] } })
     .transform((text) => fromWire(prefix, text) ?? NOWHERE)
 
-/** A time in an answer. */
+/** A time in a response. */
 export const timestamp = () =>
   z
     .custom<Date>((value) => value instanceof Date || typeof value === 'string')
     .register(wire, { schema: { type: 'string', format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] } })
 
-/** A time in a body or a query, in a year that is written with four digits once it is UTC. */
+/** A time in a body or a query, whose year has at most four digits in UTC. */
 export const timestampIn = () =>
   z.iso
     .datetime({ offset: true })
     .transform((value) => new Date(value))
     .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999, 'must be in the years 1 to 9999 of UTC')
 
-/** Any JSON object, kept as it is. */
+/** Any JSON object, stored unchanged. */
 export const jsonObject = () => z.record(z.string(), z.unknown())
 
 const DEFINITION: Wire = { schema: { $ref: '#/components/schemas/Definition' } }
@@ -43,7 +47,7 @@ export const definitionIn = () =>
     .unknown()
     .refine((value) => value !== undefined, 'is required')
     .register(wire, DEFINITION)
-/** A workflow definition in an answer. */
+/** A workflow definition in a response. */
 export const definition = () => jsonObject().register(wire, DEFINITION)
 
 /** A file among the parts of a form, for the OpenAPI document. */
@@ -65,8 +69,8 @@ export type ListQuery = z.output<typeof listQuery>
 export type Encode = (value: unknown) => unknown
 
 /**
- * A function that turns the uuids of an answer into TypeIDs where, and only where, the schema says an id stands. Data of
- * tenants that merely looks like an id is left alone. Returns undefined where the schema holds no id.
+ * Returns a function that converts the uuids of a response to TypeIDs, only where the schema declares an id. Tenant
+ * data that merely looks like an id is not changed. Returns undefined if the schema contains no id.
  */
 export function compileEncoder(schema: z.ZodType): Encode | undefined {
   const prefix = wire.get(schema)?.prefix
@@ -104,7 +108,7 @@ export function compileEncoder(schema: z.ZodType): Encode | undefined {
   }
 }
 
-/** The same, made with its first use: most of the hundreds of routes are not asked for a while after a start. */
+/** As above, but compiled at the first use: most of the hundreds of routes are not called soon after a start. */
 export function lazyEncoder(schema: z.ZodType): Encode {
   let encode: Encode | undefined
   return (value) => {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 
-/** On every answer of the API. Pages that need scripts set a policy of their own. */
+/** Headers of every API response. Pages that need scripts set their own policy. */
 export const secureHeaders: Record<string, string> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   'x-content-type-options': 'nosniff',
@@ -15,8 +15,8 @@ export const secureHeaders: Record<string, string> = {
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 /**
- * Where people come by TLS, browsers are told to come by nothing else for a year. Known from the configured address, or from
- * the connection itself (a trusted proxy says so for it). Subdomains are the operator's own business.
+ * If the service is reached over TLS, tells browsers to use only TLS for a year. This is known from the configured
+ * address, or from the connection (a trusted proxy reports it). Subdomains are up to the operator.
  */
 export const transportHeaders = (
   config: Pick<Config, 'HEDDLE_BASE_URL'>,

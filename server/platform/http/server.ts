@@ -17,7 +17,7 @@ declare module 'fastify' {
     identity: Identity | null
     rawBody: Buffer
     startedAt: number
-    /** Its place among the requests that are worked on. */
+    /** The place of the request among the requests at work. */
     turn: Turn | null
     /** Path parameters with their ids as uuids. */
     parameters: Record<string, string> | null
@@ -27,8 +27,8 @@ declare module 'fastify' {
 const EMPTY = Buffer.alloc(0)
 
 /**
- * The type of a body that is not there says nothing, and one that is no type at all is that of any bytes: the framework would
- * refuse it before anybody knows whether there is a body.
+ * Removes the content type of an absent body, and replaces an invalid type by that of arbitrary bytes. The framework
+ * would refuse it before it is known whether there is a body.
  */
 function settleContentType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type']
@@ -38,7 +38,7 @@ function settleContentType(headers: IncomingHttpHeaders): void {
   else if (!/^\s*[^\s/;]+\/[^\s/;]+/.test(type)) headers['content-type'] = 'application/octet-stream'
 }
 
-/** Routes are checked and answered by schemas of their own. What the framework would load for JSON Schema took a thirtieth of a start. */
+/** Routes use their own schemas. Loading the framework's JSON Schema support took a thirtieth of the start time. */
 const noSchemas = (): never => {
   throw new Error('a route has a schema of the framework')
 }
@@ -49,7 +49,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: kernel.config.HEDDLE_TRUSTED_PROXIES.length > 0 ? kernel.config.HEDDLE_TRUSTED_PROXIES : false,
     bodyLimit: kernel.config.HEDDLE_MAX_JSON_BYTES,
-    // Lines about a request name it themselves; a logger for each would be made for the few that log anything.
+    // Log lines name their request themselves, so that no logger is created for the many requests that log nothing.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: (request) => {
@@ -57,7 +57,7 @@ export function makeHttp(kernel: Kernel): FastifyInstance {
       return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : newId()
     },
     routerOptions: { maxParamLength: 2000, ignoreTrailingSlash: false },
-    // What still comes in is answered like anything else; a 503 of the framework's would say nothing of when to come again.
+    // Requests that still arrive are answered normally. The framework's own 503 would not say when to retry.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },

@@ -4,10 +4,12 @@ import { getSystemErrorName } from 'node:util'
 import { type Config, refuseSetting } from '../config.ts'
 import { refuseTakenPort, webAddressOf } from './listen.ts'
 
-// A socket that several processes accept from. The process that binds it accepts nothing: connections wait in the kernel
-// for whichever process is free, and none is lost when one of them ends.
+// A socket from which several processes accept connections. The process that binds it accepts none: connections wait in
+// the kernel for a free process, and none is lost when a process ends.
 
-/** What Node's cluster module binds with. A server that listens would accept connections itself. */
+/**
+ * The internal function with which Node's cluster module binds. A server that listens would accept connections itself.
+ */
 type Handle = { getsockname(out: { port?: number }): number; close(): void }
 type Binding = { _createServerHandle(address: string, port: number, family: number): Handle | number }
 

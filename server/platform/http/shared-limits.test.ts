@@ -6,7 +6,7 @@ import { shareSpending } from './shared-limits.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Two processes whose messages arrive at once. */
+/** Two processes whose messages arrive immediately. */
 function pair() {
   const heard: ((value: unknown) => void)[] = []
   return [0, 1].map((own) => {
@@ -32,7 +32,7 @@ const takeAll = (limiter: ReturnType<typeof makeRateLimiter>): number => {
   return taken
 }
 
-test('what one process lets in counts in the other', () => {
+test('a request that one process accepts also counts in the other', () => {
   const [first, second] = pair()
   expect(takeAll(first)).toBe(limits.sign_up.burst)
   vi.advanceTimersByTime(100)
@@ -40,7 +40,7 @@ test('what one process lets in counts in the other', () => {
   expect(second.look(limits.sign_up, 'b').allowed).toBe(true)
 })
 
-test('what both let in before they heard of each other is waited for', () => {
+test('requests that both accepted before they exchanged messages extend the wait', () => {
   const [first, second] = pair()
   expect(takeAll(first) + takeAll(second)).toBe(2 * limits.sign_up.burst)
   vi.advanceTimersByTime(100)
@@ -51,7 +51,7 @@ test('what both let in before they heard of each other is waited for', () => {
   )
 })
 
-test('what is given back counts for the other too', async () => {
+test('a token that is given back is also given back in the other process', async () => {
   const [first, second] = pair()
   const held = await first.hold(limits.sign_in, 'a')
   vi.advanceTimersByTime(100)

@@ -1,11 +1,11 @@
 import type { Peers } from '../peers.ts'
 import type { RateLimiter } from './limits.ts'
 
-// The limits hold for the program, not for each of its processes: every process tells the others what was taken of its
-// buckets. Within one interval each process may let a burst of its own in; the next requests wait for all of it.
+// The limits apply to the program, not to each of its processes: every process tells the others which tokens were
+// taken. Within one interval, each process may accept its own burst; the next requests then wait for the sum of all.
 
 const TELL_EVERY_MS = 100
-/** What a flood of new callers may put into one message. */
+/** The maximum number of buckets in one message, in case of a flood of new callers. */
 const MAX_BUCKETS_TOLD = 10_000
 
 const TOPIC = 'spent'

@@ -2,16 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SECOND } from '../clock.ts'
 import { type Answer, problemAnswer, toProblem } from './answer.ts'
 
-// An answer as a stream of server-sent events: frames as they come, and at last `done` with the answer that the route gives as
-// JSON otherwise, or `error` with a problem. What is refused before the first frame is an ordinary answer.
+// A response as a stream of server-sent events: frames as they are produced, then `done` with the response that the
+// route otherwise returns as JSON, or `error` with a problem. A refusal before the first frame is an ordinary response.
 
 export type EventStream = {
-  /** The last frame that the client has, where it resumes. */
+  /** The id of the last frame that the client received, if it resumes. */
   readonly after: string | null
   send(event: string, data: unknown, id?: string): void
 }
 
-/** Proxies close connections on which nothing is sent. */
+/** The interval of keep-alive comments, because proxies close idle connections. */
 const SIGN_OF_LIFE_EVERY = 15 * SECOND
 const MAX_ID_LENGTH = 100
 
@@ -31,7 +31,7 @@ export function makeEventStream(request: FastifyRequest, reply: FastifyReply, st
   function open(): void {
     if (opened) return
     opened = true
-    // Those of the request's origin were set before.
+    // Headers such as those for the origin were set before.
     const headers = Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)
     reply.hijack()
     reply.raw.writeHead(status, {
@@ -44,7 +44,7 @@ export function makeEventStream(request: FastifyRequest, reply: FastifyReply, st
     reply.raw.once('close', () => clearInterval(life))
   }
 
-  /** JSON has no line breaks of its own, so one line holds it. */
+  /** JSON contains no raw line breaks, so it fits into one data line. */
   const write = (event: string, json: string, id?: string): void => {
     open()
     if (reply.raw.writable)

@@ -4,9 +4,11 @@ import type { Credential } from './context.ts'
 import { limits, type RateLimiter, type Verdict } from './limits.ts'
 import type { AnyRoute } from './route.ts'
 
-/** Anyone who has an IPv6 address has 2^64 of them; they count as one. */
+/**
+ * Returns the key of an address for limits. A client with an IPv6 address usually has 2^64 of them, which count as one.
+ */
 export function callerAddress(ip: string | undefined): string {
-  // A connection that is gone has no address any more.
+  // A closed connection no longer has an address.
   if (ip === undefined) return 'gone'
   if (!ip.includes(':') || ip.toLowerCase().startsWith('::ffff:')) return ip
   const [before = '', after] = ip.split('%')[0]!.toLowerCase().split('::')
@@ -16,7 +18,9 @@ export function callerAddress(ip: string | undefined): string {
   return `${[...groups, ...Array<string>(missing).fill('0'), ...following].slice(0, 4).join(':')}::/64`
 }
 
-/** A caller whom nothing identifies counts against their address, or guessing at credentials would cost nothing. */
+/**
+ * Counts a request of an unidentified caller against its address. Otherwise guessing credentials would cost nothing.
+ */
 export function countRefused(
   limiter: RateLimiter,
   request: { ip: string | undefined },
@@ -38,7 +42,7 @@ export const limitKeyOf = (credential: Exclude<Credential, { kind: 'none' }>): s
 export const rateLimited = (retryAfterS: number) =>
   problem('rate_limited', `Wait ${retryAfterS} s before the next request.`, { retryAfterS })
 
-/** Counts a call with a credential that was here before. A burst beyond the limit is refused before it waits for its turn. */
+/** Counts a call with a known credential. A burst beyond the limit is refused before it waits for a place. */
 export function countKnown(limiter: RateLimiter, limitKey: string, reply: Pick<FastifyReply, 'headers'>): Verdict {
   const verdict = limiter.take(limits.general, limitKey)
   if (verdict.allowed) return verdict
@@ -46,7 +50,7 @@ export function countKnown(limiter: RateLimiter, limitKey: string, reply: Pick<F
   throw rateLimited(verdict.retryAfterS)
 }
 
-/** `counted`: what was said of a call that was counted before its caller was identified. */
+/** `counted`: the verdict of a call that was counted before its caller was identified. */
 export function applyLimits(
   limiter: RateLimiter,
   route: AnyRoute,
@@ -73,14 +77,14 @@ export function applyLimits(
   if (refused) throw rateLimited(refused.retryAfterS)
 }
 
-/** Of sign-ins only failures count; an answer that was never sent is one. */
+/** Only failed sign-ins count. A response that was never sent is a failure. */
 export async function holdSignIn(limiter: RateLimiter, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { verdict, settle } = await limiter.hold(limits.sign_in, callerAddress(request.ip))
   reply.headers(rateHeaders(verdict))
   if (!verdict.allowed) throw rateLimited(verdict.retryAfterS)
   const { raw } = reply
   if (raw.closed) {
-    // Anyone who hung up while waiting has tried nothing.
+    // A client that disconnected while waiting has tried nothing.
     settle(false)
     throw rateLimited(1)
   }

@@ -2,18 +2,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../errors.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
 
-// Addresses that are not there, and those that are there for other methods (RFC 9110, 15.5.6).
+// Addresses that do not exist, and addresses that support only other methods (RFC 9110, 15.5.6).
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods of whatever is at this path; empty where nothing is. */
+    /** Returns the methods of the routes at this path, or an empty list if there is none. */
     methodsAt(path: string): string[]
   }
 }
 
 type Known = { pattern: RegExp; methods: Set<string> }
 
-/** Before any route is added. Pages are at every address and say nothing about the service's own. */
+/** Must run before any route is added. Pages match every address and are ignored here. */
 export function learnMethods(app: FastifyInstance): void {
   const known = new Map<string, Known>()
   app.addHook('onRoute', ({ url, method }) => {

@@ -6,7 +6,7 @@ import { newId } from '../ids.ts'
 import { problemAnswer, sendAnswer } from './answer.ts'
 import { secureHeaders } from './security.ts'
 
-// Requests that never become one: the parser or the router gives up on them. They are refused in the same shape as all others.
+// Invalid requests that the parser or the router rejects. They are refused in the same format as all others.
 
 const problemOf = (code: string | undefined): Problem => {
   switch (code) {
@@ -25,9 +25,9 @@ const problemOf = (code: string | undefined): Problem => {
   }
 }
 
-/** Bytes that the parser cannot read: the connection is of no more use. */
+/** Refuses bytes that the parser cannot read. The connection cannot be used any longer. */
 export function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
-  // Node keeps the answer under way here; one that has begun cannot be followed by another.
+  // Node keeps the current response here. Once it has started, no other response can follow.
   const { _httpMessage: begun } = socket as Socket & { _httpMessage?: ServerResponse | null }
   if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent) {
     socket.destroy(error)
@@ -46,7 +46,7 @@ export function refuseUnreadable(error: Error & { code?: string }, socket: Socke
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () => socket.destroy())
 }
 
-/** Addresses that the router cannot read: no hook has seen the request. */
+/** Refuses an address that the router cannot read. No hook has run for the request. */
 export function refuseAddress(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply): void {
   reply.headers(secureHeaders)
   reply.header('x-request-id', request.id)

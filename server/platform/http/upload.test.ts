@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { inPieces } from './upload.ts'
 
-test('a block is passed on whole, in pieces, with a turn for others between two of them', async () => {
+test('a block is passed on completely in pieces, with a turn of the event loop between pieces', async () => {
   const block = Buffer.alloc(20_000, 'abc')
   const pieces = inPieces()
   const sizes: number[] = []

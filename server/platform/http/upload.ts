@@ -5,10 +5,10 @@ import { SECOND } from '../clock.ts'
 import { invalid, problem } from '../errors.ts'
 import type { Exchange } from './route.ts'
 
-// Bodies that are read as they come. None of this holds more than a block of them.
+// Reads bodies as they arrive. Holds at most one block in memory.
 
 const IDLE = 60 * SECOND
-/** How long a refused upload may go on before the connection is closed on it. */
+/** The maximum time that a refused upload may continue before the connection is closed. */
 const LINGER = 2 * SECOND
 
 const tooLarge = () => problem('too_large', 'Send less, or raise the limit in the settings.')
@@ -23,10 +23,10 @@ export function checkLength(request: FastifyRequest, most: number): void {
     )
 }
 
-/** A form of nothing but tiny parts took 40 ms for each block that came. */
+/** The size of a piece. Parsing a form of only tiny parts took 40 ms per received block. */
 const PIECE = 4 << 10
 
-/** A form is parsed piece by piece, with a turn for everybody else between two of them. */
+/** Splits a form into pieces, with a turn of the event loop between pieces for other requests. */
 export function inPieces(): Transform {
   return new Transform({
     transform(block: Buffer, _encoding, done) {
@@ -40,7 +40,10 @@ export function inPieces(): Transform {
   })
 }
 
-/** Blocks of a stream; refuses more than `most` bytes, and a sender that falls silent. Leaving early leaves it open. */
+/**
+ * Yields the blocks of a stream. Refuses more than `most` bytes, and a sender that stops sending. Leaving early does
+ * not close the stream.
+ */
 export async function* blocksOf(stream: Readable, most: number): AsyncGenerator<Buffer> {
   const iterator = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   let bytes = 0
@@ -72,7 +75,7 @@ async function withinIdle<T>(next: Promise<T>): Promise<T> {
   }
 }
 
-/** What still comes of a refused upload is read past, so that the sender sees the answer; but not forever. */
+/** Discards the rest of a refused upload, so that the sender sees the response, but only for a limited time. */
 export function letGo({ request, reply }: { request: FastifyRequest; reply: FastifyReply }): void {
   request.raw.unpipe()
   request.raw.on('error', () => {})
@@ -94,7 +97,7 @@ export const hasBody = (request: FastifyRequest): boolean =>
 export type UploadedFile = { blocks: AsyncIterable<Buffer>; fileName: string; mediaType: string }
 export type Uploaded<T> = { fields: Record<string, string>; fileName: string; result: T }
 
-/** Reads `multipart/form-data` with exactly one file, `file`, and the small text fields around it. */
+/** Reads `multipart/form-data` with exactly one file, `file`, and its small text fields. */
 export function readUpload<T>(
   { request }: Exchange,
   options: { fields: readonly string[]; mostBytes: number },
@@ -141,7 +144,7 @@ export function readUpload<T>(
         fileName: fileName ?? '',
         result: work({ blocks: blocksOf(stream, options.mostBytes), fileName: fileName ?? '', mediaType }),
       }
-      // A refusal in the middle of the file is the answer; nobody waits for the rest.
+      // A refusal in the middle of the file is the response. The rest is not awaited.
       file.result.catch(reject)
     })
     form.on('filesLimit', () => refuse('/file', 'stands twice'))

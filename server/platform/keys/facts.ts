@@ -1,12 +1,14 @@
 import type { Keys, Vault } from '../secrets.ts'
 
-// What the table `installation` says about keys. Each key of a rotation is sealed under the other, so that a process with either
-// of them has both.
+// The values about keys in the table `installation`. During a rotation, each key is sealed with the other one, so that
+// a process that has one key can open both.
 
 export type Facts = ReadonlyMap<string, Buffer>
 
 export const CURRENT = 'current_key'
-/** Of an installation whose key was never rotated: says which key a copy of the database needs. */
+/**
+ * Present only if the key of the installation was never rotated: the id of the key that a copy of the database needs.
+ */
 export const FIRST = 'key_id'
 export const ROTATION = 'rotation'
 export const SIGNING = 'signing_root'
@@ -29,7 +31,10 @@ export const rotationIn = (facts: Facts): Rotation | undefined => {
   return row && (JSON.parse(row.toString()) as Rotation)
 }
 
-/** Takes in every key that one of ours opens, and begins to seal with the current one. False where that one is not among them. */
+/**
+ * Adds every key that a known key can open, and starts to seal with the current key. Returns false if the current key
+ * is still unknown.
+ */
 export function learnKeys(vault: Vault, facts: Facts): boolean {
   for (let learnt = true; learnt; ) {
     learnt = false
@@ -47,7 +52,7 @@ export function learnKeys(vault: Vault, facts: Facts): boolean {
   return true
 }
 
-/** Each key under the other. */
+/** Returns each of the two keys, sealed with the other one. */
 export const ringOf = (keys: Keys, from: string, to: string): [name: string, sealed: Buffer][] =>
   [
     [from, to],

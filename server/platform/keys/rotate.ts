@@ -7,11 +7,11 @@ import { CURRENT, FIRST, ROTATION, type Rotation, ringName, ringOf } from './fac
 import { type SealedColumn, sealedColumns } from './sealed-columns.ts'
 import { openPasswords, sealPasswords } from './sign-in.ts'
 
-// A rotation goes in phases, each of which may be done again, so that any process goes on where another stopped:
-// announced   the new key stands in the database under the old one, and the old one under the new
-// sealing     every process has both; new values are sealed with the new key, and the others put under it
-// restarting  nothing is under the old key; processes that were told the old key from outside are to be started with the new
-// then the keys under each other are deleted, and the old key opens nothing any more.
+// A rotation has phases. Each phase can be repeated, so that any process can continue where another stopped:
+// announced   the database contains the new key sealed with the old key, and the old key sealed with the new key
+// sealing     every process has both keys; new values are sealed with the new key, and existing values are resealed
+// restarting  nothing is sealed with the old key; processes with the old key in their environment must be restarted
+// After that the sealed keys are deleted, and the old key no longer opens anything.
 
 export type RotationParts = { vault: Vault; ownerUrl: string; adminUrl: string }
 export type Holder = { process_id: string; keys: string[]; current: string; configured: string; source: string }
@@ -40,7 +40,7 @@ const rotationOf = async (client: pg.Client): Promise<Rotation | undefined> => {
 const putRotation = (client: pg.Client, rotation: Rotation): Promise<unknown> =>
   putFact(client, ROTATION, Buffer.from(JSON.stringify(rotation)))
 
-/** Processes that gave a sign of life within the last 15 seconds. */
+/** Returns the processes that reported within the last 15 seconds. */
 export const listHolders = async (client: pg.Client | pg.Pool): Promise<Holder[]> =>
   (
     await client.query<Holder>(
@@ -48,7 +48,7 @@ export const listHolders = async (client: pg.Client | pg.Pool): Promise<Holder[]
     )
   ).rows
 
-/** False where another one is under way. */
+/** Starts a rotation. Returns false if another rotation is in progress. */
 export const beginRotation = ({ vault, ownerUrl, adminUrl }: RotationParts, key: Buffer): Promise<boolean> =>
   signedIn(ownerUrl, async (client) => {
     await client.query('begin')
@@ -61,7 +61,8 @@ export const beginRotation = ({ vault, ownerUrl, adminUrl }: RotationParts, key:
     const to = vault.keys.add(key)
     for (const [name, sealed] of ringOf(vault.keys, from, to)) await putFact(client, name, sealed)
     await putRotation(client, { from, to, phase: 'announced', started_at: new Date().toISOString(), sealed: 0 })
-    // Before the new key is used by anybody: a process that starts with either must be able to sign in.
+    // The passwords are resealed before any process uses the new key: a process that starts with either key must be
+    // able to sign in.
     if ((await keepPasswordsUnder(vault, adminUrl, [from, to])) === 'unkept') throw problem('conflict', NOT_KEPT)
     await client.query('commit')
     return true
@@ -73,7 +74,10 @@ const keepPasswordsUnder = (vault: Vault, adminUrl: string, ids: string[]): Prom
     return passwords && sealPasswords(vault, passwords, ids)
   })
 
-/** One step of the rotation under way, unless another process takes it. Anyone who aborts it cuts its connection. */
+/**
+ * Does one step of the current rotation, unless another process is doing one. Aborting the signal closes the
+ * connection.
+ */
 export const stepRotation = (parts: RotationParts, signal: AbortSignal): Promise<void> =>
   signedIn(parts.ownerUrl, async (client) => {
     signal.throwIfAborted()
@@ -99,7 +103,8 @@ async function takeStep(client: pg.Client, parts: RotationParts): Promise<void> 
     await putRotation(client, { ...rotation, phase: 'sealing' })
   } else if (rotation.phase === 'sealing') {
     const sealed = rotation.sealed + (await sealAnew(client, parts.vault, rotation))
-    // A process that has not noticed yet may still seal with the old key: only a pass after all have is the last.
+    // A process that has not noticed the new key may still seal with the old key. The last pass is one that starts
+    // after all processes use the new key.
     const isLast = holders.every(({ current }) => current === to)
     await putRotation(client, { ...rotation, sealed, phase: isLast ? 'restarting' : 'sealing' })
   } else {
@@ -121,7 +126,7 @@ async function sealAnew(client: pg.Client, vault: Vault, rotation: Rotation): Pr
   return sealed
 }
 
-/** Compares before it writes: a value that was changed meanwhile is looked at again. */
+/** Reseals the values of one column. A value that changed since it was read is skipped; the next pass handles it. */
 async function sealColumn(
   client: pg.Client,
   vault: Vault,

@@ -1,15 +1,15 @@
-// Every column that holds sealed values. A rotation seals them anew; a test holds this list against the schema.
+// Every column with sealed values. A rotation reseals them. A test compares this list with the schema.
 
 export type SealedColumn = {
   table: string
   column: string
-  /** What finds a row again. */
+  /** The columns that identify a row. */
   key: readonly string[]
-  /** Which of its rows are sealed, where not all are. */
+  /** The condition for rows with a sealed value, if not all rows have one. */
   where?: string
 }
 
-/** Names of values in `installation` that are sealed; the others are ids of keys, and keys under other keys. */
+/** The names of the sealed values in `installation`. The other values are key ids, and keys sealed with other keys. */
 const SEALED_FACTS = ['key_check', 'signing_root'] as const
 
 export const sealedColumns: readonly SealedColumn[] = [

@@ -1,8 +1,8 @@
 import type { PasswordKeeper, Passwords } from '../db/role-passwords.ts'
 import type { Vault } from '../secrets.ts'
 
-// Passwords of the database's sign-in roles. They stand in a comment of the owner's role, sealed, since nothing else of the
-// database can be read before signing in; while a key is rotated, under both keys.
+// The passwords of the database's login roles. They are stored, sealed, in a comment on the owner's role, because
+// nothing else in the database can be read before signing in. During a key rotation they are sealed with both keys.
 
 const PLACE = ['', 'installation', 'roles', 'passwords'] as const
 const MARK = 'heddle sign-in:'
@@ -15,7 +15,10 @@ export const makePasswordKeeper = (vault: Vault): PasswordKeeper => ({
 export const sealPasswords = (vault: Vault, passwords: Passwords, ids: readonly string[]): string =>
   [MARK, ...ids.map((id) => vault.keys.sealWith(id, PLACE, JSON.stringify(passwords)).toString('base64'))].join(' ')
 
-/** Undefined where it is another comment; throws where it is sealed with a key that we do not have. */
+/**
+ * Returns undefined for any other comment. Throws if the passwords are sealed with a key that this process does not
+ * have.
+ */
 export function openPasswords(vault: Vault, comment: string): Passwords | undefined {
   if (!comment.startsWith(MARK)) return undefined
   let failure: unknown

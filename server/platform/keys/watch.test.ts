@@ -37,7 +37,7 @@ const watch = (): void => {
 }
 
 describe('a process that watches the keys', () => {
-  test('stops without waiting for a look that hangs, and only one look hangs', async () => {
+  test('stops without waiting for a check that hangs, and never runs two checks at once', async () => {
     const admin = await own.superuser()
     await admin.query('begin')
     await admin.query('lock table installation in access exclusive mode')
@@ -54,14 +54,14 @@ describe('a process that watches the keys', () => {
     await admin.query('rollback')
   })
 
-  test('leaves no sign of itself behind', async () => {
+  test('removes its report when it stops', async () => {
     watch()
     await until(async () => (await keys.state()).processes.length === 1, 'its first sign')
     await keys.stop()
     expect((await keys.state()).processes).toEqual([])
   })
 
-  test('seals nothing once the key was replaced by one that it cannot have', async () => {
+  test('refuses to seal after the key was replaced by a key that it cannot get', async () => {
     watch()
     expect(vault.open(PLACE, vault.seal(PLACE, 'text'))).toBe('text')
     const before = vault.seal(PLACE, 'before')

@@ -10,18 +10,22 @@ import type { Logger } from '../log.ts'
 import { CURRENT, type Facts, learnKeys, type Rotation, rotationIn } from './facts.ts'
 import { beginRotation, type Holder, listHolders, type RotationParts, stepRotation } from './rotate.ts'
 
-// Each process reports every second which keys it has, takes in those it lacks, and works on the rotation under way. One look and
-// one step run at a time. They run beside each other: a step may take minutes, and a process that reports nothing counts as gone.
+// Every second, each process reports which keys it has, adds the keys that it lacks, and works on the current rotation.
+// At most one check and one rotation step run at a time. They run concurrently: a step may take minutes, and a process
+// that does not report counts as gone.
 
 const EVERY = SECOND
-/** A database that does not answer must not delay the end of the process. */
+/** The maximum time to wait when stopping, so that an unresponsive database does not delay the end of the process. */
 const STOP_WITHIN = SECOND
 
 export type KeyState = { current: string; rotation: Rotation | null; processes: Holder[] }
 
 export type KeyService = {
   state(): Promise<KeyState>
-  /** Without a key one is made, where every process keeps its key in a file. */
+  /**
+   * Starts a rotation. Generates a key if none is given, which is allowed only if every process keeps its key in a
+   * file.
+   */
   rotate(key: string | undefined): Promise<KeyState>
   stop(): Promise<void>
 }
@@ -44,7 +48,10 @@ export function watchKeys(
       [processId, keys, vault.keys.current(), configured, source],
     )
 
-  /** A process that was cut off during a whole rotation finds the new key in the file, or must not seal any more. */
+  /**
+   * Adds the keys that this process lacks. A process that was disconnected during a whole rotation finds the new key in
+   * the file. Without a key file it must no longer seal.
+   */
   const learn = (facts: Facts): void => {
     if (learnKeys(vault, facts)) return
     const found = source === 'file' ? findSecretKey(config) : undefined
@@ -77,7 +84,10 @@ export function watchKeys(
   }
 
   let failing = false
-  /** Not the error itself: it may carry a connection. Once, not every second while the database is away. */
+  /**
+   * Logs only the message, because the error may contain a connection. Logs once, not every second while the database
+   * is unavailable.
+   */
   const failed = (error: unknown): void => {
     if (!failing && !signal.aborted)
       log.warn({ reason: (error as Error).message }, 'the keys of the installation could not be looked at')

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Parts of 2000::/3 that are documentation, and yet not in the library's list. */
+/** Parts of 2000::/3 that are reserved for documentation but missing in the library's list. */
 const NOT_GLOBAL_V6 = [ipaddr.parseCIDR('3fff::/20')] as const
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
- * Is this an address of the public internet? A list of what is allowed, not of what is forbidden: IPv4 outside every
- * special range, IPv6 inside 2000::/3 and outside every special range in it (mapped, 6to4, Teredo and NAT64 hide an
- * IPv4 address and are refused whatever it is).
+ * Checks whether this is an address of the public internet. Uses a list of allowed ranges, not of forbidden ones: IPv4
+ * outside every special range, and IPv6 inside 2000::/3 and outside every special range in it. Mapped, 6to4, Teredo and
+ * NAT64 addresses contain an IPv4 address and are always refused.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0) return false

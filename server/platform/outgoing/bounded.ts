@@ -1,13 +1,14 @@
-// Answers of services that the operator chose: their addresses may be private, and yet no answer may fill the memory or keep a
-// socket open. Requests to addresses that tenants choose go through outgoing.ts, which is bounded in the same way.
+// Limits the responses of services that the operator chose. Their addresses may be private, but no response may fill
+// the memory or keep a socket open. Requests to addresses that tenants choose go through outgoing.ts, which has the
+// same kind of limits.
 
 import { type Readable, Transform } from 'node:stream'
 import { OutgoingFailure } from './failure.ts'
 
 export type Bounds = {
-  /** Of the body, after decompression. */
+  /** The maximum size of the body, after decompression. */
   maxBytes: number
-  /** For everything together, to the last byte of the body. */
+  /** The timeout for the whole exchange, up to the last byte of the body. */
   timeoutMs: number
 }
 
@@ -16,8 +17,9 @@ const tooLarge = (maxBytes: number): OutgoingFailure =>
 const tooLate = (): OutgoingFailure => new OutgoingFailure('timeout', 'the target did not answer in time')
 
 /**
- * A `fetch` whose answers are bounded: over its limit of bytes or time the connection is destroyed and the body fails. Redirects are
- * not followed, so that a key goes to no other host. Headers are bounded by the HTTP client itself (16 KiB).
+ * Returns a `fetch` with limited responses: beyond the limit of bytes or time, the connection is destroyed and the body
+ * fails. Redirects are not followed, so that a key reaches no other host. The HTTP client itself limits headers (16
+ * KiB).
  */
 export function makeBoundedFetch({ maxBytes, timeoutMs }: Bounds): typeof globalThis.fetch {
   return async (input, init) => {
@@ -42,7 +44,7 @@ export function makeBoundedFetch({ maxBytes, timeoutMs }: Bounds): typeof global
             }
             clearTimeout(timer)
             controller.error(tooLarge(maxBytes))
-            // Anyone who reads no further would leave the connection open.
+            // A caller that stops reading would leave the connection open.
             stop.abort(tooLarge(maxBytes))
           },
           flush: () => clearTimeout(timer),
@@ -58,7 +60,9 @@ export function makeBoundedFetch({ maxBytes, timeoutMs }: Bounds): typeof global
   }
 }
 
-/** The same for a stream: its source is destroyed when it has given too much, takes too long, or is no longer read. */
+/**
+ * Limits a stream in the same way. Destroys the source when it sends too much, takes too long, or is no longer read.
+ */
 export function boundStream(source: Readable, { maxBytes, timeoutMs }: Bounds): Readable {
   let bytes = 0
   const counted = new Transform({

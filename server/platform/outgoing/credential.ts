@@ -4,39 +4,39 @@ import { type Hop, portOf } from './hops.ts'
 import type { Mask } from './mask.ts'
 
 /**
- * A secret on its way out. It is put into each hop right before that is sent, so that nothing that is kept, returned or
- * followed ever holds it.
+ * A secret for outgoing requests. It is added to each hop right before the hop is sent, so that nothing that is stored,
+ * returned or followed contains the secret.
  */
 export type OutgoingCredential = {
   name: string
-  /** What it was stored for: names, or `*.` and a name. */
+  /** The hosts that the secret was stored for: names, or `*.` and a name. */
   hosts?: readonly string[]
   allows(url: URL): boolean
   apply(hop: Hop): Hop
   mask: Mask
   clientCertificate?: { cert: string; key: string }
   /**
-   * The answer was 401: a newer secret to send once more with, or undefined where there is none. Throws OutgoingFailure where
-   * the service will give none.
+   * Called after a 401. Returns a newer secret for one more attempt, or undefined if there is none. Throws
+   * OutgoingFailure if the service refuses to issue one.
    */
   renew?(): Promise<OutgoingCredential | undefined>
-  /** For code of others, which never holds the secret. */
+  /** Returns the form for third-party code, which never gets the secret. */
   veiled?(): Veiled
 }
 
-/** A credential as code behind the wall gets it. */
+/** A credential as third-party code behind the wall gets it. */
 export type Veiled = {
   kind: string
   config: Record<string, unknown>
-  /** By the names of the credential's values: the text that stands for each. */
+  /** The placeholder text of each value, by the name of the value. */
   placeholders: Record<string, string>
-  /** Puts the values in where their placeholders stand. */
+  /** Replaces the placeholders with the values. */
   credential: OutgoingCredential
-  /** The values themselves, for the few programs that cannot work without them. */
+  /** Returns the values themselves, for the few programs that cannot work without them. */
   reveal(): Record<string, string>
 }
 
-/** Refused before anything is sent: a host that the secret was not stored for, and a connection that others can read. */
+/** Refuses, before anything is sent, a host that the secret was not stored for, and an unencrypted connection. */
 export function checkDestination(credential: OutgoingCredential, url: URL, guard: Pick<Guard, 'isExempt'>): void {
   if (!credential.allows(url))
     throw new OutgoingFailure(

@@ -1,7 +1,8 @@
 /**
- * Why an outgoing request did not happen or gave no usable answer.
- * target_refused, credential_refused, credential_needs_reconnect, request_invalid, too_many_redirects, response_too_large, response_unreadable: trying again is useless.
- * target_unresolved, connection_failed, timeout, credential_refresh_failed: it may work later.
+ * The reason why an outgoing request was not sent or gave no usable response.
+ * target_refused, credential_refused, credential_needs_reconnect, request_invalid, too_many_redirects,
+ * response_too_large, response_unreadable: retrying is useless.
+ * target_unresolved, connection_failed, timeout, credential_refresh_failed: a retry may succeed.
  */
 export type OutgoingCode =
   | 'target_refused'
@@ -36,7 +37,7 @@ export class OutgoingFailure extends Error {
   }
 }
 
-/** The failure inside whatever the HTTP library made of it. */
+/** Returns the failure that the HTTP library wrapped in its error. */
 export function asOutgoingFailure(error: unknown): OutgoingFailure {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
     if (current instanceof OutgoingFailure) return current

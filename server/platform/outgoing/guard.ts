@@ -1,5 +1,6 @@
-// The wall between tenants and our network. An address is checked where it is dialled: inside the socket's own look-up,
-// so that a name cannot answer differently in between, and for literals, for which no look-up happens.
+// Keeps tenants out of our own network. An address is checked when it is connected: inside the socket's own lookup, so
+// that a name cannot resolve differently between check and connection, and for address literals, for which no lookup
+// happens.
 
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -10,14 +11,14 @@ type Resolved = { address: string; family: number }
 export type Resolve = (host: string, callback: (error: Error | null, addresses: Resolved[]) => void) => void
 
 export type Guard = {
-  /** True when the operator's settings let tenants reach this host and port whatever its address. */
+  /** Checks whether the operator's settings let tenants reach this host and port, regardless of the address. */
   isExempt(host: string, port: number): boolean
-  /** Refuses an address literal that is not public; names are left to the look-up. */
+  /** Refuses an address literal that is not public. Names are checked by the lookup. */
   checkLiteral(host: string, port: number): void
-  /** For `net.connect` and everything built on it. */
+  /** The lookup function for `net.connect` and everything built on it. */
   lookup: LookupFunction
   lookupFor(host: string, port: number): LookupFunction
-  /** The addresses of a target, all of them allowed; for clients that can only be given an address. */
+  /** Returns the addresses of a target if all of them are allowed. For clients that accept only an address. */
   resolveTarget(host: string, port: number): Promise<Resolved[]>
 }
 
@@ -54,7 +55,7 @@ export function makeGuard(allowTargets: readonly string[], resolve: Resolve = re
           callback(error, '', 0)
           return
         }
-        // One private answer among several refuses the name: which one is dialled is not ours to choose.
+        // One private address among several refuses the name, because we do not choose which one is connected.
         if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
           callback(refused(host), '', 0)
           return

@@ -1,6 +1,6 @@
 import { OutgoingFailure } from './failure.ts'
 
-/** A body that is read as it is sent, and from its beginning again for each redirect. */
+/** A body that is read while it is sent, and again from its start for each redirect. */
 export type StreamedBody = { bytes: number; chunks(): AsyncIterable<Buffer> }
 
 export type Hop = {
@@ -13,7 +13,7 @@ export type Hop = {
 export const MAX_REDIRECTS = 5
 const MAX_URL = 8_192
 
-/** Set by the client itself, or able to confuse where one request ends and the next begins. */
+/** Headers that the client sets itself, or that could blur where one request ends and the next starts. */
 const REFUSED_HEADERS = new Set([
   'host',
   'content-length',
@@ -28,7 +28,10 @@ const REFUSED_HEADERS = new Set([
   'proxy-connection',
   'http2-settings',
 ])
-/** All that follows a redirect to another origin. A key may hide in any header, not only in Authorization. */
+/**
+ * The only headers that are kept in a redirect to another origin. A key may be in any header, not only in
+ * Authorization.
+ */
 const KEPT_ACROSS_ORIGINS = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/

@@ -24,7 +24,7 @@ const echoes: [form: string, text: string][] = [
   ]),
 ]
 
-/** What somebody who tries every usual decoding would see. */
+/** Returns the results of all common decodings of the text. */
 const decodings = (text: string): string[] => {
   const all = [text]
   for (const decode of [
@@ -38,13 +38,13 @@ const decodings = (text: string): string[] => {
     try {
       all.push(decode(text))
     } catch {
-      // Not written so.
+      // The text is not in this encoding.
     }
   }
   return all
 }
 
-describe('a secret that comes back', () => {
+describe('a secret in a response', () => {
   test.each(echoes)('as %s is masked', (_form, text) => {
     for (const masked of [mask.text(text), mask.bytes(Buffer.from(text)).toString()]) {
       expect(masked).toContain('•••')
@@ -52,7 +52,7 @@ describe('a secret that comes back', () => {
     }
   })
 
-  test.each(echoes)('as %s is masked in a stream, wherever that is cut', async (_form, text) => {
+  test.each(echoes)('as %s is masked in a stream that is cut at any position', async (_form, text) => {
     const bytes = Buffer.from(`before ${text} after`)
     const whole = mask.bytes(bytes).toString()
     for (let cut = 1; cut < bytes.length; cut += 1) {
@@ -66,7 +66,7 @@ describe('a secret that comes back', () => {
     }
   })
 
-  test('holds nothing back of a stream that ends in something else', async () => {
+  test('does not delay a stream that does not end with the start of a secret', async () => {
     let release = (): void => {}
     const rest = new Promise<void>((resolve) => {
       release = resolve
@@ -81,14 +81,14 @@ describe('a secret that comes back', () => {
     expect((await masked.next()).done).toBe(true)
   })
 
-  test('leaves everything else as it was', () => {
+  test('leaves all other text unchanged', () => {
     const text = JSON.stringify({ a: 'sk/live', b: [1, 2, 3], c: 'Ünïcode' })
     expect(mask.text(text)).toBe(text)
     const bytes = Buffer.from([0xff, 0xfe, 0, 1, 2])
     expect(mask.bytes(bytes)).toBe(bytes)
   })
 
-  test('that is too short to be told from other texts is not looked for', () => {
+  test('that is too short to be distinguished from other text is not masked', () => {
     expect(makeMask(['abc', '']).text('abc')).toBe('abc')
   })
 })

@@ -1,20 +1,23 @@
-// Masks secrets by their value in whatever comes back from the outside: plain, and in the encodings in which services
-// echo what they were sent. A value that a service splits or encrypts cannot be found.
+// Masks secrets by their value in everything that comes from outside: plain, and in the encodings in which services
+// echo a request. A value that a service splits or encrypts cannot be found.
 
 export const MASK = '•••'
 
-/** Shorter values would also be found in texts that have nothing to do with them. */
+/** The minimum length of a masked value. Shorter values would also match unrelated text. */
 const MIN_MASKED = 4
 const MIN_MASKED_ENCODED = 6
 
 export type Mask = {
   text(text: string): string
   bytes(bytes: Buffer): Buffer
-  /** The same for a stream. Only what may be the beginning of a secret is held back, so that open streams keep flowing. */
+  /** Masks a stream. Holds back only bytes that may be the start of a secret, so that open streams keep flowing. */
   chunks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 }
 
-/** The letters of the base64 of a longer text that depend on `value` alone, when it stands at an offset of 0, 1 or 2 bytes. */
+/**
+ * Returns the base64 characters that depend only on `value`, for `value` at a byte offset of 0, 1 or 2 within a longer
+ * text.
+ */
 const base64Cores = (value: string): string[] => {
   const bytes = Buffer.from(value)
   return [0, 1, 2].map((offset) => {
@@ -60,7 +63,7 @@ const htmlForm = (value: string): string =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
 
-/** Every form in which a secret is looked for, the longest first. */
+/** Returns every form of the secrets that is searched for, the longest first. */
 function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>()
   for (const secret of secrets) {
@@ -97,7 +100,7 @@ export function makeMask(secrets: readonly string[]): Mask {
     return masked
   }
 
-  /** How many of the last bytes may be the beginning of a secret that goes on in the next chunk. */
+  /** Returns how many of the last bytes may be the start of a secret that continues in the next chunk. */
   const held = (given: Buffer): number => {
     for (let from = Math.max(0, given.length - longest + 1); from < given.length; from += 1) {
       const size = given.length - from

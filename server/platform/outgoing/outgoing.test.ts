@@ -95,7 +95,7 @@ const failureOf = async (request: OutgoingRequest, client = outgoing): Promise<O
 }
 
 describe('a request', () => {
-  it('goes out and comes back', async () => {
+  it('is sent and returns the response', async () => {
     const answer = await outgoing.request({
       method: 'post',
       url: at('/ok?a=1'),
@@ -113,19 +113,19 @@ describe('a request', () => {
     expect((await outgoing.request({ url: at(path) })).body.toString()).toBe('packed')
   })
 
-  it('is cut off when the answer is too large, also once unpacked', async () => {
+  it('fails when the response is too large, even only after decompression', async () => {
     expect((await failureOf({ url: at('/endless'), maxBytes: 1_000_000 })).code).toBe('response_too_large')
     expect((await failureOf({ url: at('/bomb'), maxBytes: 1_000_000 })).code).toBe('response_too_large')
     expect((await failureOf({ url: at('/nonsense') })).code).toBe('response_unreadable')
     expect((await failureOf({ url: at('/odd') })).code).toBe('response_unreadable')
   })
 
-  it('is cut off when the answer takes too long, however much trickles in', async () => {
+  it('fails when the response takes too long, even if bytes keep arriving', async () => {
     expect(await failureOf({ url: at('/silent'), timeoutMs: 200 })).toMatchObject({ code: 'timeout', retryable: true })
     expect((await failureOf({ url: at('/slow'), timeoutMs: 300 })).code).toBe('timeout')
   })
 
-  it('stops when the caller does', async () => {
+  it('stops when the caller aborts', async () => {
     const cancel = new AbortController()
     const call = outgoing.request({ url: at('/silent'), signal: cancel.signal })
     setTimeout(() => cancel.abort(new Error('cancelled')), 20)
@@ -164,7 +164,7 @@ describe('a request', () => {
 describe('redirects', () => {
   const to = (url: string, status = 302) => at(`/to?status=${status}&url=${encodeURIComponent(url)}`)
 
-  /** By its path: a request that an earlier test gave up may arrive late. */
+  /** Filters by path, because an aborted request of an earlier test may arrive late. */
   const arrived = (path: string) => seen.filter(({ url }) => url === path)
 
   it('are followed, and change the method as browsers do', async () => {
@@ -180,7 +180,7 @@ describe('redirects', () => {
     expect(arrived('/temporary')).toMatchObject([{ method: 'POST', body: 'x' }])
   })
 
-  it('keep credentials on the same origin and drop every key elsewhere', async () => {
+  it('keep credentials on the same origin and drop every key on another origin', async () => {
     const headers = { authorization: 'Bearer s', cookie: 'a=1', 'x-api-key': 's', accept: 'text/html' }
     await outgoing.request({ url: to('/same'), headers })
     expect(arrived('/same')).toMatchObject([{ headers }])
@@ -190,7 +190,7 @@ describe('redirects', () => {
     for (const name of ['authorization', 'cookie', 'x-api-key']) expect(elsewhere?.headers[name]).toBeUndefined()
   })
 
-  it('end after five', async () => {
+  it('fail after five hops', async () => {
     expect((await failureOf({ url: at('/loop') })).code).toBe('too_many_redirects')
     expect(arrived('/loop')).toHaveLength(6)
   })
@@ -257,7 +257,7 @@ describe('private addresses', () => {
     'LOCALHOST',
   ]
 
-  it.each(spellings)('%s is never dialled', async (host) => {
+  it.each(spellings)('%s is never connected', async (host) => {
     const strict = makeOutgoing({ allowTargets: [] })
     expect((await failureOf({ url: `http://${host}:${canaryPort}/`, timeoutMs: 2_000 }, strict)).code).toBe(
       'target_refused',
@@ -265,14 +265,14 @@ describe('private addresses', () => {
     expect(connections).toBe(0)
   })
 
-  it('a name with a trailing dot is never dialled', async () => {
+  it('a name with a trailing dot is never connected', async () => {
     const strict = makeOutgoing({ allowTargets: [] })
     const { code } = await failureOf({ url: `http://localhost.:${canaryPort}/` }, strict)
     expect(['target_refused', 'target_unresolved']).toContain(code)
     expect(connections).toBe(0)
   })
 
-  it('refuses addresses in front of an @, and exemptions for another port or spelling', async () => {
+  it('refuses addresses with user info, and exemptions for another port or spelling', async () => {
     expect((await failureOf({ url: `http://example.org@127.0.0.1:${canaryPort}/` })).code).toBe('request_invalid')
     expect((await failureOf({ url: `http://127.0.0.1:${canaryPort}/` })).code).toBe('target_refused')
     expect((await failureOf({ url: `http://[::1]:${port}/` })).code).toBe('target_refused')
@@ -303,7 +303,7 @@ describe('private addresses', () => {
     expect(connections).toBe(0)
   })
 
-  it('one private answer among public ones refuses the name', async () => {
+  it('a name with one private address among public ones is refused', async () => {
     expect((await failureOf({ url: url() }, answering(['93.184.216.34', '127.0.0.1']).client)).code).toBe(
       'target_refused',
     )
@@ -311,7 +311,7 @@ describe('private addresses', () => {
     expect(connections).toBe(0)
   })
 
-  it('the address checked is the address dialled: a name that answers differently the second time gains nothing', async () => {
+  it('a name that resolves differently the second time gains nothing, because the checked address is the connected one', async () => {
     const { client, calls } = answering(['93.184.216.34'], ['127.0.0.1'])
     const { code } = await failureOf({ url: url(), timeoutMs: 300 }, client)
     expect(['timeout', 'connection_failed']).toContain(code)
@@ -325,7 +325,7 @@ describe('private addresses', () => {
     ])
   })
 
-  it('names that do not exist are told apart', async () => {
+  it('names that do not exist fail with target_unresolved', async () => {
     const client = makeOutgoing({
       allowTargets: [],
       resolve: (_host, callback) => callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []),
@@ -336,7 +336,7 @@ describe('private addresses', () => {
     })
   })
 
-  it('public addresses are public', () => {
+  it('public addresses are recognised as public', () => {
     for (const address of ['8.8.8.8', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001:81b::200e']) {
       expect(isPublicAddress(address)).toBe(true)
     }
@@ -346,7 +346,7 @@ describe('private addresses', () => {
 })
 
 describe('fetch', () => {
-  it('works for libraries, within the same walls', async () => {
+  it('works for libraries, with the same restrictions', async () => {
     const answer = await outgoing.fetch(at('/gzip'), {
       method: 'POST',
       body: JSON.stringify({ a: 1 }),

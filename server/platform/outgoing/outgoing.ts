@@ -1,5 +1,5 @@
-// The one client through which requests to addresses chosen by tenants leave. The operator's own services (database,
-// language model, mail server) are reached by clients of their own.
+// The only client for requests to addresses that tenants choose. The operator's own services (database, language model,
+// mail server) have their own clients.
 
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -16,21 +16,24 @@ export type OutgoingRequest = {
   headers?: Record<string, string>
   body?: string | Buffer | StreamedBody | null
   signal?: AbortSignal
-  /** For everything together: look-up, redirects, and the last byte of the answer. */
+  /** The timeout for the whole exchange: lookup, redirects, and the last byte of the response. */
   timeoutMs?: number
-  /** Of the answer, after decompression. */
+  /** The maximum size of the response, after decompression. */
   maxBytes?: number
-  /** A longer answer is cut off there, not refused. */
+  /** Truncates a longer response instead of refusing it. */
   cut?: true
-  /** Asked once the answer has begun: where it gives a function, that is given the body piece by piece, and `body` is empty. */
+  /**
+   * Called when the response starts. If it returns a function, that function gets the body in pieces, and `body` is
+   * empty.
+   */
   into?: (answer: Omit<OutgoingResponse, 'body'>) => ((chunks: AsyncIterable<Buffer>) => Promise<void>) | undefined
-  /** A redirect is the answer; nothing is sent to where it leads. */
+  /** Returns a redirect as the response instead of following it. */
   redirects?: false
-  /** Put in at the last moment; what comes back is masked. */
+  /** Added at the last moment. The response is masked. */
   credential?: OutgoingCredential
 }
 
-/** Thrown by `into` where the reason is not the target's: the caller gets the cause as it is. */
+/** Thrown by `into` if the reason is not the target. The caller gets the original cause. */
 export class NotTaken extends Error {
   constructor(cause: unknown) {
     super('the answer was not taken', { cause })
@@ -41,16 +44,19 @@ export type OutgoingResponse = { status: number; headers: Record<string, string>
 
 export type Outgoing = {
   request(request: OutgoingRequest): Promise<OutgoingResponse>
-  /** For libraries that want a `fetch`: the same guard, redirects and limits; the body is streamed. */
+  /** A `fetch` for libraries, with the same guard, redirects and limits. The body is streamed. */
   fetch: typeof globalThis.fetch
-  /** A `fetch` that sends the credential along and masks what comes back. */
+  /** Returns a `fetch` that sends the credential and masks the response. */
   fetchWith(credential: OutgoingCredential | undefined, options?: { timeoutMs: number }): typeof globalThis.fetch
-  /** Throws OutgoingFailure `target_refused` or `target_unresolved`; answers with the addresses that may be dialled. */
+  /** Returns the addresses that may be connected. Throws OutgoingFailure `target_refused` or `target_unresolved`. */
   resolveTarget: Guard['resolveTarget']
-  /** A `lookup` for `net.connect` that refuses what is not public, save for this host and port where exempt. */
+  /**
+   * Returns a `lookup` for `net.connect` that refuses addresses that are not public, unless this host and port are
+   * exempt.
+   */
   lookupFor: Guard['lookupFor']
   checkLiteral: Guard['checkLiteral']
-  /** Whether the operator allows this target although it is not public. */
+  /** Checks whether the operator allows this target although it is not public. */
   isExempt: Guard['isExempt']
   close(): Promise<void>
 }
@@ -64,8 +70,10 @@ const CONNECT_TIMEOUT_MS = 10_000
 type Library = typeof import('undici')
 let loading: Promise<Library> | undefined
 
-/** Loaded with the first request that leaves: it is a tenth of the program's text, and the start does not need it. */
-// Its default: in the built program the module has no other exports.
+/**
+ * Loads the library with the first outgoing request: it is a tenth of the program's code, and startup does not need it.
+ */
+// Uses the default export, because the module has no other exports in the built program.
 const loadLibrary = (): Promise<Library> =>
   (loading ??= import('undici').then((module) => module.default as unknown as Library))
 
@@ -87,7 +95,7 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
     try {
       for (let redirects = 0; ; redirects += 1) {
         guard.checkLiteral(hop.url.hostname, portOf(hop.url))
-        // A redirect to another origin goes on without it.
+        // A redirect to another origin is followed without the credential.
         const carries = credential !== undefined && hop.url.origin === first.url.origin
         const sent = carries ? credential.apply(hop) : hop
         const answer = await library.request(sent.url, {
@@ -110,16 +118,17 @@ export function makeOutgoing(options: OutgoingOptions): Outgoing {
         if (redirects >= maxRedirects) {
           throw new OutgoingFailure('too_many_redirects', `the target redirects more than ${maxRedirects} times`)
         }
-        // Masked before it is followed: a service that repeats the secret in the address sends it nowhere else.
+        // The location is masked before it is followed, so that a service that repeats the secret in the address does
+        // not send it elsewhere.
         hop = nextHop(hop, answer.statusCode, credential?.mask.text(location) ?? location)
       }
     } finally {
-      // Ends once the answer was read.
+      // Closes when the response has been read.
       void certified?.close()
     }
   }
 
-  /** Once, and once more where a 401 says that the secret is stale and there is a newer one. */
+  /** Sends the request once, and once more if a 401 shows that the secret is outdated and there is a newer one. */
   const exchange = async (
     first: Hop,
     signal: AbortSignal,
@@ -205,7 +214,7 @@ const makeAgent = (library: Library, guard: Guard, certificate?: ClientCertifica
     maxHeaderSize: 32 * 1024,
   })
 
-/** What a credential was part of is told without its cause, which may hold the request. */
+/** Removes the cause of a failure with a credential, because the cause may contain the request. */
 function failureOf(error: unknown, credential: OutgoingCredential | undefined): OutgoingFailure {
   if (credential === undefined) return asOutgoingFailure(error)
   const { code, message } = asOutgoingFailure(error)
@@ -228,7 +237,7 @@ type ClientCertificate = NonNullable<OutgoingCredential['clientCertificate']>
 const withTimeout = (timeoutMs: number, signal: AbortSignal | undefined): AbortSignal =>
   signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs)
 
-/** The connector, not the look-up alone: for an address literal the library never calls the look-up. */
+/** Checks in the connector, not only in the lookup: for an address literal, the library never calls the lookup. */
 function makeConnector(
   library: Library,
   guard: Guard,
@@ -252,7 +261,7 @@ function makeConnector(
 
 type Answer = Pick<Dispatcher.ResponseData, 'headers' | 'body' | 'statusCode'>
 
-/** The answer decompressed and counted as it comes: a bomb is cut off, not unpacked. */
+/** Decompresses and counts the response while it arrives, so that a decompression bomb is cut off. */
 async function readBody(answer: Answer, method: string, maxBytes: number, cut = false): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
@@ -289,7 +298,7 @@ function decoded(answer: Answer, method: string): Readable {
   const decoder = makeDecoder(encoding)
   if (!decoder) throw new OutgoingFailure('response_unreadable', `the answer is encoded as "${encoding.slice(0, 40)}"`)
   answer.body.on('error', (error) => decoder.destroy(error))
-  // A decoder that is given up does not end what feeds it.
+  // Destroying a decoder does not end its source.
   decoder.on('close', () => answer.body.destroy())
   return answer.body.pipe(decoder)
 }
@@ -318,7 +327,7 @@ function flatten(headers: Answer['headers'], mask?: Mask): Record<string, string
   return flat
 }
 
-/** A header can hold no character beyond Latin-1, and the mask is one. */
+/** A header cannot contain characters beyond Latin-1, such as the mask. */
 const asHeader = (value: string): string => value.replaceAll(MASK, '***')
 
 function toResponse(answer: Answer, hop: Hop, mask: Mask | undefined): Response {

@@ -19,6 +19,6 @@ test.each<[string, string | undefined, string | undefined, number | undefined]>(
   ['nonsense', 'soon', undefined, undefined],
   ['a negative number', '-5', undefined, undefined],
   ['nothing but spaces', '  ', undefined, undefined],
-])('%s', (_case, header, date, expected) => {
+])('retryAfterS handles %s', (_case, header, date, expected) => {
   expect(retryAfterS(header, date, NOW)).toBe(expected)
 })

@@ -1,8 +1,9 @@
 const MAX_S = 86_400
 
 /**
- * The seconds that a `Retry-After` header asks for, at most a day: a number of seconds, or a date, which is held against the
- * `Date` of the same answer, since the clocks of the two may differ. Undefined where it is absent or says nothing.
+ * Returns the seconds of a `Retry-After` header, at most a day. The header is a number of seconds, or a date, which is
+ * compared with the `Date` of the same response because the clocks may differ. Undefined if the header is absent or
+ * invalid.
  */
 export function retryAfterS(
   header: string | undefined,

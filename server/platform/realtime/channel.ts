@@ -3,13 +3,16 @@ import type { Logger } from '../log.ts'
 import { type Connection, type Message, sendMessages } from './connection.ts'
 import type { Feed, Frame } from './feed.ts'
 
-// All sockets of one feed. A wake marks a resource; one reader at a time reads for everything marked, in one query, so that
-// a thousand hints that come during a query cost one more query. A socket is read for from its own position, which only
-// the reader moves: nothing is lost or repeated however hints, commits and connects interleave.
+// All sockets of one feed. A wake marks a resource. One reader at a time reads for all marked resources in one query,
+// so that a thousand hints during a query cost one more query. Each socket is read from its own position, which only
+// the reader moves: nothing is lost or repeated in any order of hints, commits and connects.
 
 const MAX_FRAMES = 200
 const MAX_REQUESTS = 2000
-/** In one read for all: an entry holds up to 32 kB, and after a restart everybody comes back at once. */
+/**
+ * The maximum number of frames in one read for all sockets: an entry has up to 32 kB, and after a restart all clients
+ * reconnect at once.
+ */
 export const MAX_FRAMES_TOGETHER = 4000
 const RETRY_AFTER = 250
 
@@ -28,7 +31,7 @@ export function makeChannel(options: { feed: Feed; log: Logger; mostBuffered: nu
     if (!reading) void readAll()
   }
 
-  /** Takes up to a batch of marked resources as requests; sockets at the same position share one. */
+  /** Converts up to a batch of marked resources to requests. Sockets at the same position share a request. */
   function takeRequests(): Map<string, { resource: string; after: number; connections: Connection[] }> {
     const requests: ReturnType<typeof takeRequests> = new Map()
     for (const resource of marked) {
@@ -47,7 +50,7 @@ export function makeChannel(options: { feed: Feed; log: Logger; mostBuffered: nu
 
   async function readAll(): Promise<void> {
     reading = true
-    // Hints of one turn of the event loop are answered together.
+    // Hints of one turn of the event loop are handled together.
     await setImmediate()
     while (marked.size > 0 && !stopped) {
       const requests = [...takeRequests().values()]

@@ -1,18 +1,20 @@
 import { WebSocket } from 'ws'
 import type { Holder } from './tickets.ts'
 
-// One open socket. The journal stands in the database, so nothing is queued for a client that does not keep up: it is
-// simply not read for until it has taken what it was sent.
+// One open socket. The journal is in the database, so nothing is queued for a client that does not keep up: its feed is
+// not read until it has received what was sent.
 
 export type Connection = {
   readonly socket: WebSocket
   readonly holder: Holder
   readonly bucket: number
-  /** The number of the last frame sent. */
+  /** The sequence number of the last frame sent. */
   cursor: number
-  /** Whether it has answered the last ping. */
+  /** The client has answered the last ping. */
   alive: boolean
-  /** Since when the client has not taken what it was sent, by the monotonic clock. */
+  /**
+   * The time since when the client has not received what was sent, by the monotonic clock. Null if the client keeps up.
+   */
   fullSince: number | null
 }
 
@@ -35,8 +37,8 @@ export function shut(socket: WebSocket, closing: Closing): void {
 export type Message = { seq: number; text: string }
 
 /**
- * Sends until the buffer holds more than `most` bytes, so at most that and one frame. The cursor says how far it came; the
- * rest is read again once the client has taken half of it, and `onDrained` says so.
+ * Sends until the buffer contains more than `most` bytes, so at most that and one frame. The cursor is the position
+ * reached. The rest is read again when the buffer is half empty, which `onDrained` reports.
  */
 export function sendMessages(
   connection: Connection,

@@ -1,31 +1,32 @@
 import type { Prefix } from '../ids.ts'
 
-// A feed is a numbered journal that people watch through sockets: their notifications, an execution, a job, conversations. An area adds one
-// with `realtime.addFeed(kind, feed)`; realtime.ts does everything else: tickets, sockets, waking, resuming, withdrawing.
+// A feed is a numbered journal that people watch through sockets: their notifications, an execution, a job,
+// conversations. An area adds a feed with `realtime.addFeed(kind, feed)`; realtime.ts does everything else: tickets,
+// sockets, waking, resuming, withdrawing.
 //
 //   realtime.addFeed('execution', {
 //     path: '/ws/executions/:execution_id', prefix: 'exe', hintChannel: 'journal',
 //     authorise: …, snapshot: …, read: …,
 //   })
 //
-// What a feed promises:
+// Requirements for a feed:
 // - seq rises in commit order: an entry that becomes visible later has a higher number (a database sequence does not).
 // - `read` answers many requests with one query. It is called once per wake for all sockets of the kind.
-// - After the commit of an entry somebody hints at the resource: `tx.hint(hintChannel, resource)` in the transaction, which
-//   sends NOTIFY once it has committed; or the feed's own `hints`. A lost hint delays a frame until the next look
-//   (pollEvery, 10 s); one too many costs a query. Those that come together are answered together.
-// - Code that withdraws access to a resource says `tx.hint('access', userId)`; without it the sockets are closed by the next
-//   check (checkEvery, 2.5 s). Memberships, sessions and keys say it by themselves.
+// - After the commit of an entry, a hint names the resource: `tx.hint(hintChannel, resource)` in the transaction, which
+//   sends NOTIFY after the commit, or the feed's own `hints`. A lost hint delays a frame until the next poll
+//   (pollEvery, 10 s). A needless hint costs a query. Simultaneous hints are handled together.
+// - Code that withdraws access to a resource calls `tx.hint('access', userId)`. Without it, the next check closes the
+//   sockets (checkEvery, 2.5 s). Memberships, sessions and keys send this hint themselves.
 //
-// A route hands out tickets with `issueTicket(ctx, { kind, resource, path })` after it has checked access.
+// A route issues tickets with `issueTicket(ctx, { kind, resource, path })` after it has checked access.
 
-/** The kinds of tickets; the table knows the same. */
+/** The kinds of tickets. The table has the same kinds. */
 export type FeedKind = 'notifications' | 'execution' | 'job' | 'conversations'
 
 /** One message on the socket. */
 export type Frame = { seq: number; type: string; at: Date; data: unknown }
 
-/** Whose socket it is and what it shows. `resource` is a uuid. */
+/** The person who opened a socket, and the resource that it shows. `resource` is a uuid. */
 export type Viewer = { user_id: string; workspace_id: string | null; resource: string }
 
 /** `withdrawn` closes with 4403, `gone` with 4404. */
@@ -34,28 +35,35 @@ export type Verdict = 'allowed' | 'withdrawn' | 'gone'
 export type ReadRequest = { resource: string; after: number }
 
 export type Feed = {
-  /** With at most one parameter: the resource's id on the wire. Without one the ticket alone names the resource. */
+  /**
+   * Has at most one parameter: the resource's id on the wire. Without a parameter, only the ticket names the resource.
+   */
   path: string
   prefix?: Prefix
-  /** Where NOTIFY says that a resource has something new; or `hints`, for a feed whose journal tells this process itself. */
+  /**
+   * The NOTIFY channel that announces news of a resource. A feed whose journal informs this process directly uses
+   * `hints`.
+   */
   hintChannel?: string
-  /** Calls `wake` with the resource, or with an empty text for all of them; gives back how to stop. */
+  /** Calls `wake` with the resource, or with an empty text for all resources. Returns a function that stops this. */
   hints?(wake: (resource: string) => void): () => void
   /**
-   * For each viewer in turn whether they may see the resource; asked when a socket opens and then every checkEvery. That
-   * they are in the workspace and that their credential holds has been checked.
+   * Returns for each viewer whether they may see the resource. Called when a socket opens and then every checkEvery.
+   * Membership in the workspace and the credential have already been checked.
    */
   authorise(viewers: readonly Viewer[]): Promise<Verdict[]>
-  /** The state and the number of the last entry in it, from one snapshot of the database; undefined where it is gone. */
+  /**
+   * Returns the state and the number of its last entry, from one database snapshot. Undefined if the resource is gone.
+   */
   snapshot(viewer: Viewer): Promise<{ seq: number; data: unknown } | undefined>
   /**
-   * For each request in turn what follows `after`, in order and at most `most` frames; fewer mean that there are no more.
-   * Entries that exist no longer are told with a frame `gap` (see `withGaps`).
+   * Returns for each request the frames after `after`, in order, at most `most` of them; fewer mean that there are no
+   * more. Entries that no longer exist are reported with a `gap` frame (see `withGaps`).
    */
   read(requests: readonly ReadRequest[], most: number): Promise<Frame[][]>
 }
 
-/** What was lost: the entries `from` to `to`, both included. It takes the number of the last one. */
+/** Returns a frame that reports lost entries, `from` to `to` inclusive. Its number is that of the last entry. */
 export const gap = (from: number, to: number, seq = to): Frame => ({
   seq,
   type: 'gap',
@@ -64,8 +72,9 @@ export const gap = (from: number, to: number, seq = to): Frame => ({
 })
 
 /**
- * Puts a `gap` wherever numbers are missing, for journals numbered without holes. `last` is the highest number ever given. A
- * position beyond it is of a numbering that no longer exists (a restored database): everything is told as a gap.
+ * Inserts a `gap` where numbers are missing, for journals numbered without holes. `last` is the highest number ever
+ * used. A position beyond it belongs to a numbering that no longer exists (after a database was restored): everything
+ * is reported as a gap.
  */
 export function withGaps(after: number, last: number, entries: readonly Frame[], most: number): Frame[] {
   if (last < after) return [gap(1, last, last)]

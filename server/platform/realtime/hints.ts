@@ -3,8 +3,8 @@ import type { Channel } from './channel.ts'
 import type { FeedKind } from './feed.ts'
 
 /**
- * What tells sockets that there is something new, or that somebody's access has changed (everybody's, without an id). Opened with the
- * first socket: a program that serves none holds no connection for it.
+ * Informs sockets about news, and about changed access of a person (of all persons, without an id). Starts to listen
+ * with the first socket, so that a program without sockets needs no connection for this.
  */
 export function makeHints(
   db: Database,

@@ -1,11 +1,13 @@
 import { DAY } from '../clock.ts'
 import type { Database } from '../db/pool.ts'
 
-/** How far back a socket can resume; older positions are told of a gap. */
+/** The time for which a socket can resume. Older positions get a gap. */
 const FEED_KEPT_FOR = 7 * DAY
 const CHUNK = 10_000
 
-/** For the maintenance loop, every hour or so: old feed entries, in small transactions, and tickets nobody used. */
+/**
+ * Deletes old feed entries, in small transactions, and unused tickets. Called by the maintenance loop about every hour.
+ */
 export async function pruneRealtime(db: Database, keptFor = FEED_KEPT_FOR): Promise<number> {
   await db.maintain('select prune_tickets()')
   let pruned = 0

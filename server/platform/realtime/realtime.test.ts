@@ -12,7 +12,7 @@ import { MAX_FRAMES_TOGETHER } from './channel.ts'
 import { type Feed, type Frame, type ReadRequest, type Verdict, withGaps } from './feed.ts'
 import { makeRealtime, type Realtime, type RealtimeOptions } from './realtime.ts'
 
-// The realtime layer over a journal in memory, without the areas: what every feed can rely on.
+// Tests what every feed can rely on: the realtime layer over a journal in memory, without the areas.
 
 let database: TestDatabase
 let db: Database
@@ -111,8 +111,8 @@ const opened = async (resource: string, query = ''): Promise<TestSocket> => {
 }
 
 describe('sockets', () => {
-  test('a hint wakes all sockets of the feed with one read; an idle one costs none', async () => {
-    // Nothing is looked at without a hint.
+  test('a hint wakes all sockets of the feed with one read; an idle socket costs no read', async () => {
+    // Disables polling, so that reads happen only after a hint.
     await start({ timing: { pingEvery: 600_000, pollEvery: 600_000 } })
     const resources = Array.from({ length: 20 }, () => newId())
     const lives = await Promise.all(resources.map((resource) => opened(resource)))
@@ -131,7 +131,7 @@ describe('sockets', () => {
     expect(journal.reads.flat()).toEqual([expect.objectContaining({ resource: resources[0], after: 1 })])
   })
 
-  test('a long journal is sent whole and in order; sockets at the same place share the read', async () => {
+  test('a long journal is sent completely and in order; sockets at the same position share the read', async () => {
     await start()
     const resource = newId()
     journal.append(resource, ...Array.from({ length: 1234 }, (_, n) => n))
@@ -141,7 +141,7 @@ describe('sockets', () => {
     expect(two!.frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 234 }, (_, n) => n + 1001))
   })
 
-  test('many that come back at once get everything, and no read takes more than so much into memory', async () => {
+  test('many sockets that reconnect at once get everything, and each read is limited', async () => {
     await start()
     const resources = Array.from({ length: 60 }, () => newId())
     for (const resource of resources) journal.append(resource, ...Array.from({ length: 300 }, (_, n) => n))
@@ -158,7 +158,7 @@ describe('sockets', () => {
     expect(Math.max(...asked)).toBeLessThanOrEqual(MAX_FRAMES_TOGETHER)
   })
 
-  test('an entry whose hint was lost is found by the next look', async () => {
+  test('an entry whose hint was lost is found by the next poll', async () => {
     await start({ timing: { tick: 20, pollEvery: 20 } })
     const resource = newId()
     const live = await opened(resource)
@@ -166,7 +166,7 @@ describe('sockets', () => {
     await live.frame(({ seq }) => seq === 1)
   })
 
-  test('a feed that cannot be read for a while goes on where it stood', async () => {
+  test('a feed that cannot be read for a while continues at its position', async () => {
     await start()
     const resource = newId()
     const live = await opened(resource)
@@ -179,7 +179,7 @@ describe('sockets', () => {
     await live.frame(({ seq }) => seq === 1)
   })
 
-  test('while as many are being let in as may be, another is refused and its ticket is not used up', async () => {
+  test('a socket beyond the maximum number being opened is refused, and its ticket stays valid', async () => {
     await start({ mostOpening: 1 })
     const [first, second] = [newId(), newId()]
     const { snapshot } = journal
@@ -204,7 +204,7 @@ describe('sockets', () => {
     await openSocket(address, ticket).frame(({ type }) => type === 'snapshot')
   })
 
-  test('a ticket for one resource opens no other, and is used up by the attempt', async () => {
+  test('a ticket for one resource does not open another, and is used up by the attempt', async () => {
     await start()
     const resource = newId()
     const ticket = await makeTicket(resource)
@@ -214,7 +214,7 @@ describe('sockets', () => {
     expect(await openSocket(address('nonsense'), await makeTicket(resource)).closed).toBe(4401)
   })
 
-  test('a resource that is gone closes with 4404, withdrawn access with 4403, when it opens and later', async () => {
+  test('a deleted resource closes with 4404 and withdrawn access with 4403, at the start and later', async () => {
     await start({ timing: { tick: 20, checkEvery: 20 } })
     const resource = newId()
     const [one] = await Promise.all([opened(resource)])
@@ -226,7 +226,7 @@ describe('sockets', () => {
     expect(realtime.open()).toBe(0)
   })
 
-  test('a client that does not read is closed with 4408, with a bounded buffer; others go on', async () => {
+  test('a client that does not read is closed with 4408, with a limited buffer; others are not affected', async () => {
     await start({ timing: { tick: 20, checkEvery: 20, slowAfter: 1000 }, mostBuffered: 64 * 1024 })
     const resource = newId()
     const slow = await opened(resource)
@@ -243,7 +243,7 @@ describe('sockets', () => {
     expect(slow.frames.map(({ seq }) => seq)).toEqual(slow.frames.map((_, at) => at))
   })
 
-  test('a client that pings without reading fills no memory with answers', async () => {
+  test('a client that pings without reading does not fill the memory with pongs', async () => {
     await start()
     const resource = newId()
     const live = await opened(resource)
@@ -278,7 +278,7 @@ describe('sockets', () => {
     expect(live.frames.map(({ seq }) => seq)).toEqual(Array.from({ length: 301 }, (_, n) => n))
   })
 
-  test('a client is pinged, and dropped when it no longer answers', async () => {
+  test('a client is pinged, and closed when it no longer answers', async () => {
     await start({ timing: { tick: 20, pingEvery: 100 } })
     const live = await opened(newId())
     await once(live.socket, 'ping')
@@ -288,13 +288,13 @@ describe('sockets', () => {
     live.socket.terminate()
   })
 
-  test('one person opens a limited number of sockets', async () => {
+  test('one person can open a limited number of sockets', async () => {
     await start({ mostPerPerson: 3 })
     for (let n = 0; n < 3; n++) await opened(newId())
     expect(await (await connect(newId())).closed).toBe(1013)
   })
 
-  test('one person opens no more of them by opening them at once', async () => {
+  test('simultaneous attempts of one person do not exceed the limit', async () => {
     await start({ mostPerPerson: 1 })
     const { snapshot } = journal
     const bothAsked = Promise.withResolvers<void>()
@@ -310,7 +310,7 @@ describe('sockets', () => {
     expect(realtime.open()).toBe(1)
   })
 
-  test('what a client sends is ignored, and too much of it closes the socket', async () => {
+  test('messages of a client are ignored, and a large one closes the socket', async () => {
     await start()
     const live = await opened(newId())
     live.socket.send(JSON.stringify({ subscribe: toWire('exe', newId()) }))
@@ -318,7 +318,7 @@ describe('sockets', () => {
     expect(await live.closed).toBe(1009)
   })
 
-  test('the service says goodbye when it stops, also to those who do not listen', async () => {
+  test('stopping the service closes all sockets, even those of unresponsive clients', async () => {
     await start()
     const polite = await opened(newId())
     const deaf = await opened(newId())
@@ -336,7 +336,7 @@ describe('gaps', () => {
       type === 'gap' ? { seq, ...(data as object) } : seq,
     )
 
-  test('are told where entries are missing before, between and after those that are left', () => {
+  test('are reported where entries are missing before, between and after the remaining entries', () => {
     expect(told(0, 3, [1, 2, 3])).toEqual([1, 2, 3])
     expect(told(0, 5, [3, 5])).toEqual([{ seq: 2, from: 1, to: 2 }, 3, { seq: 4, from: 4, to: 4 }, 5])
     expect(told(2, 5, [])).toEqual([{ seq: 5, from: 3, to: 5 }])

@@ -13,15 +13,15 @@ import { type Holder, redeemTicket, stillHold } from './tickets.ts'
 import { readUpgrade, refuseUpgrade } from './upgrade.ts'
 import { makeWheel, type Timing } from './wheel.ts'
 
-// Sockets on the service's own HTTP server. feed.ts says how an area adds a feed.
+// Sockets on the service's own HTTP server. feed.ts describes how an area adds a feed.
 
 const PROTOCOL = 'heddle.v1'
 
 const defaults: Timing = {
-  // With 10,000 sockets half a second's share of checks and pings held frames up for 30 ms.
+  // With 10,000 sockets and a tick of half a second, the checks and pings of a tick delayed frames by 30 ms.
   tick: 0.1 * SECOND,
   pingEvery: 20 * SECOND,
-  // Withdrawn access must close within 5 s also where the hint was lost.
+  // Sockets must close within 5 s after access was withdrawn, even if the hint was lost.
   checkEvery: 2.5 * SECOND,
   pollEvery: 10 * SECOND,
   slowAfter: 10 * SECOND,
@@ -29,7 +29,7 @@ const defaults: Timing = {
 
 const MAX_PONGS_BYTES = 16 * 1024
 
-/** A client that pings and does not read would fill the memory with answers. */
+/** Answers a ping unless the buffer is full: a client that pings and does not read would fill the memory. */
 function answerPing(this: WebSocket, data: Buffer): void {
   if (this.bufferedAmount < MAX_PONGS_BYTES) this.pong(data)
 }
@@ -38,19 +38,22 @@ export type RealtimeOptions = {
   db: Database
   log: Logger
   server: Server
-  /** Where people reach the service: pages of this host may open sockets, and those of the host that was called. */
+  /** The address of the service for its users. Pages of this host, and of the host of the request, may open sockets. */
   baseUrl?(): string
   timing?: Partial<Timing>
-  /** What is kept for a client that does not read. */
+  /** The maximum number of buffered bytes for a client that does not read. */
   mostBuffered?: number
   mostPerPerson?: number
-  /** Being let in at once, over all callers: each is a look into the database. The others come again. */
+  /**
+   * The maximum number of sockets being opened at once, over all callers, because each queries the database. Other
+   * clients must retry.
+   */
   mostOpening?: number
 }
 
 export type Realtime = ReturnType<typeof makeRealtime>
 
-/** What must be said to each holder now; undefined lets them stay. */
+/** Returns the reason to close each holder's socket, or undefined if it may stay open. */
 async function judge(
   db: Database,
   channels: ReadonlyMap<FeedKind, Channel>,
@@ -72,7 +75,7 @@ async function judge(
   return closings
 }
 
-/** Closes them and waits for that, a second at most. */
+/** Closes the sockets and waits for that, at most a second. */
 async function sayGoodbye(sockets: WebSocket[]): Promise<void> {
   const closed = sockets.map((socket) => {
     const done = new Promise<void>((resolve) => {
@@ -102,7 +105,7 @@ export function makeRealtime(options: RealtimeOptions) {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Clients have nothing to say; what they send is not even read into memory.
+    // Clients have nothing to send, so larger messages are not even read into memory.
     maxPayload: 4096,
     autoPong: false,
     handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
@@ -128,7 +131,7 @@ export function makeRealtime(options: RealtimeOptions) {
       )
       for (const [at, connection] of connections.entries()) if (closings[at]) drop(connection, closings[at])
     } catch (error) {
-      // While the database is away nobody's access can change either; the next turn asks again.
+      // While the database is unavailable, no access can change either. The next check tries again.
       log.debug({ err: error }, 'access to open sockets could not be checked')
     }
   }
@@ -161,7 +164,7 @@ export function makeRealtime(options: RealtimeOptions) {
 
   const hasEnough = ({ user_id }: Holder): boolean => (byPerson.get(user_id)?.size ?? 0) >= mostPerPerson
 
-  /** Answers why the socket must be closed again, or undefined once it is open and fed. */
+  /** Returns the reason to close the socket, or undefined if it is now open. */
   async function admit(socket: WebSocket, request: IncomingMessage): Promise<Closing | undefined> {
     const asked = readUpgrade(request, channels, options.baseUrl?.())
     if (asked === 'gone' || asked === 'refused' || asked === 'bad_ticket') return asked
@@ -175,7 +178,8 @@ export function makeRealtime(options: RealtimeOptions) {
     if (hasEnough(holder)) return 'later'
     await hints.ensureListening()
     let cursor = after
-    // Nothing stands at the position: it is of a journal that no longer exists, and what follows could have any number.
+    // There is no entry at the position: it belongs to a journal that no longer exists, and later entries could have
+    // any number.
     const unknown =
       after !== undefined && after > 0 && (await read([{ ...holder, after: after - 1 }], 1))[0]!.length === 0
     if (cursor === undefined || unknown) {
@@ -186,7 +190,7 @@ export function makeRealtime(options: RealtimeOptions) {
       socket.send(toMessage(first).text)
     }
     if (stopping) return 'stopping'
-    // Others of the same person may have been let in meanwhile.
+    // Other sockets of the same person may have been opened in the meantime.
     if (hasEnough(holder)) return 'later'
     if (socket.readyState === WebSocket.OPEN) add(socket, holder, cursor)
     return undefined
@@ -217,13 +221,13 @@ export function makeRealtime(options: RealtimeOptions) {
   server.on('upgrade', onUpgrade)
 
   return {
-    /** Before the first socket opens. */
+    /** Must be called before the first socket opens. */
     addFeed(kind: FeedKind, feed: Feed): void {
       channels.set(kind, makeChannel({ feed, log, mostBuffered }))
     },
-    /** How many sockets are open. */
+    /** Returns the number of open sockets. */
     open: (): number => wheel.size(),
-    /** Says goodbye to every socket and waits for them, a second at most. */
+    /** Closes every socket and waits for that, at most a second. */
     async stop(): Promise<void> {
       stopping = true
       wheel.stop()

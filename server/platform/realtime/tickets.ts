@@ -7,8 +7,9 @@ import { timestamp } from '../http/schema.ts'
 import { hashSecret, newSecret, secretLooksValid } from '../ids.ts'
 import type { FeedKind, Viewer } from './feed.ts'
 
-// A ticket opens one socket, once, within 30 seconds, for the person, resource and workspace it was made for. It stands for
-// the credential that asked for it: when the session or key ends, so does the socket. Only its hash is stored.
+// A ticket opens one socket, once, within 30 seconds, for the person, resource and workspace it was issued for. It
+// represents the credential of the request: when the session or key ends, the socket is closed. Only the hash of the
+// ticket is stored.
 
 const GOOD_FOR = 30 * SECOND
 
@@ -21,13 +22,16 @@ export const IssuedTicket = z
   .meta({ id: 'Ticket' })
 export type IssuedTicket = z.input<typeof IssuedTicket>
 
-/** The address of the socket that a ticket is for. */
+/** Returns the path of the socket that a ticket is for. */
 export const socketOf = ({ url }: Record<string, string>): string => new URL(url!).pathname
 
-/** Who redeemed a ticket. */
+/** The person who redeemed a ticket. */
 export type Holder = Viewer & { kind: FeedKind; credential_kind: 'session' | 'api_key'; credential_id: string }
 
-/** The caller's access to the resource has been checked by the route. `path` is that of the socket, with its wire id. */
+/**
+ * Issues a ticket. The route must have checked the caller's access to the resource. `path` is the path of the socket,
+ * with the wire id.
+ */
 export async function issueTicket(
   ctx: Context,
   wanted: { kind: FeedKind; resource: string; path: string },
@@ -53,7 +57,7 @@ export async function issueTicket(
   return { ticket, url: ctx.baseUrl.replace(/^http/, 'ws') + wanted.path, expires_at }
 }
 
-/** Uses a ticket up, whatever comes of it. */
+/** Uses up a ticket, regardless of the outcome. */
 export async function redeemTicket(db: Database, ticket: string): Promise<Holder | undefined> {
   if (!secretLooksValid('tkt', ticket)) return undefined
   const { rows } = await db.appPool.query<Omit<Holder, 'resource'> & { resource_id: string }>({
@@ -67,9 +71,9 @@ export async function redeemTicket(db: Database, ticket: string): Promise<Holder
   return { ...rest, resource: resource_id }
 }
 
-/** For each holder in turn whether they are still in the workspace and their credential still holds. */
+/** Returns for each holder whether they are still in the workspace and their credential is still valid. */
 export async function stillHold(db: Database, holders: readonly Holder[]): Promise<boolean[]> {
-  // Anyone who has ten sockets open is asked about once.
+  // A holder with several open sockets is checked once.
   const places = new Map<string, number>()
   const asked: Holder[] = []
   const placeOf = holders.map((holder) => {

@@ -4,8 +4,8 @@ import type { Channel } from './channel.ts'
 import type { Closing } from './connection.ts'
 import type { FeedKind } from './feed.ts'
 
-// What a client asks for when it connects. The ticket travels as a subprotocol, where no log writes it; in the query only
-// for clients that cannot.
+// Reads what a client requests when it connects. The ticket is sent as a subprotocol, which is not logged; only clients
+// that cannot do that send it in the query.
 
 export type Asked = {
   kind: FeedKind
@@ -33,7 +33,7 @@ export function readUpgrade(
   return 'gone'
 }
 
-/** Positions are integers of PostgreSQL: a larger one would fail the query that reads for every socket of the feed. */
+/** Positions are PostgreSQL integers. A larger one would fail the query that reads for every socket of the feed. */
 const isPosition = (text: string): boolean => /^\d{1,10}$/.test(text) && Number(text) < 2 ** 31
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/:\w+/, '([^/]+)')}$`)
@@ -43,7 +43,10 @@ function ticketOf(request: IncomingMessage): string | undefined {
   return offered?.find((protocol) => protocol.startsWith('ticket.'))?.slice('ticket.'.length)
 }
 
-/** Only pages of the service can ask for a ticket, so a ticket shown by another site's page was taken from somebody. */
+/**
+ * Checks the origin. Only pages of the service can request a ticket, so a ticket from a page of another site was
+ * stolen.
+ */
 function fromOwnPage(request: IncomingMessage, baseUrl: string | undefined): boolean {
   const { origin, host } = request.headers
   if (origin === undefined) return true

@@ -1,23 +1,23 @@
 import type { Connection } from './connection.ts'
 
-// What must be done to every socket from time to time, spread out: each turn looks at some of them, so that ten thousand
-// sockets never mean ten thousand pings in one turn of the event loop.
+// Spreads periodic work over all sockets: each tick handles some of them, so that ten thousand sockets never cause ten
+// thousand pings in one turn of the event loop.
 
 export type Timing = {
-  /** How often the wheel turns; the others are multiples of it. */
+  /** The interval of a tick. The other intervals are multiples of it. */
   tick: number
   pingEvery: number
-  /** How often it is asked whether a socket's person may still see what it shows, and whether it is read at all. */
+  /** How often it is checked whether the person may still see the resource, and whether the client reads at all. */
   checkEvery: number
-  /** How often the feed is looked at without a hint. */
+  /** How often the feed is polled without a hint. */
   pollEvery: number
-  /** How long a client may leave its buffer full. */
+  /** The maximum time that a client may leave its buffer full. */
   slowAfter: number
 }
 
 export function makeWheel(options: {
   timing: Timing
-  /** Its buffer has been full for too long. */
+  /** Called when the buffer of the client has been full for too long. */
   onSlow(connection: Connection): void
   check(connections: Connection[]): void
   poll(connection: Connection): void
@@ -30,7 +30,7 @@ export function makeWheel(options: {
   let size = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** The sockets whose turn it is, where each has one every few turns. */
+  /** Yields the sockets that are due in this tick, for work that is done every `every` milliseconds. */
   function* due(every: number): Generator<Connection> {
     const step = Math.min(turns(every), buckets.length)
     for (let at = turn % step; at < buckets.length; at += step) yield* buckets[at]!

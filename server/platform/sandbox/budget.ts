@@ -1,28 +1,28 @@
-// How much processor time each workspace used lately, and how much of its minute is left.
+// Tracks how much CPU time each workspace used recently, and how much of its minute is left.
 
 const MINUTE_MS = 60_000
-/** What was used half a minute ago counts half when turns are given. */
+/** CPU time used half a minute ago counts half when turns are assigned. */
 const HALF_LIFE_MS = 30_000
 const MAX_KEYS = 10_000
 
 type Account = { at: number; left: number; perMinute: number; recent: number; running: number[] }
 
 export type Budgets = {
-  /** Says what a key may use in a minute (Infinity: no limit). */
+  /** Sets the CPU time that a key may use per minute (Infinity: no limit). */
   allow(key: string, msPerMinute: number): void
   begin(key: string): void
-  /** A call that began has ended and used so much. */
+  /** Records the end of a call and its CPU time. */
   end(key: string, usedMs: number): void
   running(key: string): number
-  /** What it used lately, the older the less, with what runs now. */
+  /** Returns the recent use, with decreasing weight, including running calls. */
   recent(key: string): number
-  /** Milliseconds until the key has time left again; 0 when it has some now. */
+  /** Returns the milliseconds until the key has time left again, or 0 if it has some now. */
   delay(key: string): number
 }
 
 /**
- * A bucket per workspace that holds one minute's time and fills steadily. A call may begin while something is left, so that
- * one call can overdraw it by its own time limit; what is overdrawn is waited for before the next one begins.
+ * A bucket per workspace that contains one minute's CPU time and refills steadily. A call may start while something is
+ * left, so that one call can overdraw the bucket by its own time limit. The next call waits until that is refilled.
  */
 export function makeBudgets(now: () => number = () => performance.now()): Budgets {
   const accounts = new Map<string, Account>()
@@ -44,7 +44,7 @@ export function makeBudgets(now: () => number = () => performance.now()): Budget
     return account
   }
 
-  /** Only accounts that are full and idle: forgetting one of these changes nothing. */
+  /** Removes only accounts that are full and idle, which changes nothing. */
   const forgetIdle = (): void => {
     for (const [key, { running, left, perMinute }] of accounts)
       if (running.length === 0 && left >= perMinute) accounts.delete(key)

@@ -3,7 +3,7 @@ import { CODE_GLOBALS } from '#model/code-names'
 import type { Source } from './frames.ts'
 import { makeSandbox, type Sandbox } from './sandbox.ts'
 
-// What is refused before it runs, and that it is what a run would refuse.
+// Tests that a source is refused before it runs only for what would also fail at run time.
 
 let sandbox: Sandbox
 beforeAll(() => {
@@ -23,7 +23,7 @@ const runs = (source: string, input = null) =>
     (error: Error) => error.message,
   )
 
-it('the names that are taken for known are those that code finds', async () => {
+it('the known global names are those that exist in code', async () => {
   const { output } = await sandbox.code({
     workspaceId: 'w1',
     source: 'return Object.getOwnPropertyNames(globalThis)',
@@ -48,7 +48,7 @@ describe('code', () => {
       'fs',
     ],
     ['no code', 'return (', '– neither JavaScript nor TypeScript: ', 'neither JavaScript nor TypeScript'],
-  ])('%s is refused before it runs, as a run would refuse it', async (_what, source, told, atRun) => {
+  ])('%s is refused before it runs, like at run time', async (_what, source, told, atRun) => {
     expect(await code(source)).toEqual([expect.stringContaining(told)])
     expect(await runs(source)).toContain(atRun)
   })
@@ -64,7 +64,7 @@ describe('code', () => {
     expect(await code(source)).toEqual([])
   })
 
-  it('tells the first ten', async () => {
+  it('reports the first ten problems', async () => {
     expect(await code(Array.from({ length: 30 }, (_, n) => `a${n}()`).join('\n'))).toHaveLength(10)
   })
 })
@@ -92,7 +92,7 @@ describe('JSONata', () => {
   })
 })
 
-it('several are looked at in one call, each for itself', async () => {
+it('several sources are checked in one call, independently', async () => {
   expect(
     await check(
       { language: 'code', source: 'a()' },

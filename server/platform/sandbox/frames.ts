@@ -1,22 +1,22 @@
-// How the pool and a sandbox process talk: length-prefixed frames over pipes, a small JSON header and a body that is
-// JSON text. Plain bytes and JSON only, so that a process that has been taken over can send nothing but data.
+// The protocol between the pool and a sandbox process: length-prefixed frames over pipes, with a small JSON header and
+// a body of JSON text. Only plain bytes and JSON, so that a compromised process can send nothing but data.
 
 export type SandboxRequest = {
   kind: 'transform' | 'code' | 'check'
-  /** The JSONata expression, or the JavaScript or TypeScript source. Those to be checked are in the body. */
+  /** The JSONata expression, or the JavaScript or TypeScript source. Sources to be checked are in the body instead. */
   source: string
   timeMs: number
   memoryMb: number
 }
 
-/** A text that would be run, and what a run of it would surely end with. */
+/** A source to check, and an error that running it would certainly cause. */
 export type Source = { language: 'code' | 'transform'; source: string }
 export type SourceProblem = { line: number | null; message: string }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** `levels` are those of `logs`, one by one. */
+/** `levels` has one entry for each entry of `logs`. */
 type Logs = { logs: string[]; levels: LogLevel[] }
 export type SandboxReply = ({ ok: true } | { ok: false; code: string; message: string }) & Logs
 
@@ -33,7 +33,7 @@ export function encodeFrame(header: object, body: string): Buffer {
   return Buffer.concat([prefix, head, tail])
 }
 
-/** Calls back once per whole frame; throws when one is larger than allowed. */
+/** Calls `onFrame` once per complete frame. Throws if a frame is larger than allowed. */
 export function makeFrameReader<H>(maxBytes: number, onFrame: (frame: Frame<H>) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let size = 0

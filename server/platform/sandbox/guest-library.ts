@@ -1,7 +1,7 @@
-// The Web APIs of `code`. This file is not imported: it is evaluated inside QuickJS, when the code first uses one of the names
-// that `install` returns. Everything that touches bytes or addresses is done by the functions of the host.
+// The Web APIs of `code`. This file is not imported: it is evaluated inside QuickJS when the code first uses one of the
+// names that `install` returns. Functions of the host do everything that involves bytes or URLs.
 
-/** Texts cross the border as JSON: a C string would end at NUL, and lone surrogates would be lost. */
+/** Texts are passed between guest and host as JSON: a C string would end at NUL, and lone surrogates would be lost. */
 type Host = {
   digest(hash: string, data: ArrayBuffer): ArrayBuffer
   hmac(hash: string, key: ArrayBuffer, data: ArrayBuffer): ArrayBuffer
@@ -163,7 +163,7 @@ function parametersClass(host: Host) {
         return [String(pair[0]), String(pair[1])]
       })
     }
-    /** For the parameters of an address: they follow it, and it follows them. */
+    /** Connects the parameters with their URL: a change of one updates the other. */
     static follow(params: URLSearchParams, text: string, changed: (text: string) => void): void {
       params.#pairs = URLSearchParams.#read(text)
       params.#changed = changed

@@ -1,4 +1,5 @@
-// What a run of a source would surely end with, found without running it: a text that does not compile, and names that nobody defines.
+// Finds errors that running a source would certainly cause, without running it: a source that does not compile, and
+// undefined names.
 
 import jsonata from 'jsonata'
 import { unknownNames } from '#model/code-names'
@@ -26,7 +27,7 @@ const nameIn = (value: unknown): string | undefined => {
   return type === 'variable' && typeof name === 'string' && name !== '' ? name : undefined
 }
 
-/** The variables that an expression calls, and those that it binds anywhere. */
+/** Collects the variables that an expression calls, and those that it binds anywhere. */
 function look(value: unknown, called: Called, seen: Set<object>): void {
   if (typeof value !== 'object' || value === null || seen.has(value)) return
   seen.add(value)

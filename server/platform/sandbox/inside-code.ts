@@ -1,5 +1,5 @@
-// JavaScript and TypeScript of a `code` node, in QuickJS: an engine of its own compiled to WebAssembly. Each call gets a
-// new WebAssembly instance, so that not even a fault of the engine carries anything over from one tenant to the next.
+// Runs JavaScript and TypeScript of a `code` node in QuickJS, a separate engine compiled to WebAssembly. Each call gets
+// a new WebAssembly instance, so that not even a fault of the engine carries anything over from one tenant to the next.
 
 import { readFileSync } from 'node:fs'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
@@ -26,7 +26,7 @@ const wasmFile = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-
 const wasmModule = new WebAssembly.Module(readFileSync(wasmFile))
 const variant = newVariant(RELEASE_SYNC, { wasmModule })
 
-/** Made while nobody waits, used once. */
+/** An engine created in advance, while no call waits. Used once. */
 let spare: Promise<QuickJSWASMModule> | undefined
 const takeEngine = (): Promise<QuickJSWASMModule> => {
   const engine = spare ?? newQuickJSWASMModuleFromVariant(variant)
@@ -37,10 +37,10 @@ export const prepareEngine = (): void => {
   spare ??= newQuickJSWASMModuleFromVariant(variant)
 }
 
-/** Loads the parser, and gives its warning that it is experimental, before anything is frozen. */
+/** Loads the parser, and lets it print its warning that it is experimental, before anything is frozen. */
 export const prepareTypeScript = (): void => void stripTypeScriptTypes('let a: 1')
 
-/** What the code wrote to its log: lines, and the level of each. */
+/** The log of the code: lines, and the level of each line. */
 export type Written = { logs: string[]; levels: LogLevel[] }
 
 export type CodeLimits = { timeMs: number; memoryMb: number }
@@ -74,7 +74,7 @@ export async function runCode(
   }
 }
 
-/** As it would be run, or the reason why it cannot be. Nothing of it runs. */
+/** Returns the script as it would be run. Throws if it cannot be compiled. Does not run it. */
 export async function compileCode(source: string): Promise<string> {
   if (source.length > MAX_SOURCE) throw new Refused('code_failed', 'the source is too long')
   const engine = await takeEngine()
@@ -88,7 +88,7 @@ const parent = process.ppid
 const PARENT_EVERY_MS = 100
 let lookedAt = 0
 
-/** A parent that was killed closes the pipes, which code that never ends does not notice. */
+/** Ends the process if the parent is gone. A killed parent closes the pipes, which endless code does not notice. */
 function endWithParent(): void {
   const now = performance.now()
   if (now - lookedAt < PARENT_EVERY_MS) return
@@ -96,7 +96,7 @@ function endWithParent(): void {
   if (process.ppid !== parent) process.exit(1)
 }
 
-/** Mostly processor time, so that a busy machine does not count against the code. */
+/** Measures mostly CPU time, so that a busy machine does not count against the code. */
 function startClock(timeMs: number): { expired(): boolean } {
   const startedAt = performance.now()
   const { user, system } = process.cpuUsage()
@@ -110,7 +110,7 @@ function startClock(timeMs: number): { expired(): boolean } {
   }
 }
 
-/** A module keeps its `export default`; anything else is the body of a function. */
+/** A module has an `export default`. Any other source is the body of a function. */
 const isModule = (source: string): boolean => /(^|[;\n])\s*export\s+default\b/.test(source)
 
 function toScript(context: QuickJSContext, source: string): string {
@@ -164,7 +164,7 @@ function failureOf(context: QuickJSContext, handle: QuickJSHandle): Refused {
   return new Refused('code_failed', `${name ?? 'Error'}: ${message ?? ''}${line ? ` (line ${line})` : ''}`)
 }
 
-/** Runs pending jobs until the promise is settled; there is nothing else in there that it could wait for. */
+/** Runs pending jobs until the promise is settled. There is nothing else that the promise could wait for. */
 function settle(context: QuickJSContext, runtime: QuickJSRuntime, handle: QuickJSHandle): QuickJSHandle {
   const jobs = runtime.executePendingJobs()
   if (jobs.error) throw failureOf(context, jobs.error as QuickJSHandle)

@@ -1,6 +1,6 @@
-// Runs first in a sandbox process. The process already has an empty environment, may read nothing but its own code, may
-// start nothing, and cannot turn text into code. Here the network goes, and one tenant's expression is kept from
-// leaving anything behind for the next: everything that expressions share is frozen.
+// Runs first in a sandbox process. The process already has an empty environment, may read only its own code, may start
+// nothing, and cannot turn text into code. This file removes the network, and freezes everything that expressions
+// share, so that one tenant's expression leaves nothing behind for the next.
 
 import dgram from 'node:dgram'
 import dns from 'node:dns'
@@ -25,7 +25,7 @@ export function harden(): void {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false })
   }
   for (const name of ['fetch', 'WebSocket', 'EventSource', 'navigator']) {
-    // To define what is there makes Node load it first, a fifth of the time that the process takes to start.
+    // Redefining an existing property makes Node load it first, which takes a fifth of the start time of the process.
     Reflect.deleteProperty(globalThis, name)
     Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false })
   }
@@ -53,7 +53,7 @@ const SHARED = [
   Object.getPrototypeOf(function* () {}).constructor,
 ]
 
-/** After all libraries are loaded: no built-in can be changed any more. */
+/** Must run after all libraries are loaded. After that, no built-in can be changed. */
 export function freezeBuiltIns(): void {
   for (const shared of SHARED) {
     Object.freeze(shared.prototype)
@@ -65,8 +65,8 @@ export function freezeBuiltIns(): void {
 }
 
 /**
- * A frozen Object.prototype would make `result.toString = …` fail for data that has such a key. Accessors keep that
- * working: the assignment makes an own property of the receiver, and the prototype stays as it is.
+ * A frozen Object.prototype would make `result.toString = …` fail for data that has such a key. With accessors this
+ * still works: the assignment creates an own property of the receiver, and the prototype does not change.
  */
 function freezeObjectPrototype(): void {
   for (const key of Object.getOwnPropertyNames(Object.prototype)) {

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import jsonata from 'jsonata'
 
-// JSONata keeps its functions as objects that all expressions of a process share, and an expression can be made to write to
-// objects it holds (`| |` asks the environment for `$clone`, which it may redefine). Here they are made unchangeable: one
-// tenant's expression would otherwise decide what another's calls do, and see what they are given.
+// JSONata keeps its functions as objects that all expressions of a process share, and an expression can be made to
+// write to objects it has (`| |` reads `$clone` from the environment, which the expression may redefine). This file
+// makes these objects immutable. Otherwise one tenant's expression could change the calls of another's, and see their
+// arguments.
 
 type BuiltIn = { signature?: object }
 
-/** As the library's own source lists them; nothing tells them otherwise. */
+/** Reads the names from the library's source, because the library does not export them. */
 function builtInNames(): string[] {
   const source = readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8')
   const names = [...source.matchAll(/staticFrame\.bind\('([^']+)'/g)].map(([, name]) => name as string)
@@ -22,7 +23,7 @@ export async function lockFunctions(): Promise<void> {
     if (builtIn.signature) Object.freeze(builtIn.signature)
     for (const key of Object.keys(builtIn))
       Object.defineProperty(builtIn, key, { writable: false, configurable: false })
-    // Written at every call, and read for the message when it fails.
+    // The library writes these at every call, and reads them for the error message.
     for (const key of ['token', 'position'])
       Object.defineProperty(builtIn, key, { value: undefined, writable: true, enumerable: false, configurable: false })
     Object.preventExtensions(builtIn)

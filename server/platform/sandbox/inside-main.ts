@@ -1,4 +1,4 @@
-// A sandbox process: reads one request at a time, answers it, and ends when its parent goes.
+// A sandbox process: reads one request at a time, answers it, and ends when its parent ends.
 
 import { encodeFrame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 import { checkSources } from './inside-check.ts'

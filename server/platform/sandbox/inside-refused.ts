@@ -1,6 +1,6 @@
 import { hasTooManyKeys } from './keys.ts'
 
-/** What the author of an expression or of code is told. */
+/** An error for the author of an expression or of code. */
 export class Refused extends Error {
   readonly code: string
 

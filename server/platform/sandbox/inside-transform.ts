@@ -4,7 +4,7 @@ import { Refused, withinSize } from './inside-refused.ts'
 const MAX_DEPTH = 2_000
 export const MAX_EXPRESSION = 64 * 1024
 
-/** JSONata over plain JSON. The process that started this one keeps the time, with SIGKILL. */
+/** Evaluates JSONata on plain JSON. The parent process enforces the timeout, with SIGKILL. */
 export async function runTransform(source: string, inputText: string): Promise<string> {
   if (source.length > MAX_EXPRESSION) throw new Refused('transform_failed', 'the expression is too long')
   const input: unknown = JSON.parse(inputText)
@@ -20,12 +20,12 @@ export async function runTransform(source: string, inputText: string): Promise<s
   }
 }
 
-/** JSONata represents functions, its own and those of the expression, by marked objects. */
+/** JSONata represents functions, its own and those of the expression, as marked objects. */
 const isFunction = (value: unknown): boolean =>
   typeof value === 'function' ||
   (typeof value === 'object' && value !== null && ('_jsonata_function' in value || '_jsonata_lambda' in value))
 
-/** Endless recursion ends as an error of the expression instead of a crash of the process. */
+/** Makes endless recursion an error of the expression instead of a crash of the process. */
 function limitDepth(expression: jsonata.Expression): void {
   let depth = 0
   expression.assign(Symbol.for('jsonata.__evaluate_entry') as unknown as string, () => {

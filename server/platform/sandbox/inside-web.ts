@@ -1,5 +1,5 @@
-// The host's side of the Web APIs of `code`: what needs bytes or the rules of the URL standard is done by Node. Code can call these
-// functions with anything, so each checks what it is given.
+// The host's side of the Web APIs of `code`: Node does what needs bytes or the rules of the URL standard. Code can call
+// these functions with any arguments, so each function checks them.
 
 import { createHash, createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,10 @@ type Host = Parameters<typeof installInGuest>[0]
 
 const NAMES = ['TextEncoder', 'TextDecoder', 'URL', 'URLSearchParams', 'crypto', 'atob', 'btoa'] as const
 
-/** Of one call: the engine's clock is not looked at while the host works, and 16 MiB are hashed in some 20 ms. */
+/**
+ * The maximum size of one call: the engine's clock is not checked while the host works, and hashing 16 MiB takes about
+ * 20 ms.
+ */
 const MAX_BYTES = 16 * 1024 * 1024
 
 const HASHES: Record<string, string> = {
@@ -22,7 +25,10 @@ const HASHES: Record<string, string> = {
   'SHA-512': 'sha512',
 }
 
-/** As a script that returns `install`: a module would need pending jobs to be run, and those are the code's. */
+/**
+ * Returns the library as a script that returns `install`. A module would require running pending jobs, which belong to
+ * the code.
+ */
 function readLibrary(): string {
   const source = readFileSync(join(import.meta.dirname, 'guest-library.ts'), 'utf8')
   return `(() => { ${stripTypeScriptTypes(source).replaceAll(/^export /gm, '')}\nreturn install })()`
@@ -51,7 +57,7 @@ const isPair = (pair: unknown): pair is [string, string] =>
 
 type Texts = { [Name in keyof Host]: string extends ReturnType<Host[Name]> ? Name : never }[keyof Host]
 
-/** What takes JSON and gives JSON. */
+/** Functions that accept JSON and return JSON. */
 const texts: Record<Exclude<Texts, 'decode'>, (given: unknown) => unknown> = {
   atob: (text) => atob(String(text)),
   btoa: (text) => btoa(String(text)),
@@ -66,7 +72,7 @@ function decode(given: unknown, bytes: Uint8Array): { encoding: string; text: st
   return { encoding: decoder.encoding, text: decoder.decode(bytes) }
 }
 
-/** The names can be replaced, as those of a browser can. */
+/** Code can replace the names, as in a browser. */
 const LAZY = `(load) => {
   for (const name of ${JSON.stringify(NAMES)}) {
     const define = (value) => Object.defineProperty(globalThis, name, { configurable: true, writable: true, value })
@@ -74,7 +80,7 @@ const LAZY = `(load) => {
   }
 }`
 
-/** Defines the names; the library behind them is evaluated when the code first reads one. */
+/** Defines the names. The library behind them is evaluated when the code first reads one. */
 export function addWebApis(context: QuickJSContext): void {
   let installed: QuickJSHandle | undefined
   const load = context.newFunction('load', (name) => {

@@ -1,13 +1,13 @@
-// Read in the sandbox processes too, which can read nothing but this folder.
+// The sandbox processes also use this file, and they can read only this folder and a few others.
 
 const MAX_KEYS = 20_000
 const MAX_WIDE_KEYS = 100_000
-/** Narrow objects, as records are, have the same names again and again and cost next to nothing. */
+/** Objects with at most this number of keys, such as records, repeat the same names and cost almost nothing. */
 const WIDE = 50
 
 /**
- * Whether JSON text holds objects that are dear to have: 300,000 names in one take 0.5 s to read and look through. Counted
- * on the text, before anything is made of it.
+ * Checks whether JSON text contains objects that are expensive to create: 300,000 names in one object take 0.5 s to
+ * parse and scan. Counts on the text, before it is parsed.
  */
 export function hasTooManyKeys(text: string): boolean {
   const open: number[] = []

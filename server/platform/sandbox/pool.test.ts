@@ -4,7 +4,7 @@ import type { Frame, SandboxReply, SandboxRequest } from './frames.ts'
 import { type SandboxProcess, startProcess } from './process.ts'
 import { makeSandbox, type Sandbox } from './sandbox.ts'
 
-// The processes themselves: what becomes of calls when they die.
+// Tests the processes themselves, and what happens to calls when processes die.
 
 const started: SandboxProcess[] = []
 const requests: SandboxRequest[] = []
@@ -33,8 +33,10 @@ afterEach(() => sandbox?.close())
 const one = (pool: Sandbox, signal?: AbortSignal) =>
   pool.code({ workspaceId: 'w', source: 'return input + 1', input: 1, ...(signal && { signal }) })
 
-describe('how many processes there are', () => {
-  /** A process that takes no time: how many are started does not depend on how busy the machine is. */
+describe('the number of processes', () => {
+  /**
+   * A process that takes no time, so that the number of started processes does not depend on the load of the machine.
+   */
   const startQuick = (): SandboxProcess => {
     const listeners: (() => void)[] = []
     const reply: Frame<SandboxReply> = { header: { ok: true, logs: [], levels: [] }, body: '2' }
@@ -52,7 +54,7 @@ describe('how many processes there are', () => {
     }
   }
 
-  it('is one while calls come one after another, and all once a call finds none free', async () => {
+  it('is one while calls come one after another, and the maximum once a call finds no free process', async () => {
     let count = 0
     sandbox = makeSandbox({
       processes: 3,
@@ -71,7 +73,7 @@ describe('how many processes there are', () => {
 })
 
 describe('a pool of sandbox processes', () => {
-  it('stops code that runs long and begins it again where long calls run, and begins there the next time', async () => {
+  it('stops long code and restarts it at the level of long calls, and starts it there the next time', async () => {
     const pool = open(3)
     const long = { workspaceId: 'w', source: 'for (;;) {}', input: null, limits: { timeMs: 300 } }
     await expect(pool.code(long)).rejects.toMatchObject({ code: 'sandbox_timeout' })
@@ -79,7 +81,7 @@ describe('a pool of sandbox processes', () => {
     expect(requests.map(({ timeMs }) => timeMs)).toEqual([100, 300, 300])
   })
 
-  it('answers a short call while others never end', async () => {
+  it('answers a short call while other calls never end', async () => {
     const pool = open(3)
     await one(pool)
     const stop = new AbortController()
@@ -99,7 +101,7 @@ describe('a pool of sandbox processes', () => {
     expect(await Promise.all(endless)).toEqual(Array(4).fill('ended'))
   })
 
-  it('replaces those that died while nobody needed them', async () => {
+  it('replaces processes that died while they were idle', async () => {
     const pool = open(2)
     await Promise.all([one(pool), one(pool)])
     await Promise.all(started.map(({ ready }) => ready))
@@ -118,7 +120,7 @@ describe('a pool of sandbox processes', () => {
     expect((await one(pool)).output).toBe(2)
   })
 
-  it('loses no place by calls that are given up', async () => {
+  it('loses no process because of aborted calls', async () => {
     const pool = open(2)
     await one(pool)
     for (let n = 0; n < 4; n++) {

@@ -1,4 +1,4 @@
-// One sandbox process, seen from outside.
+// A sandbox process, as its parent sees it.
 
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,15 +8,15 @@ import { startLimited } from '#platform/children/start'
 import { encodeFrame, type Frame, makeFrameReader, type SandboxReply, type SandboxRequest } from './frames.ts'
 
 export type SandboxProcess = {
-  /** Resolves with the reply; rejects with `Ended` when the process dies or is ended first. One call at a time. */
+  /** Resolves with the reply. Rejects with `Ended` if the process dies or is killed first. Only one call at a time. */
   call(request: SandboxRequest, inputText: string, wallMs: number): Promise<Frame<SandboxReply>>
   ready: Promise<void>
-  /** Neither dead nor being ended. */
+  /** False if the process is dead or being killed. */
   readonly usable: boolean
   readonly calls: number
-  /** Time spent in calls so far: an upper bound of the processor time used. */
+  /** The time spent in calls so far: an upper limit of the CPU time used. */
   readonly busyMs: number
-  /** Processor time of the calls so far; where the system does not tell it, the time they took. */
+  /** The CPU time of the calls so far. If the system does not report it, the time they took. */
   readonly cpuMs: number
   end(): void
   onEnd(listener: () => void): void
@@ -33,20 +33,23 @@ export class Ended extends Error {
 
 const MAX_REPLY = 14 * 1024 * 1024
 const HEAP_MB = 192
-/** Processor seconds after which the kernel ends the process, should its parent die while an expression never ends. */
+/** CPU seconds after which the kernel kills the process. Needed if the parent dies and an expression never ends. */
 const CPU_SECONDS = 600
 
 const require = createRequire(import.meta.url)
 const directoryOf = (name: string): string => dirname(require.resolve(`${name}/package.json`))
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-/** Where an installed package would have libraries of its own; looking there must not be refused. */
+/** The place of nested libraries of an installed package. Looking for files there must not be refused. */
 const NESTED = join(ROOT, 'node_modules')
 
-/** Of the program's own code it uses what checks a source, by the name that the package gives it. */
+/**
+ * The program's own files that the process uses: this folder, and the source checker in `model`, which is imported by a
+ * name that package.json defines.
+ */
 const OWN = [import.meta.dirname, join(ROOT, 'model'), join(ROOT, 'package.json')]
 
-/** The process may read its own code and the libraries it runs, nothing else. */
+/** Returns the paths that the process may read: its own code and the libraries it uses. */
 function readable(): string[] {
   const emscripten = dirname(dirname(require.resolve('quickjs-emscripten')))
   const modules = dirname(emscripten)
@@ -61,7 +64,7 @@ function readable(): string[] {
   return [...OWN, ...new Set(libraries)]
 }
 
-/** Tenant text can neither become code, nor read files, start programs or threads; the environment is empty. */
+/** Tenant text can neither become code, nor read files, nor start programs or threads. The environment is empty. */
 export const nodeFlags = (): string[] => [
   '--permission',
   ...readable().map((path) => `--allow-fs-read=${path}`),
@@ -144,7 +147,7 @@ export function startProcess({ niceness = 0 }: { niceness?: number } = {}): Sand
         stop()
         const took = performance.now() - startedAt
         busyMs += took
-        // A process that was killed tells nothing any more.
+        // A killed process no longer reports its CPU time.
         const cpuAfter = cpuBefore === undefined ? undefined : cpuMs(child.pid)
         usedMs += cpuBefore === undefined || cpuAfter === undefined ? took : cpuAfter - cpuBefore
       }
@@ -157,7 +160,7 @@ export function startProcess({ niceness = 0 }: { niceness?: number } = {}): Sand
   }
 }
 
-/** Ends the call after `wallMs`, or up to twelve times that where the machine was too busy to give it the processor. */
+/** Ends the call after `wallMs`, or up to twelve times that if the machine was too busy to give it the CPU. */
 function keepTime(child: ChildProcess, wallMs: number, expire: () => void): () => void {
   const before = cpuMs(child.pid)
   let extensions = 11
@@ -174,7 +177,7 @@ function keepTime(child: ChildProcess, wallMs: number, expire: () => void): () =
   return () => clearTimeout(timer)
 }
 
-/** Processor time of a process where the system tells (Linux, in ticks of 10 ms). */
+/** Returns the CPU time of a process, if the system reports it (Linux, in ticks of 10 ms). */
 function cpuMs(pid: number | undefined): number | undefined {
   if (pid === undefined || process.platform !== 'linux') return undefined
   try {

@@ -14,7 +14,7 @@ async function workerOf(queue: FairQueue<number>, key: string): Promise<number> 
   return taken.worker
 }
 
-it('serves the workspaces in turn, however many calls one of them has waiting', async () => {
+it('serves the workspaces in turn, regardless of the number of waiting calls of one workspace', async () => {
   const queue = makeFairQueue<number>(limits)
   const served: string[] = []
   const call = async (key: string) => {
@@ -29,7 +29,7 @@ it('serves the workspaces in turn, however many calls one of them has waiting', 
   expect(served.join('')).toBe('abcaba')
 })
 
-it('serves first the workspace that used least lately', async () => {
+it('serves the workspace with the least recent use first', async () => {
   const queue = makeFairQueue<number>(limits)
   queue.offer(1)
   for (const [key, used] of [
@@ -50,7 +50,7 @@ it('serves first the workspace that used least lately', async () => {
   expect(served).toEqual(['new', 'little', 'much'])
 })
 
-it('leaves a worker free of one workspace for the others', async () => {
+it('limits the workers of one workspace, so that other workspaces get one', async () => {
   const queue = makeFairQueue<number>({ ...limits, perKey: 2 })
   for (const worker of [1, 2, 3]) queue.offer(worker)
   const taken: string[] = []
@@ -63,7 +63,7 @@ it('leaves a worker free of one workspace for the others', async () => {
   expect(taken).toEqual(['a', 'a', 'b', 'a'])
 })
 
-it('gives a worker no call of a longer level than its own, and prefers its own', async () => {
+it('gives a worker no call above its own level, and prefers calls of its own level', async () => {
   const queue = makeFairQueue<string>({ ...limits, perKey: 3 })
   const taken: string[] = []
   for (const level of [2, 0, 1, 0])
@@ -74,7 +74,7 @@ it('gives a worker no call of a longer level than its own, and prefers its own',
   expect(taken).toEqual(['0 by short', '2 by any'])
 })
 
-it('turns away what is too much, and forgets callers that gave up', async () => {
+it('refuses calls when the queue is full, and removes callers that aborted', async () => {
   const queue = makeFairQueue<number>(limits)
   const cancel = new AbortController()
   const left = queue.take('a', { signal: cancel.signal })
@@ -95,7 +95,7 @@ describe('a budget', () => {
     queue.offer(worker)
   }
 
-  it('delays a workspace that used its minute, and nobody else, until the time has come back', async () => {
+  it('delays a workspace that has used its minute, and no other, until its time is refilled', async () => {
     const budgets = makeBudgets()
     budgets.allow('a', 6_000)
     const queue = makeFairQueue<number>(limits, budgets)
@@ -105,7 +105,7 @@ describe('a budget', () => {
     void workerOf(queue, 'a').then(() => {
       began = true
     })
-    // 8 s used of a minute's 6: 2 s are missing, and 100 ms come back each second.
+    // 8 s of the 6 s per minute are used: 2 s are missing, and 100 ms are refilled per second.
     await vi.advanceTimersByTimeAsync(19_900)
     expect(began).toBe(false)
     const worker = await workerOf(queue, 'b')
@@ -115,7 +115,7 @@ describe('a budget', () => {
     expect(began).toBe(true)
   })
 
-  it('is named where a call waited for it in vain', async () => {
+  it('is the reported reason if a call waited for it in vain', async () => {
     const budgets = makeBudgets()
     budgets.allow('a', 60)
     const queue = makeFairQueue<number>(limits, budgets)
@@ -130,7 +130,7 @@ describe('a budget', () => {
     expect(await late).toEqual({ refused: 'late' })
   })
 
-  it('that grows helps at once', async () => {
+  it('that is raised takes effect at once', async () => {
     const budgets = makeBudgets()
     budgets.allow('a', 60)
     const queue = makeFairQueue<number>(limits, budgets)
@@ -142,11 +142,11 @@ describe('a budget', () => {
   })
 })
 
-it('lets short calls through while ten workspaces run code that never ends', async () => {
+it('serves short calls while ten workspaces run endless code', async () => {
   const queue = makeFairQueue<number>({ perKey: 2, waiting: 2_000, waitingPerKey: 500 })
   const levels = levelsOf(3)
   for (const [worker, level] of levels.entries()) queue.offer(worker, level)
-  /** A call that takes `ms` of a processor of its own, stopped and begun again as the sandbox does. */
+  /** A call that uses `ms` of its own CPU, stopped and restarted like in the sandbox. */
   const call = async (key: string, ms: number): Promise<void> => {
     for (let level = 0; level < LEVEL_MS.length; level += 1) {
       const taken = await queue.take(key, { level })

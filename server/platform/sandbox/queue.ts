@@ -1,6 +1,7 @@
-// Who gets the next free worker. Workspaces take turns: the one that used least lately comes first, and one that has used its
-// minute waits. Calls have a level: 0 are short, or not yet known to be long. A worker takes calls of its own level first, then
-// shorter ones, never longer ones: so the workers of level 0 are free again within moments, whatever else is running.
+// Decides which call gets the next free worker. Workspaces take turns: the one with the least recent use comes first,
+// and one that has used its minute waits. Calls have a level: 0 for short calls, or calls not yet known to be long. A
+// worker accepts calls of its own level first, then shorter ones, never longer ones. So the workers of level 0 become
+// free within moments, regardless of what else is running.
 
 import { type Budgets, makeBudgets } from './budget.ts'
 
@@ -8,15 +9,15 @@ export type Refusal = 'full' | 'late' | 'over_budget'
 export type Taken<W> = { worker: W } | { refused: Refusal }
 
 export type FairQueue<W> = {
-  /** Rejects when the signal aborts first. */
+  /** Rejects if the signal aborts first. */
   take(key: string, options?: { level?: number; waitMs?: number; signal?: AbortSignal | undefined }): Promise<Taken<W>>
-  /** One call of `key` has ended and used so much processor time, whatever became of its worker. */
+  /** Records that a call of `key` has ended, and its CPU time, regardless of what happened to its worker. */
   release(key: string, usedMs: number): void
-  /** A worker is free for calls up to this level. */
+  /** Offers a free worker for calls up to this level. */
   offer(worker: W, level?: number): void
-  /** Whether a worker is free for a call of this level. */
+  /** Checks whether a worker is free for a call of this level. */
   hasFree(level: number): boolean
-  /** Everybody who waits gets nothing. */
+  /** Refuses all waiting calls. */
   turnAway(): void
   close(): void
 }
@@ -25,19 +26,19 @@ type Limits = {
   perKey: number
   waiting: number
   waitingPerKey: number
-  /** The last free workers: they are for keys that have nothing running and used little lately. */
+  /** The last free workers are reserved for keys that have nothing running and little recent use. */
   kept?: { workers: number; recentMs: number }
 }
 type Waiter<W> = { level: number; settle(taken: Taken<W>): void }
 type Idle<W> = { worker: W; level: number }
 
-/** Soonest and latest look at those who wait for their budget. */
+/** The minimum and maximum pause before waiting calls are checked for a refilled budget. */
 const MIN_PAUSE_MS = 10
 const MAX_PAUSE_MS = 5_000
 
 export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets()): FairQueue<W> {
   let idle: Idle<W>[] = []
-  /** In the order of their turn: of two keys that used the same, the one served longer ago comes first. */
+  /** In the order of service: of two keys with the same use, the one served longer ago comes first. */
   const waiting = new Map<string, Waiter<W>[]>()
   let waitingCount = 0
   let timer: NodeJS.Timeout | undefined
@@ -52,7 +53,7 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
     return true
   }
 
-  /** Of those who may begin now, the key that used least and has a call for this worker. */
+  /** Returns the key with the least use that may start now and has a call for this worker. */
   const next = (workerLevel: number): [string, Waiter<W>] | undefined => {
     const { kept } = limits
     const onlyQuiet = kept !== undefined && idle.length <= kept.workers
@@ -76,7 +77,7 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
   }
 
   const dispatch = (): void => {
-    // The least able worker first: it leaves the others for what only they take.
+    // The worker with the lowest level comes first, which leaves the others for calls that only they accept.
     idle.sort((a, b) => a.level - b.level)
     for (const free of [...idle]) {
       const found = waiting.size === 0 ? undefined : next(free.level)
@@ -95,7 +96,7 @@ export function makeFairQueue<W>(limits: Limits, budgets: Budgets = makeBudgets(
     lookAgain()
   }
 
-  /** Nobody else wakes those who wait for their budget. */
+  /** Schedules the next check, because nothing else wakes calls that wait for their budget. */
   const lookAgain = (): void => {
     clearTimeout(timer)
     timer = undefined

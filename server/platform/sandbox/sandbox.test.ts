@@ -44,11 +44,11 @@ describe('JSONata', () => {
     ['{"toString": 1, "constructor": 2}', null, { toString: 1, constructor: 2 }],
     ['$', { valueOf: 1, hasOwnProperty: [2] }, { valueOf: 1, hasOwnProperty: [2] }],
     ['$sum', null, null],
-  ])('%s', async (expression, input, expected) => {
+  ])('%s is evaluated', async (expression, input, expected) => {
     expect((await transform(expression, input)).output).toEqual(expected)
   })
 
-  it('tells the author what is wrong', async () => {
+  it('reports the error to the author', async () => {
     expect(await failureOf(transform('items['))).toMatchObject({ code: 'transform_failed' })
     expect((await failureOf(transform('$nope()'))).message).toContain('character')
   })
@@ -65,11 +65,11 @@ describe('code', () => {
     ['a default export that is data', 'export default { a: 1 }', null, { a: 1 }],
     ['nothing', '', null, null],
     ['unusual characters', 'return input + "\\u{1F600}`{{1}}"', '😀', '😀😀`{{1}}'],
-  ])('%s', async (_name, source, input, expected) => {
+  ])('runs %s', async (_name, source, input, expected) => {
     expect((await code(source, input)).output).toEqual(expected)
   })
 
-  it('shows what was written to the console, within bounds', async () => {
+  it('returns what was written to the console, within limits', async () => {
     const { logs } = await code(
       'console.log("a", { b: 1 }); for (let i = 0; i < 1000; i++) console.warn("x".repeat(5000)); return 1',
     )
@@ -78,7 +78,7 @@ describe('code', () => {
     expect(logs[5]?.length).toBeLessThan(1_100)
   })
 
-  it('tells the author what is wrong and where', async () => {
+  it('reports the error and its line to the author', async () => {
     expect((await failureOf(code('const a = 1\nthrow new TypeError("no")'))).message).toBe('TypeError: no (line 2)')
     expect((await failureOf(code('return )('))).message).toContain('neither JavaScript nor TypeScript')
     expect((await failureOf(code('throw null'))).code).toBe('code_failed')
@@ -91,7 +91,7 @@ describe('escapes', () => {
   const reachable =
     'typeof process + typeof require + typeof fetch + typeof module + typeof Deno + typeof WebAssembly + typeof XMLHttpRequest + typeof setTimeout'
 
-  it('find no host in code', async () => {
+  it('do not reach the host from code', async () => {
     expect((await code(`return (${reachable})`)).output).toBe('undefined'.repeat(8))
     for (const source of [
       'return this.constructor.constructor("return process")().pid',
@@ -117,7 +117,7 @@ describe('escapes', () => {
       `(${take}{"a": $lowercase} ~> |a|{}, ["implementation", "_jsonata_function"]|)`,
       `(${take}{"a": $lowercase.signature} ~> |a|{"validate": null, "definition": null}|)`,
     ]
-    // Each process is attacked, and then asked.
+    // Every process is attacked, and then checked.
     for (const attack of attacks) {
       await Promise.all(
         Array.from({ length: 6 }, () => transform(attack, { _jsonata_lambda: true, body: 1 }).catch(() => undefined)),
@@ -171,7 +171,7 @@ describe('escapes', () => {
 })
 
 describe('bombs', () => {
-  // One of each kind; the others kill as many processes again.
+  // One of each kind. The slow tests below kill the same number of processes again.
   const jsonata: Record<string, string> = {
     'deep recursion': '($f := function($x) { 1 + $f($x + 1) }; $f(1))',
     'a huge range': '$map([1..9999999], function($n) { $n * 2 })',
@@ -207,20 +207,20 @@ describe('bombs', () => {
       /^(sandbox_timeout|sandbox_memory|transform_failed|result_too_large)$/,
     )
   }
-  it.each(Object.entries(jsonata))('a JSONata %s dies', expressionDies)
+  it.each(Object.entries(jsonata))('a JSONata %s is stopped', expressionDies)
   slow.each(Object.entries(moreJsonata))('a JSONata %s dies', expressionDies)
 
   const codeDies = async (_name: string, source: string): Promise<void> => {
     const { code: reason } = await failureOf(code(source, null, { timeMs: 300, memoryMb: 32 }))
     expect(reason).toMatch(/^(sandbox_timeout|sandbox_memory|code_failed|result_too_large)$/)
   }
-  it.each(Object.entries(scripts))('code with %s dies', codeDies)
+  it.each(Object.entries(scripts))('code with %s is stopped', codeDies)
   slow.each(Object.entries(moreScripts))('code with %s dies', codeDies)
 
-  it('disturb neither the main thread nor other workspaces', async () => {
+  it('affect neither the main thread nor other workspaces', async () => {
     await transform('1')
     const before = process.cpuUsage()
-    // More than there are processes.
+    // More bombs than there are processes.
     const bombs = Array.from({ length: isWhole ? 12 : 4 }, (_, i) =>
       i % 2 === 0
         ? transform('$map([1..9999999], function($n) { $n })').catch((error: SandboxFailure) => error.code)
@@ -232,13 +232,13 @@ describe('bombs', () => {
     expect((await Promise.all(others)).map(({ output }) => output)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     expect(await Promise.race([Promise.all(bombs), Promise.resolve('still running')])).toBe('still running')
     await Promise.all(bombs)
-    // Each of them used up its 250 ms, and none of that here. Processor time is the same on a busy machine.
+    // Each bomb used up its 250 ms, but not in this process. CPU time does not depend on the load of the machine.
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(bombs.length * 150)
   })
 })
 
 describe('the pool', () => {
-  it('refuses what it cannot queue', async () => {
+  it('refuses calls that do not fit into the queue', async () => {
     const small = makeSandbox({ processes: 1, queue: 3, queuePerWorkspace: 2 })
     const calls = Array.from({ length: 4 }, () => small.transform({ workspaceId: 'a', expression: '1', input: null }))
     const outcomes = await Promise.allSettled(calls)

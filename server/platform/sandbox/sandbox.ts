@@ -1,6 +1,6 @@
-// Tenant expressions and code, run in a pool of processes that can be killed. Every call begins as a short one; what does not
-// end soon is stopped and begun again where long calls run, so that endless code never stands before somebody's short call.
-// Code has no effects, so beginning it again is harmless.
+// Runs tenant expressions and code in a pool of processes that can be killed. Every call starts as a short one. A call
+// that does not end soon is stopped and restarted at the level of long calls, so that endless code never blocks a short
+// call. Code has no effects, so restarting it is harmless.
 
 import { availableParallelism } from 'node:os'
 import type { Json } from '#model/definition'
@@ -25,7 +25,7 @@ export type TransformCall = {
   expression: string
   input: Json
   limits?: SandboxLimits
-  /** How long the call may wait for its turn. */
+  /** The maximum time that the call may wait for its turn. */
   waitMs?: number | undefined
   signal?: AbortSignal
 }
@@ -38,13 +38,13 @@ export type CodeCall = {
   signal?: AbortSignal
 }
 export type CheckCall = { workspaceId: string; sources: Source[]; signal?: AbortSignal }
-/** `levels` are those of `logs`, one by one. */
+/** `levels` has one entry for each entry of `logs`. */
 export type SandboxResult = { output: Json; logs: string[]; levels: LogLevel[] }
 
 export type Sandbox = {
   transform(call: TransformCall): Promise<SandboxResult>
   code(call: CodeCall): Promise<SandboxResult>
-  /** What is wrong with each source, without running it. */
+  /** Returns the problems of each source, without running it. */
   check(call: CheckCall): Promise<SourceProblem[][]>
   close(): Promise<void>
 }
@@ -52,8 +52,8 @@ export type Sandbox = {
 const NOTHING = { logs: [], levels: [] }
 
 /**
- * `code`: sandbox_timeout, sandbox_memory, sandbox_busy, cpu_budget_exceeded, transform_failed, code_failed, input_too_large,
- * result_too_large.
+ * `code`: sandbox_timeout, sandbox_memory, sandbox_busy, cpu_budget_exceeded, transform_failed, code_failed,
+ * input_too_large, result_too_large.
  */
 export class SandboxFailure extends Error {
   readonly code: string
@@ -70,43 +70,46 @@ export class SandboxFailure extends Error {
 
 export type SandboxOptions = {
   processes?: number
-  /** Calls that may wait, in all and per workspace. */
+  /** The maximum number of waiting calls, in total and per workspace. */
   queue?: number
   queuePerWorkspace?: number
-  /** Processor milliseconds that a workspace may use in a minute; null for no limit. */
+  /** Returns the CPU milliseconds that a workspace may use per minute. Null for no limit. */
   budgetOf?(workspaceId: string): Promise<number | null>
-  /** A call of the workspace has used this many milliseconds of processor time. */
+  /** Called with the CPU milliseconds that a call of the workspace has used. */
   onUsed?(workspaceId: string, ms: number): void
   startProcess?(options: { niceness: number }): SandboxProcess
 }
 
-/** Writing or reading JSON of this size takes the main thread some 30 ms. */
+/** Writing or parsing JSON of this size takes the main thread about 30 ms. */
 const MAX_INPUT = 4 * 1024 * 1024
 const RESULT_LIMITS = { depth: 64, nodes: 1_000_000 }
 const TRANSFORM = { timeMs: 250, memoryMb: 64 }
 const CODE = { timeMs: 1_000, memoryMb: 64 }
 const CHECK = { timeMs: 5_000, memoryMb: 64 }
 export const MAX_LIMITS = { timeMs: 60_000, memoryMb: 256 }
-/** A process is replaced after this number of calls, so that nothing in it can grow for ever. */
+/** A process is replaced after this number of calls, so that nothing in it can grow forever. */
 const CALLS_PER_PROCESS = 1_000
-/** Well before the kernel's own limit of processor time, even if the last call is a long one. */
+/** Well below the kernel's limit of CPU time, even if the last call is a long one. */
 const BUSY_MS_PER_PROCESS = 240_000
-/** Beyond the code's own clock, for starting the engine and reading the input. */
+/** Extra time beyond the code's own clock, for starting the engine and reading the input. */
 const GRACE_MS = 200
-/** How long a call may run on each level before it is stopped and begun again on the next. */
+/** The maximum time of a call on each level before it is stopped and restarted on the next level. */
 export const LEVEL_MS = [100, 2_000, MAX_LIMITS.timeMs] as const
 const TOP_LEVEL = LEVEL_MS.length - 1
 /**
- * Long calls give way to short ones, and all of them to the service itself. With 0 for short calls ten tenants with endless code
- * took a neighbour's p99 to 650–810 ms; with 6 it was 59–67 ms.
+ * The nice values of the levels: long calls yield to short calls, and all of them to the service itself. With 0 for
+ * short calls, ten tenants with endless code raised a neighbour's p99 to 650–810 ms; with 6 it was 59–67 ms.
  */
 const NICENESS = [6, 12, 19] as const
-/** How long a call waits for its turn where nobody says otherwise. */
+/** The default for the maximum time that a call waits for its turn. */
 const WAIT_MS = 5 * 60_000
 
 type Call = { workspaceId: string; input: Json; waitMs?: number | undefined; signal?: AbortSignal | undefined }
 
-/** At least one process for each level; a larger pool has a second one for short calls, the rest takes everything. */
+/**
+ * Returns the level of each process: at least one for each level. A larger pool has a second process for short calls,
+ * and the rest accept all calls.
+ */
 export function levelsOf(size: number): number[] {
   const short = size >= 5 ? [0, 0, 1] : size >= 3 ? [0, 1] : size === 2 ? [1] : []
   return [...short, ...Array.from({ length: size - short.length }, () => TOP_LEVEL)]
@@ -141,13 +144,13 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
       () => {
         if (closed) return
         failedStarts += 1
-        // Anyone who waits is told instead of waiting for ever; the next call tries again.
+        // Refuses the waiting calls instead of letting them wait forever. The next call tries again.
         if (failedStarts >= 3) queue.turnAway()
         setTimeout(() => replace(level), 500).unref()
       },
     )
   }
-  /** The levels of those that are missing. Those that are being ended do not count. */
+  /** Returns the levels of the missing processes. Processes that are being killed do not count as present. */
   const missing = (): number[] => {
     const there = [...live].filter(([{ usable }]) => usable).map(([, level]) => level)
     return levelsOf(size).filter((level) => {
@@ -169,8 +172,8 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     replace(level)
   }
   /**
-   * The first call starts one process, and the first that finds none free starts the others: an installation that never uses them
-   * pays nothing, and one that seldom does pays for one.
+   * The first call starts one process, and the first call that finds no free process starts the others: an installation
+   * that never uses them pays nothing, and one that rarely does pays for one process.
    */
   const makeRoom = (level: number): void => {
     if (closed) return
@@ -179,7 +182,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     else if (!queue.hasFree(level)) for (const one of levels) start(one)
   }
 
-  /** One that died while nobody needed it is replaced now. */
+  /** Takes a free process. A process that died while it was idle is replaced now. */
   const take = async ({ workspaceId, signal }: Call, level: number, until: number): Promise<SandboxProcess> => {
     for (;;) {
       const waitMs = Math.max(0, until - performance.now())
@@ -191,7 +194,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     }
   }
 
-  /** One pass on one level. */
+  /** Runs the call once on one level. */
   const pass = async (call: Call, level: number, request: SandboxRequest, inputText: string, until: number) => {
     const { workspaceId, signal } = call
     makeRoom(level)
@@ -228,7 +231,7 @@ export function makeSandbox(options: SandboxOptions = {}): Sandbox {
     if (options.budgetOf) budgets.allow(workspaceId, (await options.budgetOf(workspaceId)) ?? Number.POSITIVE_INFINITY)
     const name = lengths.nameOf(workspaceId, request.source)
     for (let level = lengths.levelOf(name); ; level += 1) {
-      // A JSONata expression can only be stopped with its process, so that it gets its whole time at once.
+      // A JSONata expression can be stopped only with its process, so it gets its whole time at once.
       const timeMs = request.kind === 'code' ? Math.min(request.timeMs, LEVEL_MS[level]!) : request.timeMs
       try {
         const { result, usedMs } = await pass(call, level, { ...request, timeMs }, inputText, until)

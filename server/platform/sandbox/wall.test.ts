@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { nodeFlags } from './process.ts'
 
-/** What somebody could do who had found a way out of JSONata or QuickJS and could call any function of Node. */
+/** What an attacker could do who had escaped from JSONata or QuickJS and could call any function of Node. */
 const probe = (port: number) => `
 import fs from 'node:fs'
 import net from 'node:net'
@@ -43,7 +43,7 @@ process.stdout.write(JSON.stringify({ reached, environment: Object.keys(process.
 setTimeout(() => process.exit(), 100)
 `
 
-it('a sandbox process reaches no file, program, thread, network, environment or code from text', async () => {
+it('a sandbox process has no access to files, programs, threads, the network, the environment or code from text', async () => {
   let connections = 0
   const canary = createServer(() => {
     connections += 1

@@ -21,7 +21,7 @@ const failureOf = async (source: string, limits?: SandboxLimits): Promise<Sandbo
   return error as SandboxFailure
 }
 
-/** The same text, run by Node: its Web APIs say what is right. */
+/** Runs the same text in Node, whose Web APIs are the reference. */
 const AsyncFunction = (async () => {}).constructor as new (...text: string[]) => (input: Json) => Promise<Json>
 const byNode = async (source: string): Promise<unknown> =>
   JSON.parse(JSON.stringify((await new AsyncFunction('input', source)(null)) ?? null))
@@ -32,7 +32,7 @@ const key = (hash: string, usages = '["sign", "verify"]') =>
 const parts =
   '[u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]'
 
-describe('what Node answers, code answers', () => {
+describe('code gets the same result as Node for', () => {
   it.each([
     'return [...new TextEncoder().encode("a\\u0000é€😀")]',
     'return [...new TextEncoder().encode("x\\ud800y")]',
@@ -94,7 +94,7 @@ describe('what Node answers, code answers', () => {
   })
 })
 
-describe('bounds', () => {
+describe('the library of Web APIs', () => {
   slow('hashes 16 MiB in one call and refuses more', async () => {
     const source = (bytes: number) =>
       `${hex} return hex(await crypto.subtle.digest("SHA-256", new Uint8Array(${bytes})))`
@@ -110,12 +110,12 @@ describe('bounds', () => {
     expect((await failureOf(long, limits)).message).toContain('at most 16 MiB')
   })
 
-  it('counts the time of the host to the limit of the code', async () => {
+  it('counts the time of the host against the time limit of the code', async () => {
     const source = 'const data = new Uint8Array(8 * 1024 * 1024); for (;;) await crypto.subtle.digest("SHA-512", data)'
     expect((await failureOf(source, { timeMs: 300 })).code).toBe('sandbox_timeout')
   })
 
-  it('gives nothing of the host away', async () => {
+  it('does not expose the host', async () => {
     expect((await failureOf('return (await crypto.subtle.digest.constructor("return process")()).pid')).code).toBe(
       'code_failed',
     )
@@ -127,7 +127,7 @@ describe('bounds', () => {
     ])
   })
 
-  it('keeps the names out of the way of the code, and one call out of the next', async () => {
+  it('can be replaced by the code, without effect on the next call', async () => {
     const mine = 'globalThis.URL = class { toString() { return "mine" } }; URL = URL; return String(new URL("x"))'
     expect(await run(mine)).toBe('mine')
     expect(await run('class URL {}; const atob = 1; return [typeof new URL(), atob]')).toEqual(['object', 1])
@@ -138,7 +138,7 @@ describe('bounds', () => {
     ])
   })
 
-  it('survives code that changes what the library uses', async () => {
+  it('survives code that changes built-ins that it uses', async () => {
     const sources = [
       'JSON.parse = () => 1; JSON.stringify = () => 2; return atob("aGk=").length',
       'Array.prototype.map = null; String = null; return new URLSearchParams("a=1").get("a")',
@@ -154,7 +154,7 @@ describe('bounds', () => {
   })
 })
 
-it('signs a request as a webhook wants it', async () => {
+it('code can sign a request like a webhook sender', async () => {
   const source = `
     const bytes = (text) => new TextEncoder().encode(text)
     const key = await crypto.subtle.importKey('raw', bytes(input.secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])

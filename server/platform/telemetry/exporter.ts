@@ -4,8 +4,8 @@ import { untilNextLook } from '../looks.ts'
 import { makeBoundedFetch } from '../outgoing/bounded.ts'
 import { type Attributes, encodeMetrics, encodeTraces, type Metrics, type Span } from './otlp.ts'
 
-// Sends spans and figures to an OTLP collector over HTTP. Telemetry is lost before anything else is: a collector that does not answer
-// costs a bounded number of spans in memory and a line in the log.
+// Sends spans and metrics to an OTLP collector over HTTP. Telemetry is dropped rather than delaying anything else: a
+// collector that does not answer costs a bounded number of spans in memory and a line in the log.
 
 const FLUSH_EVERY = 2 * SECOND
 const MAX_WAITING = 20_000
@@ -15,12 +15,12 @@ const ANSWER_WITHIN = 10 * SECOND
 const TELL_EVERY = 60 * SECOND
 
 export type ExporterOptions = {
-  /** Without `/v1/traces`. */
+  /** The base URL, without `/v1/traces`. */
   endpoint: string
   headers: Record<string, string>
   resource: Attributes
   log: Logger
-  /** What was counted so far; undefined where nothing has changed. */
+  /** Returns the metrics counted so far, or undefined if nothing has changed. */
   metrics(): Metrics | undefined
 }
 

@@ -1,6 +1,6 @@
 import { bytes, double, fixed64, integer, message, packedDoubles, packedFixed64, text } from './protobuf.ts'
 
-// The messages of OTLP that are sent, by the field numbers of opentelemetry-proto 1.x.
+// Encodes the OTLP messages that the exporter sends, with the field numbers of opentelemetry-proto 1.x.
 
 export type Attributes = Record<string, string | number | boolean>
 
@@ -13,7 +13,7 @@ export type Span = {
   startedAt: number
   finishedAt: number
   attributes: Attributes
-  /** Why it failed; absent where it did not. */
+  /** The reason for the failure. Absent if the span did not fail. */
   error?: string
 }
 
@@ -57,7 +57,7 @@ const encodeSpan = (span: Span): Buffer =>
     ...(span.error === undefined ? [] : [message(15, text(2, span.error), integer(3, ERROR))]),
   )
 
-/** An ExportTraceServiceRequest. */
+/** Returns an ExportTraceServiceRequest. */
 export const encodeTraces = (of: Attributes, spans: readonly Span[]): Buffer =>
   message(1, resource(of), message(2, SCOPE, ...spans.map(encodeSpan)))
 
@@ -100,7 +100,7 @@ const encodeHistogram = ({ name, unit, bounds, points }: Histogram, of: Metrics)
     ),
   )
 
-/** An ExportMetricsServiceRequest. */
+/** Returns an ExportMetricsServiceRequest. */
 export const encodeMetrics = (of: Attributes, metrics: Metrics): Buffer =>
   message(
     1,

@@ -1,10 +1,11 @@
-// As much of the Protocol Buffers wire format as OTLP needs, written by hand: a field is its number and kind, then its value.
+// The part of the Protocol Buffers wire format that OTLP needs: a field is its number and wire type, followed by its
+// value.
 
 const VARINT = 0
 const FIXED64 = 1
 const LENGTH = 2
 
-/** Numbers up to 2^53; OTLP has no larger ones among its varints here. */
+/** Supports numbers up to 2^53. The OTLP messages here contain no larger varints. */
 function varint(value: number): Buffer {
   const bytes: number[] = []
   let left = value
@@ -38,7 +39,7 @@ export function double(field: number, value: number): Buffer {
   return Buffer.concat([tag(field, FIXED64), buffer])
 }
 
-/** Repeated numbers of eight bytes, one after the other. */
+/** Encodes repeated eight-byte numbers as one packed field. */
 export function packedFixed64(field: number, values: readonly number[]): Buffer {
   const buffer = Buffer.alloc(values.length * 8)
   for (const [at, value] of values.entries()) buffer.writeBigUInt64LE(BigInt(value), at * 8)

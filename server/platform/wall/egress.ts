@@ -6,34 +6,41 @@ import { asOutgoingFailure, OutgoingFailure } from '#platform/outgoing/failure'
 import type { Outgoing } from '#platform/outgoing/outgoing'
 import { inventedIn, MAX_SAID } from './invented.ts'
 
-// The way out of the wall. Requests of the process inside end here, as plain HTTP, and are sent by the one guarded client: it refuses
-// targets that are not public, sends to the hosts of the credential alone where there is one, puts the secret in and masks what comes back.
+// The only way out of the wall. Requests of the walled process arrive here as plain HTTP and are sent by the guarded
+// client, which refuses targets that are not public, sends a credential only to its own hosts, adds the secret and
+// masks the response.
 
 export type WallOutgoing = Pick<Outgoing, 'request' | 'lookupFor' | 'checkLiteral' | 'isExempt'>
 
-/** What one call may do. Between calls nothing leaves. */
+/** The permissions of one call. Between calls nothing is sent. */
 export type Passage = {
   credential: OutgoingCredential | undefined
   signal: AbortSignal
-  /** How many requests or connections were handed to the network. */
+  /** The number of requests or connections that were sent. */
   sent: number
-  /** What was not let out, the first first. */
+  /** The refused requests, in order. */
   refused: OutgoingFailure[]
-  /** Told of each answer before the process inside is given it. */
+  /** Called with each response before the walled process gets it. */
   witness?: Witness | undefined
-  /** Answers that are given in their order; then nothing is sent. */
+  /** Recorded responses that are returned in order. If present, nothing is sent. */
   replay?: Exchanged[] | undefined
-  /** While answers are repeated: what the code says now, and what it said in its place when it was given them first. */
+  /**
+   * While responses are replayed: words of the current requests, mapped to the words in their place in the original
+   * requests.
+   */
   invented: Map<string, string>
 }
 
-/** What a target answered. The body is base64. `said` is the path and the text of the request, with placeholders, unless it is long. */
+/**
+ * The response of a target. The body is base64. `said` is the path and the text of the request, with placeholders,
+ * unless it is too long.
+ */
 export type Exchanged = { method: string; status: number; headers: Record<string, string>; body: string; said?: string }
 export type Witness = (exchanged: Exchanged) => Promise<void>
 
 export type Egress = {
   open(passage: Passage): void
-  /** Ends what is still under way. */
+  /** Ends everything that is still in progress. */
   shut(): void
   close(): Promise<void>
 }
@@ -46,7 +53,7 @@ const TIMEOUT = 120 * SECOND
 const FIRST_LINE = /^(https?|tcp) ([A-Za-z0-9_.:[\]-]{1,255}) (\d{1,5})$/
 const MAX_LINE = 300
 
-/** Set anew by the client that sends the request. */
+/** Headers that the sending client sets itself. */
 const NOT_FORWARDED = new Set([
   'host',
   'connection',
@@ -62,7 +69,7 @@ const NOT_FORWARDED = new Set([
   'proxy-connection',
   'http2-settings',
 ])
-/** The body arrives here decoded and whole. */
+/** Headers that no longer apply, because the body arrives here decoded and complete. */
 const NOT_RETURNED = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'connection', 'keep-alive'])
 
 type Target = { scheme: string; host: string; port: number }
@@ -193,7 +200,7 @@ async function forward(
       signal: passage.signal,
       timeoutMs: TIMEOUT,
       maxBytes: MAX_BYTES,
-      // Followed inside, where each hop comes by here again.
+      // The walled process follows redirects, so that each hop passes here again.
       redirects: false,
       ...(passage.credential && { credential: passage.credential }),
     })
@@ -223,7 +230,7 @@ function answerWith(response: ServerResponse, method: string, { status, headers,
   response.end(method === 'HEAD' ? undefined : body)
 }
 
-/** What was answered to the request that comes now; what was not answered then is refused. */
+/** Returns the recorded response to the current request. Refuses a request that has none. */
 function nextOf(replay: Exchanged[], method: string): Exchanged {
   const [next] = replay
   if (next?.method !== method)
@@ -239,10 +246,12 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'request_invalid',
 ])
 
-/** The mask is a character that no header can hold. */
+/** Replaces the mask, which contains characters that a header cannot contain. */
 const latin = (value: string): string => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '*')
 
-/** A connection as it is, for drivers that hold the secret themselves. It goes to the hosts of the credential and nowhere else. */
+/**
+ * Forwards a raw connection, for drivers that have the secret themselves. Connects only to the hosts of the credential.
+ */
 function carry(outgoing: WallOutgoing, passage: Passage, { host, port }: Target, inner: Socket): void {
   try {
     const { credential } = passage

@@ -1,13 +1,13 @@
 /**
- * Why code behind the wall gave no answer.
- * wall_unavailable: this machine cannot build the wall. busy: too many wait. timeout, output_too_large, ended: the code was stopped, or
- * stopped by itself (memory, crash). unreadable: it said something that is no answer.
+ * The reason why code behind the wall gave no answer.
+ * wall_unavailable: this machine cannot build the wall. busy: too many calls wait. timeout, output_too_large, ended:
+ * the code was stopped, or stopped by itself (memory, crash). unreadable: the output is not an answer.
  */
 export type WallCode = 'wall_unavailable' | 'busy' | 'timeout' | 'output_too_large' | 'ended' | 'unreadable'
 
 export class WallFailure extends Error {
   readonly code: WallCode
-  /** Whether a request may have left before. */
+  /** A request may have been sent before the failure. */
   readonly sent: boolean
 
   constructor(code: WallCode, message: string, { sent = false }: { sent?: boolean } = {}) {

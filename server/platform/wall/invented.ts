@@ -1,13 +1,16 @@
-// Names that code behind the wall makes up itself, such as the id of a channel, are others each time that it runs. Where it is run again with the
-// answers of an earlier run, what it says now is held against what it said then.
+// Names that code behind the wall generates itself, such as the id of a channel, differ in each run. When code runs
+// again with the responses of an earlier run, its current requests are compared with the original ones.
 
-/** More is not kept of a request. */
+/** The maximum size of a request that is recorded. */
 export const MAX_SAID = 8 * 1024
-/** Shorter ones may stand for something else as well. */
+/** The minimum length of a word. Shorter words may also mean something else. */
 const SHORTEST = 8
 const WORD = /[\w-]+/g
 
-/** What is said now, by what was said then in its place; empty where the requests are not built alike. */
+/**
+ * Returns each word that differs, with the word in its place in the earlier request. Empty if the requests have
+ * different structures.
+ */
 export function inventedIn(then: string, now: string): [now: string, then: string][] {
   const earlier = then.match(WORD) ?? []
   const later = now.match(WORD) ?? []

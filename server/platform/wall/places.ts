@@ -1,5 +1,5 @@
-// Where in a request code of others may have a secret put in. Anywhere else the placeholder stays what it is: a piece that writes its
-// placeholder into a message, a title or a file sends a text that means nothing.
+// The places in a request where third-party code may have a secret inserted. Anywhere else the placeholder is not
+// replaced: a piece that writes its placeholder into a message, a title or a file sends a meaningless text.
 
 type Swap = (text: string) => string
 
@@ -8,7 +8,7 @@ const NAMED =
 
 const words = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
 
-/** A field that proves who is calling: by its name, or because the credential has a field of that name. */
+/** Checks whether a field proves who is calling: by its name, or because the credential has a field of that name. */
 export const isProofField = (name: string, own: ReadonlySet<string>): boolean =>
   NAMED.test(words(name)) || own.has(name.toLowerCase())
 
@@ -24,7 +24,7 @@ function inValue(value: unknown, name: string | undefined, own: ReadonlySet<stri
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inValue(inner, key, own, swap)]))
 }
 
-/** JSON as it was where nothing is put in: numbers beyond what JavaScript holds stay as they are. */
+/** Returns JSON unchanged if nothing is inserted, so that numbers beyond JavaScript's precision are kept. */
 export function inJson(text: string, own: ReadonlySet<string>, swap: Swap): string {
   try {
     const parsed = JSON.parse(text) as unknown
@@ -45,7 +45,7 @@ const decoded = (text: string): string => {
   }
 }
 
-/** `a=1&b=2`, of a form or of an address. */
+/** Inserts into `a=1&b=2` of a form or an address. */
 export const inPairs = (text: string, own: ReadonlySet<string>, swap: Swap): string =>
   text
     .split('&')
@@ -57,14 +57,17 @@ export const inPairs = (text: string, own: ReadonlySet<string>, swap: Swap): str
     })
     .join('&')
 
-/** A step that is the placeholder, with a short word before it: Telegram's `bot…`. */
+/**
+ * Inserts into a path segment that is the placeholder, with an optional short word before it, such as Telegram's
+ * `bot…`.
+ */
 export const inPath = (path: string, swap: Swap): string =>
   path
     .split('/')
     .map((step) => (/^[a-z]{0,8}hdlph[0-9a-f]{40}$/i.test(step) ? swap(step) : step))
     .join('/')
 
-/** Parts of a form, and elements and attributes of XML. */
+/** Inserts into parts of a form and elements of XML. */
 export const inText = (text: string, own: ReadonlySet<string>, swap: Swap): string =>
   text
     .replace(

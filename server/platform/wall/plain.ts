@@ -3,8 +3,8 @@ import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-// The files of ours that run behind the wall, as JavaScript. A process that strips the types itself loads a compiler for it: 18 MB and some
-// 300 ms in each of them.
+// Converts our files that run behind the wall to JavaScript. A process that strips the types itself would load a
+// compiler: 18 MB and about 300 ms per process.
 
 let folder: string | undefined
 const written = new Map<string, string>()
@@ -17,7 +17,10 @@ function ownFolder(): string {
   return made
 }
 
-/** In a folder of its own; the file imports nothing but what comes with Node. Written again where a cleaner of old files took it away. */
+/**
+ * Returns the path of the converted file, in its own folder. The file may import only what comes with Node. It is
+ * written again if a cleaner of old files deleted it.
+ */
 export function plainOf(file: string): string {
   const known = written.get(file)
   if (known !== undefined && existsSync(known)) return known
@@ -30,7 +33,9 @@ export function plainOf(file: string): string {
   return path
 }
 
-/** Node.js warns once that the function is experimental, which would alarm operators. */
+/**
+ * Node.js warns once that the function is experimental. The warning is suppressed, because it would alarm operators.
+ */
 function stripped(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

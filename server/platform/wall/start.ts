@@ -6,11 +6,11 @@ import type { Readable, Writable } from 'node:stream'
 import { plainOf } from './plain.ts'
 import type { WallProtocol } from './protocol.ts'
 
-// The wall around code of others: a process with a network, a file system, processes and a user of its own (Linux namespaces), without
-// capabilities and environment, in which Node's permission model allows reading two folders and nothing else.
+// The wall around third-party code: a process with its own network, file system, processes and user (Linux namespaces),
+// without capabilities and environment. Node's permission model lets it read only a few folders.
 
 export const wallLevels = ['namespaces', 'node'] as const
-/** `node`: only Node's own permission model, which does not stop connections. */
+/** `node`: only Node's own permission model, which does not block connections. */
 export type WallLevel = (typeof wallLevels)[number]
 
 export type WallLimits = { heapMb: number; dataMb: number; cpuSeconds: number }
@@ -19,11 +19,11 @@ export type WalledProgram = {
   /** The file that runs first, and the folder that it may read besides its own. */
   entry: string
   code: string
-  /** `tcp`: connections are carried as they are, for drivers of databases. */
+  /** `tcp`: connections are forwarded unchanged, for database drivers. */
   transport: 'http' | 'tcp'
-  /** Where `entry` lies in `code`: then nothing of ours is needed but the preload. */
+  /** `entry` is inside `code`, so that only the preload of our own files is needed. */
   inCode?: true
-  /** What a program is started with; values are placeholders where they stand for secrets. */
+  /** The arguments and the environment of a program. Placeholders replace secrets. */
   args?: readonly string[]
   environment?: Readonly<Record<string, string>>
   /** Answers come over standard output instead of the fourth pipe. */
@@ -37,7 +37,7 @@ export type WalledChild = {
   input: Writable
   answers: Readable
   errors: Readable
-  /** Where the service listens for the connections of this process. */
+  /** The socket on which the service listens for connections of this process. */
   socket: string
   /** The folder as the process sees it. */
   code: string
@@ -48,8 +48,8 @@ const LIMITS: WallLimits = { heapMb: 256, dataMb: 900, cpuSeconds: 300 }
 const PRELOAD = join(import.meta.dirname, 'inside/preload.ts')
 
 /**
- * Builds a root with the system's libraries, Node, the two folders and the socket, and nothing else: connections to sockets of other
- * programs need their files, and there are none. The capabilities for this are gone before Node starts.
+ * Builds a root that contains only the system's libraries, Node, the folders and the socket. Connections to sockets of
+ * other programs need their files, which are not there. The capabilities for this are dropped before Node starts.
  */
 const SCRIPT = `set -e
 root="$1" node="$2" wall="$3" ours="$4" code="$5" io="$6"
@@ -79,7 +79,7 @@ export function makeSocketFolder(): { folder: string; socket: string } {
   return { folder, socket: join(folder, 's') }
 }
 
-/** The socket must be listening already. */
+/** Starts the process. The socket must already be listening. */
 export function startBehindWall(
   level: WallLevel,
   program: WalledProgram,

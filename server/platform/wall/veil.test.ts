@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { makeMask } from '#platform/outgoing/mask'
 import { makeVeil } from './veil.ts'
 
-// Where a placeholder becomes the secret, and where it stays what it is.
+// Tests where a placeholder is replaced by the secret, and where it is not.
 
 const SECRET = 's3cret"/é'
 const base = { name: 'C', allows: () => true, mask: makeMask([SECRET]) }
@@ -27,7 +27,7 @@ const json = (value: unknown, type = 'application/json') => {
   return JSON.parse(body!) as unknown
 }
 
-test('it is the same for the same credential, and another one has another', () => {
+test('a placeholder stays the same for a credential, and differs between credentials', () => {
   const again = makeVeil({ credential_id: 'c1', kind: 'piece', config: {}, secrets: { value: 'newer' } }, base)
   const other = makeVeil({ credential_id: 'c2', kind: 'piece', config: {}, secrets: { value: SECRET } }, base)
   const nameless = () => makeVeil({ kind: 'piece', config: {}, secrets: { value: SECRET } }, base).placeholders.value
@@ -36,7 +36,7 @@ test('it is the same for the same credential, and another one has another', () =
   expect(nameless()).not.toBe(nameless())
 })
 
-test('headers', () => {
+test('placeholders in headers are replaced', () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   expect(sent({ headers: { authorization: `Bearer ${P}`, 'x-key': P } }).headers).toEqual({
     authorization: `Bearer ${SECRET}`,
@@ -45,7 +45,7 @@ test('headers', () => {
   expect(sent({ headers: { authorization: basic(`user:${P}`) } }).headers.authorization).toBe(basic(`user:${SECRET}`))
 })
 
-test('the address', () => {
+test('placeholders in the address are replaced where they prove who is calling', () => {
   const secret = encodeURIComponent(SECRET)
   expect(sent({ url: `https://a.example/bot${P}/send?text=${P}` }).url).toBe(
     `https://a.example/bot${secret}/send?text=${P}`,
@@ -56,7 +56,7 @@ test('the address', () => {
   expect(sent({ url: `https://a.example/notes/my-secret-is-${P}` }).url).toContain(P)
 })
 
-test('fields of a body that prove who is calling, and no others', () => {
+test('placeholders in a body are replaced only in fields that prove who is calling', () => {
   expect(json({ token: P, auth: { apiKey: P, password: `Bearer ${P}` }, shop_word: W })).toEqual({
     token: SECRET,
     auth: { apiKey: SECRET, password: `Bearer ${SECRET}` },
@@ -86,7 +86,7 @@ test('fields of a body that prove who is calling, and no others', () => {
   expect(sent({ headers: { 'content-type': 'text/plain' }, body: P }).body).toBe(P)
 })
 
-test('what holds no placeholder is sent byte for byte', () => {
+test('a body without a placeholder is sent byte for byte', () => {
   const body = '{"n": 12345678901234567890,  "token":"x"}'
   expect(sent({ headers: { 'content-type': 'application/json' }, body }).body).toBe(body)
 })

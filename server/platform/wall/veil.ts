@@ -3,15 +3,16 @@ import type { OutgoingCredential, Veiled } from '#platform/outgoing/credential'
 import type { Hop } from '#platform/outgoing/hops'
 import { inJson, inPairs, inPath, inText } from './places.ts'
 
-// What code behind the wall is given in place of a secret: a text that means nothing. Where a request leaves, it becomes the secret.
+// Code behind the wall gets a meaningless placeholder instead of a secret. The placeholder is replaced by the secret
+// when a request is sent.
 
 const PREFIX = 'hdlph'
 
 const KEY = randomBytes(32)
 
 /**
- * The same for the same value of the same credential as long as this process lives: a program that was given it when it started can
- * be used with a renewed secret. It says nothing of the secret.
+ * Returns the same placeholder for the same value of the same credential while this process lives, so that a program
+ * that got it at its start can be used with a renewed secret. It reveals nothing about the secret.
  */
 const placeholderFor = (id: string | undefined, name: string): string =>
   PREFIX +
@@ -36,7 +37,7 @@ function bodyWith(body: Hop['body'], contentType: string, own: ReadonlySet<strin
     if (/json/i.test(contentType)) return inJson(text, own, swap)
     return /urlencoded/i.test(contentType) ? inPairs(text, own, swap) : inText(text, own, asBytes)
   }
-  // Latin-1 keeps every byte of what is no text.
+  // Latin-1 keeps every byte of a body that is not text.
   const isText = typeof body === 'string' || /json|urlencoded/i.test(contentType)
   const asBytes: Swap = (text) => (isText ? swap(text) : Buffer.from(swap(text)).toString('latin1'))
   if (typeof body === 'string') return put(body)
@@ -49,11 +50,14 @@ function urlWith(url: URL, own: ReadonlySet<string>, swap: Swap): URL {
   const put = new URL(url)
   put.pathname = inPath(url.pathname, (step) => encodeURIComponent(swap(step)).replaceAll('%3A', ':'))
   put.search = inPairs(url.search.slice(1), own, swap)
-  // A value that is an address would move the request elsewhere.
+  // A value that is an address would redirect the request to another origin.
   return put.origin === url.origin ? put : url
 }
 
-/** The same request with values where their placeholders stand in the place of a proof: in headers, and in such places of the address and the body. */
+/**
+ * Returns the request with values instead of placeholders, only where they prove who is calling: in headers, and in
+ * such places of the address and the body.
+ */
 function unveil(hop: Hop, values: ReadonlyMap<string, string>, own: ReadonlySet<string>): Hop {
   const swap: Swap = (text) => {
     let swapped = text
@@ -78,20 +82,20 @@ type Base = Omit<OutgoingCredential, 'apply' | 'renew' | 'veiled'>
 
 export function makeVeil(
   about: {
-    /** Of the credential. */
+    /** The id of the credential. */
     credential_id?: string
     kind: string
     config: Record<string, unknown>
     secrets: Record<string, string>
   },
   base: Base,
-  /** Newer values, by the same names. */
+  /** Returns newer values with the same names. */
   renewed?: () => Promise<{ secrets: Record<string, string>; base: Base } | undefined>,
 ): Veiled {
   const placeholders = Object.fromEntries(
     Object.keys(about.secrets).map((name) => [name, placeholderFor(about.credential_id, name)]),
   )
-  // `value` is what pieces call a secret without a name of its own: no field is known by it.
+  // `value` is the name that pieces give a secret without its own name. It identifies no field.
   const own = new Set(Object.keys(about.secrets).map((name) => name.toLowerCase()))
   own.delete('value')
   const valuesOf = (secrets: Record<string, string>): ReadonlyMap<string, string> =>

@@ -14,8 +14,9 @@ import { WallFailure } from './failure.ts'
 import { ownProtocol } from './protocol.ts'
 import { makeSocketFolder, startBehindWall, type WalledChild, type WalledProgram, type WallLevel } from './start.ts'
 
-// Calls of code of others. A process serves one call at a time and, while it is warm, only callers with the same key, which begins with
-// the workspace. What it says is a line of JSON; it is killed when it takes too long or says too much.
+// Runs calls of third-party code. A process serves one call at a time and, while it is warm, only callers with the same
+// key, which starts with the workspace. Its answer is a line of JSON. It is killed when it takes too long or writes too
+// much.
 
 export type WallCall = {
   workspaceId: string
@@ -35,14 +36,14 @@ export type WallAnswer = {
   answer: JsonObject
   sent: number
   refused: readonly OutgoingFailure[]
-  /** With `replay`: names that the code made up anew, and those of the first time. */
+  /** With `replay`: names that the code generated in this run, mapped to the names of the first run. */
   invented: ReadonlyMap<string, string>
 }
 
 export type Wall = {
   /** Throws WallFailure. */
   call(call: WallCall): Promise<WallAnswer>
-  /** Why the wall cannot be built here; undefined where it can. */
+  /** Returns the reason why the wall cannot be built here, or undefined if it can. */
   problem(): Promise<string | undefined>
   readonly live: number
   close(): Promise<void>
@@ -53,7 +54,7 @@ export type WallOptions = {
   level: WallLevel
   processes: number
   idleMs?: number
-  /** The program that makes namespaces. */
+  /** The program that creates namespaces. */
   unshare?: string
 }
 
@@ -76,7 +77,7 @@ const UNAVAILABLE =
 
 export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare = 'unshare' }: WallOptions): Wall {
   const problem = (): Promise<string | undefined> => problemOf(level, unshare)
-  /** Of the calls that wait or run. */
+  /** The programs of waiting and running calls. */
   const programs = new Map<string, { program: WalledProgram; calls: number }>()
   const pool = makeChildPool<Child>({
     size: processes,
@@ -143,7 +144,7 @@ export function makeWall({ outgoing, level, processes, idleMs = IDLE_MS, unshare
 
 const known = new Map<string, Promise<string | undefined>>()
 
-/** Whether `unshare` with all that the wall needs works here. Asked once. */
+/** Checks once whether `unshare`, with everything that the wall needs, works here. */
 function problemOf(level: WallLevel, unshare: string): Promise<string | undefined> {
   if (level === 'node') return Promise.resolve(undefined)
   const found = known.get(unshare) ?? tryOut(unshare)
@@ -280,7 +281,7 @@ function startChild(
   }
 }
 
-/** Lines as they come, one asked for at a time. */
+/** Reads lines as they arrive. At most one caller waits for a line. */
 function makeLines() {
   let held: Buffer[] = []
   let size = 0
@@ -293,10 +294,10 @@ function makeLines() {
     waiting = undefined
     take?.(line)
   }
-  /** Takes the first whole line of what is held; the rest waits for who asks next. */
+  /** Takes the first complete line. The rest is kept for the next caller. */
   const look = (from: number): void => {
     if (!waiting) {
-      // Output between two calls: a process that writes this much is ended.
+      // Output between two calls. A process that writes this much is killed.
       if (size > MAX_NOISE) stop()
       return
     }
@@ -322,7 +323,7 @@ function makeLines() {
         look(held.length - 1)
       })
     },
-    /** What was said before a call is no answer to it. */
+    /** Discards output from before a call, which cannot be its answer. */
     forget(): void {
       held = []
       size = 0

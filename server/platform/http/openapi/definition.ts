@@ -20,13 +20,13 @@ const mapSchemas = (value: unknown, change: (schema: Schema) => Schema): unknown
   return isSchema(value) ? change(value) : value
 }
 
-/** Keywords that hold schemas of parts, for which an expression may stand. */
+/** Keywords whose schemas describe parts of the value. An expression may replace a part. */
 const HOLD_PARTS = new Set(['items', 'additionalProperties', 'prefixItems'])
 const HOLD_NAMED_PARTS = new Set(['properties', 'patternProperties'])
-/** Keywords that hold schemas of the value itself. */
+/** Keywords whose schemas describe the value itself. */
 const HOLD_SHAPES = new Set(['anyOf', 'oneOf', 'allOf', 'not'])
 
-/** The schema of what the argument is once it is evaluated, without the keywords of the editor. */
+/** Returns the schema of the evaluated argument, without the keywords for the editor. */
 function literalOf(schema: Schema): Schema {
   const { title: _title, description: _description, default: _default, ...rest } = schema
   const entries = Object.entries(rest).flatMap(([key, inner]): [string, unknown][] => {
@@ -46,7 +46,9 @@ function literalOf(schema: Schema): Schema {
   return literal
 }
 
-/** The schema of an argument as it is written: an expression may stand for it unless the registry says `x-value`. */
+/**
+ * Returns the schema of an argument as it is written: an expression may replace it unless the registry says `x-value`.
+ */
 function argumentOf(schema: Schema): Schema {
   const about = schema.description ?? schema.title
   const said = {
@@ -135,7 +137,7 @@ export function definitionComponents(nodes: Iterable<NodeDescriptor>): Component
       description: 'Stands for a value that is known when the node runs.',
       oneOf: [componentRef('Reference'), componentRef('CelExpression')],
     },
-    // Tools take a property that is named "$ref" for a reference of the document, so its name is said in another way.
+    // Tools mistake a property named "$ref" for a reference within the document, so its name is given in another way.
     Reference: {
       type: 'object',
       description:

@@ -9,12 +9,13 @@ import { parameterComponents, parametersOf, requestBodyOf } from './requests.ts'
 import { headerComponents, problemSchema, refusalComponents, responsesOf } from './responses.ts'
 import type { Components, Schema } from './schemas.ts'
 
-// The document is printed from the route tables, their zod schemas and the registry of nodes; nothing in it is written twice.
+// The document is generated from the route tables, their zod schemas and the node registry. Nothing in it is written
+// twice.
 
-/** That of the release (docs/api-policy.md). */
+/** The version of the release (docs/api-policy.md). */
 export const API_VERSION = '0.1.0'
 
-/** The answers that are resources, so that they carry an ETag. */
+/** Finds the routes whose response is a resource and therefore has an ETag. */
 export function taggedRoutes(routes: AnyRoute[]): (route: AnyRoute) => boolean {
   const resources = new Set<unknown>(routes.filter(isResource).map(({ answer }) => answer))
   return ({ answer }) => answer !== undefined && resources.has(answer)
@@ -109,7 +110,7 @@ type Operation = {
   responses: Record<string, { content?: Record<string, { example?: unknown }> }>
 }
 
-/** What the document leaves unsaid: fields without a description, JSON without an example. */
+/** Returns what the document lacks: fields without a description, JSON without an example. */
 export function gapsOf(document: Schema): string[] {
   const { paths, components } = document as {
     paths: Record<string, Record<string, Operation>>

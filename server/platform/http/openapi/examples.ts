@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import type { AnyRoute } from '../route.ts'
 import { type Components, isSchema, type Schema } from './schemas.ts'
 
-// Examples of bodies and answers: those written at the route, else those recorded from calls that succeeded (see
-// docs/testing.md), else made from the schema. An example that its own schema refuses is never shown.
+// Examples of bodies and responses: those written in the route, else those recorded from successful calls (see
+// docs/testing.md), else generated from the schema. An example that its own schema refuses is never shown.
 
 type Recorded = Record<string, { body?: unknown; answer?: unknown }>
 
@@ -21,7 +21,7 @@ function resolve(schema: Schema, components: Components): Schema {
   return named === undefined ? beside : { ...resolve(named, components), ...beside }
 }
 
-/** A value that fits the schema. */
+/** Returns a value that fits the schema. */
 function fits(given: unknown, components: Components, depth: number): unknown {
   if (!isSchema(given)) return null
   const schema = resolve(given, components)
@@ -72,7 +72,9 @@ function fitsText(schema: Schema): string {
   return text.padEnd(Number(schema.minLength ?? 0), 'x').slice(0, Number(schema.maxLength ?? 1000))
 }
 
-/** A value that the zod schema takes. With only what is required, where the whole is refused. */
+/**
+ * Returns a value that the zod schema accepts. Contains only required fields if the schema refuses the complete value.
+ */
 function made(zod: z.ZodType, schema: Schema, components: Components): unknown {
   const whole = fits(schema, components, 0)
   return zod.safeParse(whole).success ? whole : fits(schema, components, 1)

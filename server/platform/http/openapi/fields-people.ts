@@ -1,4 +1,4 @@
-// Accounts, workspaces, teams, tokens, messages to people, and what every answer shares.
+// Accounts, workspaces, teams, tokens, messages to people, and fields that every response shares.
 
 export const peopleFields: Record<string, string> = {
   items: 'The entries of this page',

@@ -177,7 +177,7 @@ export const workflowFields: Record<string, string> = {
   running: 'How many are under way',
   waiting: 'How many wait for a person or a time',
   why: 'Why it is not working',
-  // of a definition
+  // Fields of a definition.
   args: 'The arguments of the node',
   retry: 'How often and after which pause a failed attempt is repeated',
   max_attempts: 'How many attempts are made at most, the first included',

@@ -2,14 +2,14 @@ import { dataFields } from './fields-data.ts'
 import { peopleFields } from './fields-people.ts'
 import { workflowFields } from './fields-workflows.ts'
 
-// What fields mean, by name, or by `Owner.name` where a component or an operation means something else by it. A schema's own
-// `.describe()` comes first.
+// Descriptions of fields, by name, or by `Owner.name` if a component or an operation uses the name differently. A
+// schema's own `.describe()` takes precedence.
 
 type Schema = Record<string, unknown>
 
 const fields: Record<string, string> = { ...peopleFields, ...workflowFields, ...dataFields }
 
-/** Names whose ending says what they are. */
+/** Name endings that determine the description. */
 const endings: [ending: RegExp, describe: (rest: string) => string][] = [
   [/_ids$/, (rest) => `The ids of the ${rest}s`],
   [/_id$/, (rest) => `The id of the ${rest}`],
@@ -21,7 +21,7 @@ const endings: [ending: RegExp, describe: (rest: string) => string][] = [
   [/_sha256$/, (rest) => `The SHA-256 fingerprint of the ${rest}, in hex`],
 ]
 
-/** What the field means, or undefined where nobody has said it. */
+/** Returns the description of the field, or undefined if there is none. */
 export function describeField(owner: string, name: string): string | undefined {
   const known = fields[`${owner}.${name}`] ?? fields[name]
   if (known !== undefined) return known
@@ -33,7 +33,7 @@ export function describeField(owner: string, name: string): string | undefined {
 /** Keywords whose values are data and not schemas. */
 const DATA = new Set(['example', 'examples', 'default', 'const', 'enum', 'required', 'mapping'])
 
-/** The schema with a description at every property that is not a component. */
+/** Returns the schema with a description for every property that is not a component. */
 export function describeFields<T>(schema: T, owner: string): T {
   if (Array.isArray(schema)) return schema.map((one) => describeFields(one, owner)) as T
   if (typeof schema !== 'object' || schema === null) return schema
@@ -49,7 +49,7 @@ export function describeFields<T>(schema: T, owner: string): T {
   return Object.fromEntries(described) as T
 }
 
-/** Fields that nobody has described, as `Owner.name`: printing the document fails until there are none. */
+/** Returns the fields without a description, as `Owner.name`. Generating the document fails until there are none. */
 export function undescribed(schema: unknown, owner: string, found = new Set<string>()): Set<string> {
   if (Array.isArray(schema)) for (const one of schema) undescribed(one, owner, found)
   else if (typeof schema === 'object' && schema !== null) {

@@ -71,7 +71,7 @@ export const parameterComponents: Record<string, Schema> = {
 
 const BINARY: Schema = { type: 'string', format: 'binary' }
 
-/** What a webhook takes: anything. */
+/** The body of a webhook: any content. */
 const ANYTHING = {
   'application/json': {
     schema: { description: 'Any JSON. An object is taken as it is.' },

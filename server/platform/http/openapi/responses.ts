@@ -68,7 +68,7 @@ const always = {
   'RateLimit-Policy': headerRef('RateLimitPolicy'),
 }
 
-/** One response per status, used by every operation that can be refused so. */
+/** Returns one response component per status, used by every operation that can refuse with it. */
 export function refusalComponents(): Record<string, Schema> {
   return Object.fromEntries(
     Object.entries(refusals).map(([status, description]) => {

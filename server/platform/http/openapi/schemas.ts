@@ -27,7 +27,10 @@ function pointAtComponents(value: unknown): unknown {
   )
 }
 
-/** Schemas with an id become components. `owner` names the operation for fields whose meaning depends on it. */
+/**
+ * Converts a zod schema. Schemas with an id become components. `owner` is the operation, for fields whose meaning
+ * depends on it.
+ */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Components, owner: string): Schema {
   const converted = z.toJSONSchema(schema, {
     io,

@@ -1,6 +1,7 @@
-// Runs first in a process behind the wall. A connection that the code inside opens, with whatever client, becomes a connection to the
-// service's own socket, with one line in front that names its target. The service does TLS, so that it can check the target and put the
-// credential in. This file is convenience: what keeps the code inside is the empty network namespace that the process runs in.
+// Runs first in a process behind the wall. A connection that the code inside opens, with any client, becomes a
+// connection to the service's own socket, preceded by a line that names its target. The service does TLS, so that it
+// can check the target and add the credential. This file is only a convenience: the empty network namespace of the
+// process is what keeps the code inside.
 
 import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
@@ -41,7 +42,7 @@ function dial(args: unknown[], scheme: 'http' | 'tcp'): net.Socket {
   return socket
 }
 
-/** What clients ask a TLS socket for. The connection is encrypted by the service. */
+/** The properties that clients expect of a TLS socket. The service encrypts the connection. */
 const SECURE = {
   encrypted: true,
   authorized: true,
@@ -69,7 +70,7 @@ function dialSecure(args: unknown[]): net.Socket {
 const scheme = TRANSPORT === 'tcp' ? 'tcp' : 'http'
 const connectSecurely = tls.connect as unknown as (options: object, callback?: () => void) => net.Socket
 
-/** Drivers of databases do TLS themselves, over a connection that the service carries. */
+/** Database drivers do TLS themselves, over a connection that the service forwards. */
 function dialDatabaseSecurely(args: unknown[]): net.Socket {
   const [options, callback] = normalized(args)
   const socket = options.socket ?? dial([{ host: options.host, port: options.port }], 'tcp')
@@ -80,7 +81,7 @@ const dialPlain = (...args: unknown[]): net.Socket => dial(args, scheme)
 const lookup = (_name: string, options: unknown, callback: unknown): void => {
   const done = (typeof options === 'function' ? options : callback) as (...found: unknown[]) => void
   const all = typeof options === 'object' && options !== null && (options as { all?: boolean }).all
-  // An address for documentation: names are resolved outside.
+  // An address for documentation, because names are resolved outside.
   queueMicrotask(() => (all ? done(null, [{ address: '192.0.2.1', family: 4 }]) : done(null, '192.0.2.1', 4)))
 }
 
