@@ -21,7 +21,7 @@ test.each<[string, Piece[]]>([
   ['https://', [{ text: 'https://' }]],
   ['https://[', [{ text: 'https://[' }]],
   [`letter.txt: ${HERE}${file}`, [{ text: 'letter.txt: ' }, { text: 'Download', url: HERE + file }]],
-  // Elsewhere the same path is no file of the service.
+  // On another host, the same path is not a file of the service.
   [`https://evil.example${file}`, [{ text: `https://evil.example${file}`, url: `https://evil.example${file}` }]],
   [`${HERE}/files/x`, [{ text: `${HERE}/files/x`, url: `${HERE}/files/x` }]],
 ])('%s', (text, pieces) => {

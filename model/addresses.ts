@@ -1,13 +1,16 @@
-// A text of a conversation as it is shown: addresses of the web in it become links. What is not an address stays text, whatever it looks like.
+// Splits the text of a conversation for display: web addresses become links. All other text stays plain text.
 
 export type Piece = { text: string; url?: string }
 
 const ADDRESS = /https?:\/\/[^\s"'<>]+/g
-/** What ends a sentence is not part of the address in it. */
+/** Punctuation at the end of a sentence is not part of the address before it. */
 const AFTER = /[.,;:!?)\]}]+$/
 const FILE = /^\/files\/file_\w{26}\//
 
-/** `origin`: where the service is. Addresses of its files are long, so a word stands for them; all others are shown as they are. */
+/**
+ * Splits a text into plain text and links. `origin` is the origin of the service. Addresses of its files are long, so
+ * they are shown as one word; all other addresses are shown unchanged.
+ */
 export function piecesOf(text: string, origin: string): Piece[] {
   const pieces: Piece[] = []
   let end = 0

@@ -1,7 +1,7 @@
 import type { Json } from './definition.ts'
 import { isObject } from './json.ts'
 
-/** Every id in something that may not be a graph yet, bodies included. */
+/** Returns every node id in a value that may not be a valid graph yet, including ids in bodies. */
 export function idsIn(source: Json | undefined, found: Set<string> = new Set()): Set<string> {
   const nodes = isObject(source) && Array.isArray(source.nodes) ? source.nodes : []
   for (const node of nodes) {

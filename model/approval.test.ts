@@ -25,7 +25,7 @@ const ballot = (voter: Voter): fc.Arbitrary<Ballot> =>
     })
     .map((rest) => ({ ...voter, ...rest })) as fc.Arbitrary<Ballot>
 
-/** Votes as they arrive: the gate closes at the first decision and takes no more. */
+/** Casts votes one by one: the gate closes at the first decision and accepts no more votes. */
 function outcome(policy: Pick<Policy, 'quorum' | 'veto'>, votes: Ballot[]): string {
   for (let cast = 0; cast <= votes.length; cast++) {
     const seen = votes.slice(0, cast)
@@ -37,7 +37,7 @@ function outcome(policy: Pick<Policy, 'quorum' | 'veto'>, votes: Ballot[]): stri
 }
 
 describe('the decision of a gate', () => {
-  test('the order of the votes never changes whether the same votes, all cast, approve', () => {
+  test('the same complete set of votes approves or does not approve in any order', () => {
     const arbitrary = fc.tuple(
       fc.constantFrom(...policies),
       fc.tuple(...voters.map(ballot)),
@@ -55,7 +55,7 @@ describe('the decision of a gate', () => {
     )
   })
 
-  test('a rejection before the last vote is one that no further vote could have turned', () => {
+  test('a gate is rejected before the last vote only if no further vote could change the result', () => {
     const arbitrary = fc.tuple(fc.constantFrom(...policies), fc.tuple(...voters.map(ballot)))
     fc.assert(
       fc.property(arbitrary, ([policy, votes]) => {
@@ -73,7 +73,7 @@ describe('the decision of a gate', () => {
     )
   })
 
-  test('agents alone never open a preset', () => {
+  test('approvals of agents alone never open a gate with a preset quorum', () => {
     const agents = voters
       .filter(({ kind }) => kind === 'agent')
       .map((voter): Ballot => ({ ...voter, decision: 'approve' }))
@@ -83,7 +83,7 @@ describe('the decision of a gate', () => {
     }
   })
 
-  test('agents alone open a gate only where its author counts agents by name, and an abstention opens none', () => {
+  test('agents alone open a gate only if its author counts agents by name, and an abstention opens no gate', () => {
     const agents = voters.filter(({ kind }) => kind === 'agent')
     const ann: Voter = { kind: 'human', id: 'ann' }
     const say = (decision: Ballot['decision']) => agents.map((voter): Ballot => ({ ...voter, decision }))
@@ -98,7 +98,7 @@ describe('the decision of a gate', () => {
     expect(by('rejections.agent == 0', say('abstain'))).toBe('open')
   })
 
-  test('an expression that cannot be evaluated over the votes so far does not hold, and fails nobody', () => {
+  test('an expression that cannot be evaluated over the votes so far counts as false and throws no error', () => {
     const ann: Ballot = { kind: 'human', id: 'ann', decision: 'approve' }
     const both = { quorum: { $cel: 'votes[1].decision == "approve"' }, veto: [] }
     expect(decide(both, [ann], [{ kind: 'human', id: 'bob' }])).toBe('open')
@@ -107,22 +107,22 @@ describe('the decision of a gate', () => {
     expect(decide({ quorum: { $cel: 'approvals.human' }, veto: [] }, [ann], [])).toBe('rejected')
   })
 
-  test('a costly expression is tried within one budget, however many ways the votes can still fall', () => {
+  test('a costly expression is evaluated within one budget for all possible outcomes of the outstanding votes', () => {
     const list = JSON.stringify(Array.from({ length: 60 }, (_, n) => n))
     const costly = `${list}.all(x, ${list}.all(y, x + y < 1000)) && approvals.human >= 100`
     const left = Array.from({ length: 9 }, (_, n): Voter => ({ kind: 'human', id: `p${n}` }))
     expect(decide({ quorum: { $cel: costly }, veto: [] }, [{ ...left[0]!, decision: 'approve' }], left)).toBe('open')
   })
 
-  test('a gate without anybody left to vote cannot be satisfied', () => {
+  test('a gate cannot be satisfied if no voter is left', () => {
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [])).toBe(false)
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [{ kind: 'human', id: 'ann' }])).toBe(true)
     expect(isSatisfiable({ quorum: 'any', veto: [] }, [], [{ kind: 'agent', id: 'r2' }])).toBe(false)
   })
 })
 
-// The table of docs/approvals.md. A vote is written as voter, decision, role: `h+` a person approves, `a-` an agent rejects,
-// `h0 owner` an owner abstains. `left` are those who have not voted.
+// The table of docs/approvals.md. A vote is written as voter, decision, role: `h+` a person approves, `a-` an agent
+// rejects, `h0 owner` an owner abstains. `left` lists the voters who have not voted.
 const DECISIONS = { '+': 'approve', '-': 'reject', '0': 'abstain' } as const
 const KINDS = { h: 'human', a: 'agent' } as const
 const votersOf = (text: string): Voter[] =>
@@ -139,7 +139,7 @@ const votesOf = (text: string): Ballot[] =>
 
 describe('a gate', () => {
   const rows: [quorum: Quorum, veto: string[], votes: string, left: string, decision: string][] = [
-    // any: one approval of a person.
+    // any: one approval by a person.
     ['any', [], '', 'hh', 'open'],
     ['any', [], 'h+', 'hh', 'approved'],
     ['any', [], 'h-', 'h', 'open'],
@@ -149,7 +149,7 @@ describe('a gate', () => {
     ['any', [], 'h0', '', 'rejected'],
     ['any', [], 'a+', 'h', 'open'],
     ['any', [], 'a+', 'a', 'rejected'],
-    // all: everybody has voted and nobody rejected.
+    // all: every voter has voted and no voter rejected.
     ['all', [], 'h+', 'h', 'open'],
     ['all', [], 'h+, h+', '', 'approved'],
     ['all', [], 'h+, h+', 'a', 'open'],
@@ -170,7 +170,7 @@ describe('a gate', () => {
     [{ n_of: 2 }, [], 'h+, h-', '', 'rejected'],
     [{ n_of: 3 }, [], 'h+, h-', 'h', 'rejected'],
     [{ n_of: 3 }, [], 'h+', 'hh', 'open'],
-    // veto: the rejection of a role rejects alone; its abstention and its approval are votes like others.
+    // veto: a rejection by this role is enough to reject; its abstentions and approvals count like other votes.
     ['any', ['owner'], 'h- owner', 'hh', 'rejected'],
     ['any', ['owner'], 'h- member', 'hh', 'open'],
     ['any', ['owner'], 'h-', 'hh', 'open'],
@@ -179,7 +179,7 @@ describe('a gate', () => {
     ['any', ['owner', 'viewer'], 'h- viewer, h+', '', 'rejected'],
     ['any', ['owner'], 'h- viewer, h+ owner', '', 'approved'],
     [{ $cel: 'approvals.human >= 1' }, ['owner'], 'h+, h- owner', 'h', 'rejected'],
-    // An expression over counts: open as long as the votes left could make it true.
+    // An expression over counts: the gate stays open while the outstanding votes could make the expression true.
     [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+', 'h', 'open'],
     [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+, h+', '', 'approved'],
     [{ $cel: 'approvals.human >= 2 && rejections.total == 0' }, [], 'h+, h-', 'hh', 'rejected'],
@@ -212,7 +212,7 @@ describe('a gate', () => {
     [{ $cel: 'approvals.human >= 1 && abstentions.agent == 1 && outstanding.agent == 0' }, [], 'h+', 'a', 'open'],
     [{ $cel: 'approvals.human >= 1 && abstentions.human == 1 && outstanding.human == 0' }, [], 'h+', 'h', 'open'],
     [{ $cel: 'approvals.human >= 1 && rejections.agent == 1 && outstanding.agent == 0' }, [], 'h+', 'a', 'open'],
-    // An expression over single votes cannot be foreseen: it is open until the last vote.
+    // The result of an expression over single votes cannot be predicted: the gate is open until the last vote.
     [{ $cel: 'votes.size() > 9' }, [], 'h+', 'h', 'open'],
     [{ $cel: 'votes.size() > 9' }, [], 'h+', '', 'rejected'],
     [{ $cel: 'votes[0].role == "owner"' }, [], 'h+ owner', '', 'approved'],
@@ -232,7 +232,7 @@ describe('a gate', () => {
     },
   )
 
-  test('shows the confidence of an agent to an expression', () => {
+  test('lets an expression read the confidence of an agent', () => {
     const votes: Ballot[] = [{ kind: 'agent', id: 'a', decision: 'approve', confidence: 0.9 }]
     const by = (cel: string) => decide({ quorum: { $cel: cel }, veto: [] }, votes, [])
     expect(by('votes.exists(v, v.kind == "agent" && v.confidence > 0.8)')).toBe('approved')
@@ -241,7 +241,7 @@ describe('a gate', () => {
 
   test.each([
     ['rejected', 8, 'rejected'],
-    // Ways the votes of 17 people can fall: 1,140, more than are looked through.
+    // The votes of 17 people have 1,140 possible outcomes, more than the limit.
     ['open, with more voters than can be looked through', 17, 'open'],
   ])('that no vote can open is %s', (_what, people, decision) => {
     const quorum = { $cel: 'approvals.human >= 100' }
@@ -250,33 +250,34 @@ describe('a gate', () => {
 
   test.each([
     ['hhhhhhhhhhhhhhhh', 'rejected'],
-    // 969 ways with 16 people; with an agent beside them four times as many.
+    // 16 people have 969 possible outcomes; one more agent makes that four times as many.
     ['hhhhhhhhhhhhhhhha', 'open'],
     ['aaaaaaaaaaaaaaaah', 'open'],
-  ])('counts the ways of people and agents together: %s is %s', (left, decision) => {
+  ])('multiplies the outcomes of people and agents: %s is %s', (left, decision) => {
     expect(decide({ quorum: { $cel: 'approvals.total >= 100' }, veto: [] }, votesOf('h+'), votersOf(left))).toBe(
       decision,
     )
   })
 
-  test('that can still be opened is satisfiable', () => {
+  test('is satisfiable if it can still be opened', () => {
     const two = { quorum: { n_of: 2 }, veto: ['owner'] }
     expect(isSatisfiable(two, votesOf('h+'), votersOf('h'))).toBe(true)
     expect(isSatisfiable(two, votesOf('h-'), votersOf('h'))).toBe(false)
     expect(isSatisfiable(two, votesOf('h- owner'), votersOf('hhh'))).toBe(false)
-    // It is open already: nobody is left who could bring it open.
+    // The gate is already approved: no voter is left who could open it.
     expect(isSatisfiable({ quorum: 'any', veto: [] }, votesOf('h+'), [])).toBe(false)
   })
 })
 
-describe('a quorum is refused when it can be evaluated over no votes at all', () => {
+describe('a quorum is refused if its evaluation fails over every sample of votes', () => {
   test.each([
     ['approvals.human >= 2', null],
     ['votes[1].decision == "approve"', null],
     ['votes[0].kind == "human" && votes[4].kind == "agent"', null],
     ['votes.all(v, v.confidence <= 1.0 && v.role != "")', null],
     ['size(votes) == 0 || votes[0].id != ""', null],
-    // It is tried over two people and an agent on every side, and over votes of both; else the last index would fail it.
+    // The sample has two people and one agent for each decision, and votes of both kinds. Any other sample would reach
+    // the last index and fail.
     ['approvals.human == 2 && rejections.agent == 1 && outstanding.total == 3 ? true : votes[9].id == ""', null],
     ['votes[0].kind == "human" && votes[4].kind == "agent" ? true : votes[9].id == ""', null],
     ['votes[0].confidence == 0.5 && votes[3].role == "member" ? true : votes[9].id == ""', null],
@@ -288,7 +289,7 @@ describe('a quorum is refused when it can be evaluated over no votes at all', ()
     expect(quorumProblem(cel)).toEqual(problem)
   })
 
-  test('one that holds only without votes is not refused', () => {
+  test('accepts a quorum that can be evaluated only without votes', () => {
     expect(quorumProblem('approvals.total == 0 || approvals.wrong')).toBeNull()
   })
 })

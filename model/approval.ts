@@ -4,7 +4,7 @@ import { ExpressionFailure } from './expression-failure.ts'
 import { evaluateConditionOver } from './expressions.ts'
 import { readQuorum } from './quorum.ts'
 
-// The decision of a gate: a pure function of its policy, the votes and who may still vote. The order in which votes
+// The decision of a gate: a pure function of its policy, the votes and the outstanding voters. The order in which votes
 // arrive never matters.
 
 export type Approver = {
@@ -13,7 +13,7 @@ export type Approver = {
   name?: string
   instructions?: string
   model?: string
-  /** Of an agent: the credential of its language model. */
+  /** For an agent: the credential of its language model. */
   credential_id?: string
 }
 export type Quorum = 'any' | 'all' | { n_of: number } | { $cel: string }
@@ -22,7 +22,7 @@ export type OnDue = 'reject' | 'approve' | 'escalate'
 export type Policy = {
   approvers: Approver[]
   quorum: Quorum
-  /** Workspace roles whose rejection alone rejects. */
+  /** Workspace roles whose single rejection rejects the gate. */
   veto: string[]
   allow_self: boolean
   due_in_s: number | null
@@ -55,12 +55,13 @@ const tallyOf = (votes: readonly Ballot[], outstanding: readonly Voter[]): Tally
   outstanding: count(outstanding),
 })
 
-/** More completions than this are not looked through (10 ms); the gate then waits for the last voter. */
+/** The maximum number of possible outcomes to evaluate (10 ms). Above it, the gate waits for the last voter. */
 const MAX_COMPLETIONS = 1000
 
 /**
- * `approved`, `rejected`, or still `open`. At least one human must approve: agents alone never open a gate, unless its author
- * counts the approvals of agents in CEL (`approvals.agent`), and then somebody must approve. Whatever cannot be reached any more is rejected at once.
+ * Returns `approved`, `rejected`, or `open` if the votes do not decide yet. At least one human must approve: agents
+ * alone never open a gate, unless its author counts the approvals of agents in CEL (`approvals.agent`); then at least
+ * one voter must approve. A quorum that can no longer be reached is rejected at once.
  */
 export function decide(
   policy: Pick<Policy, 'quorum' | 'veto'>,
@@ -101,7 +102,8 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
     role: role ?? null,
     confidence: confidence ?? null,
   }))
-  // `approvals.total >= 2` and `rejections.total == 0` say nothing of agents: their votes, abstentions among them, open nothing.
+  // `approvals.total >= 2` and `rejections.total == 0` do not name agents, so votes of agents alone, including
+  // abstentions, do not open the gate.
   const { countsAgents, readsVotes } = readQuorum(cel)
   const holds = (counts: Tally, budget: Budget): boolean =>
     (countsAgents ? counts.approvals.total : counts.approvals.human) > 0 &&
@@ -114,11 +116,11 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
   )
     return 'approved'
   if (tally.outstanding.total === 0) return 'rejected'
-  // An expression over single votes cannot be foreseen: who will say what is not known.
+  // The result of an expression over single votes cannot be predicted: how each voter will vote is not known.
   if (readsVotes) return 'open'
   const completions = completionsOf(tally)
   if (completions === undefined) return 'open'
-  // One budget for all of them: a costly expression holds the process up once, not once per completion.
+  // All completions share one budget, so that a costly expression blocks the process once, not once per completion.
   const budget = valuesBudget()
   return completions.some((counts) =>
     failsAs(
@@ -130,7 +132,7 @@ function decideByExpression(cel: string, votes: readonly Ballot[], tally: Tally)
     : 'rejected'
 }
 
-/** What is wrong with a quorum that holds over no votes at all, however they fall; null where nothing is. */
+/** Returns the error of a quorum that cannot be evaluated over any sample of votes; null if it can be evaluated. */
 export function quorumProblem(cel: string): string | null {
   const some: Count = { human: 2, agent: 1, total: 3 }
   const votes: Json = ['approve', 'reject', 'abstain', 'approve', 'approve'].map((decision, n) => ({
@@ -157,7 +159,10 @@ export function quorumProblem(cel: string): string | null {
   return wrong
 }
 
-/** What an expression that cannot be evaluated counts as: it must not keep a vote from being recorded. */
+/**
+ * Returns the result of `otherwise` if an expression cannot be evaluated: the failure must not prevent the recording of
+ * a vote.
+ */
 function failsAs(otherwise: () => boolean, work: () => boolean): boolean {
   try {
     return work()
@@ -167,11 +172,11 @@ function failsAs(otherwise: () => boolean, work: () => boolean): boolean {
   }
 }
 
-/** Every way the outstanding votes can still fall. */
+/** Returns every possible outcome of the outstanding votes; undefined if there are more than `MAX_COMPLETIONS`. */
 function completionsOf(tally: Tally): Tally[] | undefined {
   const splits = (total: number): [approve: number, reject: number, abstain: number, open: number][] => {
     const found: [number, number, number, number][] = []
-    // Approvals first: most policies are reached by them, and then one look is enough.
+    // Approvals first: they satisfy most policies, so the first evaluation is often enough.
     for (let approve = total; approve >= 0; approve--)
       for (let reject = 0; approve + reject <= total; reject++)
         for (let abstain = 0; approve + reject + abstain <= total; abstain++)
@@ -195,7 +200,7 @@ function completionsOf(tally: Tally): Tally[] | undefined {
   )
 }
 
-/** Whether anybody who may still vote could bring it open. */
+/** Checks whether the voters who have not voted yet could open the gate. */
 export const isSatisfiable = (
   policy: Pick<Policy, 'quorum' | 'veto'>,
   votes: readonly Ballot[],

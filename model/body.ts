@@ -1,7 +1,7 @@
 import type { JsonObject, Node } from './definition.ts'
 import { isObject } from './json.ts'
 
-// Some nodes hold a graph of their own in `args.body`, which runs once for each item or turn.
+// Some nodes contain their own graph in `args.body`, which runs once for each item or iteration.
 
 const WITH_BODY: ReadonlySet<string> = new Set(['map', 'loop'])
 

@@ -1,14 +1,14 @@
 import canonicalize from 'canonicalize'
 import type { Definition, Json } from './definition.ts'
 
-/** RFC 8785: one text for equal JSON, whatever the order of its keys. */
+/** Returns the canonical JSON of RFC 8785: equal values have the same text, in any order of keys. */
 export function canonicalText(value: Json): string {
   const text = canonicalize(value)
   if (text === undefined) throw new TypeError('not JSON')
   return text
 }
 
-/** What a version's `sha256` is taken of: everything but the layout. */
+/** Returns the text that a version's `sha256` is computed from: everything but the layout. */
 export function definitionText(definition: Definition): string {
   const { layout: _layout, ...rest } = definition
   return canonicalText(rest as Json)

@@ -6,7 +6,7 @@ export type Ast = { start: number } & (
   | { op: '[]' | '[?]'; args: [target: Ast, key: Ast] }
   | { op: 'call'; args: [name: string, args: Ast[]] }
   | { op: 'rcall'; args: [name: string, receiver: Ast, args: Ast[]] }
-  /** `optional`: positions written with a `?`, which are left out where they have no value. */
+  /** `optional`: positions written with a `?`, which are omitted if they have no value. */
   | { op: 'list'; args: Ast[]; optional: ReadonlySet<number> }
   | { op: 'map'; args: [key: Ast, value: Ast][]; optional: ReadonlySet<number> }
   | { op: '?:'; args: [condition: Ast, yes: Ast, no: Ast] }

@@ -4,7 +4,8 @@ import { momentOf } from './cel-runtime.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expressions.ts'
 
-// Functions at their limits: empty, first, last, one too far, characters of two units. From docs/expressions.md.
+// Functions at their limits: empty, first, last, one past the end, characters of two code units. From
+// docs/expressions.md.
 
 const outcome = (cel: string): Json => {
   try {

@@ -1,4 +1,4 @@
-// JSON, Base64, addresses and digests. Each is paid by length before it is done.
+// JSON, Base64, URLs and digests. Each function spends steps by length before it does its work.
 
 import { type CelFunction, table, text } from './cel-function.ts'
 import { BudgetExceeded, type CelValue, failure, isMap, type Run, toJson } from './cel-runtime.ts'
@@ -101,7 +101,7 @@ function written(digest: Uint8Array, encoding: CelValue | undefined): string {
   return write(digest)
 }
 
-/** A block of 64 bytes is 0.5 µs. */
+/** Hashing a block of 64 bytes takes 0.5 µs. */
 function digested(run: Run, source: CelValue | undefined): Uint8Array {
   const bytes = bytesOf(run, text(source))
   run.spend(40 + (bytes.length >> 2))
@@ -131,7 +131,9 @@ export const ENCODINGS_BY_NAME = {
   }),
 }
 
-/** The nth id of a run at one place: the same whenever it is evaluated again, and not a secret. */
+/**
+ * Returns the nth id of an execution at one place. A repeated evaluation returns the same id. The id is not a secret.
+ */
 function uuid(run: Run): string {
   const moment = run.moment
   if (!moment) throw failure('uuid() is not available here')

@@ -8,8 +8,8 @@ import { checkExpression, ExpressionFailure } from './expressions.ts'
 import { looksNear } from './pattern.ts'
 import { hexOf, hmacSha256, sha256 } from './sha256.ts'
 
-// What goes beyond the core of CEL: what each function refuses, and that none of them does more work than it pays for. What
-// each gives is in cel-help.ts, whose examples are tests.
+// Functions beyond the core of CEL: what each function refuses, and that no function does more work than it spends
+// steps for. The examples in cel-help.ts, which are also tests, cover the results.
 
 const ROOTS = new Set(['input', 'execution'])
 const input = {
@@ -85,12 +85,12 @@ describe('syntax', () => {
     expect(outcome(cel)).toEqual(expected)
   })
 
-  test.each(['item', 'index', 'nodes', 'vars', 'record'])('a macro cannot bind %s, wherever it is saved', (name) => {
+  test.each(['item', 'index', 'nodes', 'vars', 'record'])('a macro cannot bind %s in any saved expression', (name) => {
     expect(checkExpression(`[1].map(${name}, ${name})`, new Set(['input']))).toMatch(/is taken/)
   })
 })
 
-describe('what they refuse', () => {
+describe('extension functions refuse wrong arguments', () => {
   test.each<[string, Json]>([
     ['[].avg()', FAILS],
     ['[].min()', FAILS],
@@ -154,7 +154,7 @@ describe('what they refuse', () => {
 describe('zones', () => {
   const spring = 'timestamp("2026-03-29T00:30:00Z")'
   test.each<[string, Json]>([
-    // Clocks in Berlin go from 02:00 to 03:00 on 29 March 2026, and from 03:00 to 02:00 on 25 October.
+    // Clocks in Berlin change from 02:00 to 03:00 on 29 March 2026, and from 03:00 to 02:00 on 25 October.
     [`${spring}.getHours("Europe/Berlin")`, 1],
     [`(${spring} + duration("1h")).getHours("Europe/Berlin")`, 3],
     [
@@ -198,7 +198,7 @@ describe('zones', () => {
   })
 })
 
-describe('amplifiers end within the budget', () => {
+describe('functions that amplify their input stop within the budget', () => {
   const nested = (wrap: (inner: string) => string, times: number, start: string): string =>
     times === 0 ? start : wrap(nested(wrap, times - 1, start))
   test.each<[string, string]>([
@@ -223,7 +223,7 @@ describe('amplifiers end within the budget', () => {
     expect(outcome(cel)).toEqual(LARGE)
   })
 
-  test('a pattern whose searches stay near costs no more than its text', () => {
+  test('a pattern that reads only nearby characters costs no more than its text', () => {
     const words = 'ab cd '.repeat(700)
     expect(outcome('size(regex.replace(input, "\\\\s+", ""))', 100_000, words)).toBe(2800)
     expect(outcome('size(regex.replace(input, "(\\\\s)+x?", ""))', 100_000, words)).toEqual(COSTLY)
@@ -242,12 +242,12 @@ describe('amplifiers end within the budget', () => {
     ['a{2,}b', false],
     ['(ab)+', false],
     ['\\Qa*b\\E', false],
-  ])('%s looks near: %s', (source, near) => {
+  ])('%s reads only nearby characters: %s', (source, near) => {
     expect(looksNear(source)).toBe(near)
   })
 })
 
-test('digests are those of the standard', () => {
+test('digests match those of node:crypto', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 200 }), (length, keyLength) => {
       const [message, key] = [randomBytes(length), randomBytes(keyLength)]
@@ -258,7 +258,7 @@ test('digests are those of the standard', () => {
   )
 })
 
-test('what needs a run is refused where there is none', () => {
+test('functions that need an execution are refused where there is none', () => {
   expect(checkExpression('now()', new Set(['record']))).toMatch(/not available here/)
   expect(checkExpression('uuid()', new Set(['approvals', 'votes']))).toMatch(/not available here/)
   expect(checkExpression('now() > timestamp(0)')).toBeNull()

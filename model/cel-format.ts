@@ -1,4 +1,4 @@
-// `"%s has %.2f".format([name, total])`: CEL's text formatting. What it makes is paid as it grows.
+// `"%s has %.2f".format([name, total])`: CEL's text formatting. The result is charged to the budget as it grows.
 
 import { BudgetExceeded, type CelValue, Duration, failure, isMap, Optional, type Run, typeOf } from './cel-runtime.ts'
 

@@ -1,6 +1,6 @@
 import { type CelValue, failure, type Run, typeOf } from './cel-runtime.ts'
 
-/** `args[0]` is the receiver of a method. `moment`: it needs to know when and where it is evaluated. */
+/** `args[0]` is the receiver of a method. `moment`: the function needs the time and place of its evaluation. */
 export type CelFunction = { arity: readonly number[]; call(run: Run, args: CelValue[]): CelValue; moment?: true }
 
 export type FunctionTable = ReadonlyMap<string, CelFunction>

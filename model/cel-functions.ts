@@ -1,4 +1,4 @@
-// The functions of CEL that expressions may call. A closed table: a name that is not here does not compile.
+// The functions of CEL that expressions may call. The table is closed: a name that is not in it does not compile.
 
 import { DIGESTS, ENCODINGS_BY_NAME } from './cel-encodings.ts'
 import { type CelFunction, type FunctionTable, number, table, text } from './cel-function.ts'
@@ -125,7 +125,7 @@ const unit = (value: CelValue | undefined): string => text(value)
 
 const TIME_METHODS = table({
   ...Object.fromEntries(Object.keys(DATE_PARTS).map((name) => [name, part(name)])),
-  /** Of a text: fills in a list. Of a time: writes it by a pattern, in a zone. */
+  /** On a text: inserts the values of a list. On a time: formats the time by a pattern, in a zone. */
   format: {
     arity: [1, 2, 3],
     call: (run, args) =>
@@ -173,7 +173,7 @@ export const METHODS: FunctionTable = new Map([
   ...OPTIONAL_METHODS,
 ])
 
-/** Called as `math.floor(x)`: functions behind a name. */
+/** Functions with a namespace, called as `math.floor(x)`. */
 export const NAMESPACES: ReadonlyMap<string, FunctionTable> = new Map<string, FunctionTable>([
   ['math', MATH],
   ['strings', STRINGS],

@@ -8,12 +8,12 @@ import { momentOf } from './cel-runtime.ts'
 
 const listed = FUNCTION_HELP.flatMap(({ functions }) => functions)
 
-test.each(listed)('$example gives what the help says', ({ example, gives }) => {
+test.each(listed)('$example returns the value in the help', ({ example, gives }) => {
   const program = compileCel(example, new Set(['execution']))
   expect(evaluateCel(program, {}, { steps: 10_000, size: 10_000 }, momentOf(0, 'help'))).toEqual(gives)
 })
 
-test('the help names every function there is', () => {
+test('the help names every function', () => {
   const names = new Set(listed.map(({ name }) => name))
   const known = [
     ...FUNCTIONS.keys(),
@@ -23,7 +23,7 @@ test('the help names every function there is', () => {
   expect(known.filter((name) => !names.has(name))).toEqual([])
 })
 
-test('docs/expressions.md names every function there is', () => {
+test('docs/expressions.md names every function', () => {
   const text = readFileSync(new URL('../docs/expressions.md', import.meta.url), 'utf8')
   const missing = listed.filter(({ name }) => !new RegExp(`[^A-Za-z]${name.split('.').at(-1)}[^A-Za-z]`).test(text))
   expect(missing.map(({ name }) => name)).toEqual([])

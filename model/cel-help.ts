@@ -1,9 +1,9 @@
-// What the editor tells people about the functions of expressions. The tests evaluate every example, and hold this list against
-// the tables of the evaluator.
+// The help for the functions of expressions in the editor. The tests evaluate every example and compare this list with
+// the function tables of the evaluator.
 
 export type FunctionHelp = {
   name: string
-  /** How it is called; what stands before a dot is the value it works on. */
+  /** How the function is called; the value before the dot is its receiver. */
   call: string
   does: string
   example: string

@@ -1,4 +1,4 @@
-// The words of a CEL expression. Linear in the text; positions are kept for messages.
+// The tokens of a CEL expression. The time is linear in the length of the text; positions are kept for messages.
 
 import { ExpressionFailure } from './expression-failure.ts'
 
@@ -18,10 +18,10 @@ const QUOTED_NAME = /`([A-Za-z0-9_.\-/ ]{1,256})`/y
 const HEX = /0[xX]([0-9a-fA-F]+)[uU]?/y
 const DOUBLE = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y
 const WHOLE = /(\d+)[uU]?/y
-/** `?.` before a name reads a field that may be absent; `?` alone chooses. */
+/** `?.` before a name reads a field that may be absent; `?` alone is the conditional operator. */
 const SIGNS = /\?\.(?=[A-Za-z_`])|==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y
 
-/** Of a text, by what stands before it: raw or bytes, and how many quotes. */
+/** The start of a text literal: its prefix (raw or bytes) and its quotes. */
 const TEXT_START = /([bBrR]{0,2})("""|'''|"|')/y
 
 const ESCAPES: Readonly<Record<string, string>> = {

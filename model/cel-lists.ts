@@ -2,7 +2,7 @@ import { type CelFunction, list, number, table, whole } from './cel-function.ts'
 import { type CelValue, compare, Duration, failure, NONE, Optional, type Run, toJson, typeOf } from './cel-runtime.ts'
 import { stableText } from './json-schema-values.ts'
 
-/** Every comparison that a sort may make is paid before it begins. */
+/** Spends the maximum number of comparisons before the sort starts. */
 export function sorted(run: Run, items: CelValue[], keys: CelValue[] = items): CelValue[] {
   run.spend(items.length * Math.ceil(Math.log2(items.length + 1)) + items.length)
   const order = keys.map((_, index) => index)
@@ -13,7 +13,7 @@ export function sorted(run: Run, items: CelValue[], keys: CelValue[] = items): C
 function distinct(run: Run, items: CelValue[]): CelValue[] {
   const seen = new Set<string>()
   return items.filter((item) => {
-    // A time and the text of it are two values.
+    // A time and its text are two different values.
     const key = `${typeOf(item)}:${stableText(toJson(run, item), (steps) => run.spend(steps))}`
     if (seen.has(key)) return false
     seen.add(key)
@@ -61,7 +61,7 @@ function average(run: Run, items: CelValue[]): CelValue {
 function best(run: Run, items: CelValue[], sign: number): CelValue {
   if (items.length === 0) throw failure('the list is empty')
   run.spend(items.length)
-  // A list of one is held to the same rule as a longer one.
+  // Checks that the only item of a list can be compared, as in a longer list.
   compare(run, items[0] as CelValue, items[0] as CelValue)
   return items.reduce((found, item) => (sign * compare(run, item, found) > 0 ? item : found))
 }
@@ -96,7 +96,7 @@ export const LIST_METHODS = table({
   },
 })
 
-/** Called as `lists.range(3)`. */
+/** The functions called as `lists.range(3)`. */
 export const LISTS = table({
   range: {
     arity: [1],

@@ -1,4 +1,4 @@
-// What the macros do with the items of a list or a map once their bodies are compiled.
+// How the macros process the items of a list or a map after their bodies are compiled.
 
 import { sorted } from './cel-lists.ts'
 import { BudgetExceeded, type CelValue, failure, isMap, mapKey, type Run, typeOf } from './cel-runtime.ts'
@@ -9,13 +9,13 @@ export function truth(value: CelValue): boolean {
   throw failure(`true or false is expected, not a ${typeOf(value)}`)
 }
 
-/** One turn: its key (the position, or the key of a map) and its value. */
+/** One iteration: its key (the position in a list, or the key of a map) and its value. */
 export type Turn = readonly [key: CelValue, value: CelValue]
 type Each = (run: Run, turns: Turn[], body: (turn: Turn) => CelValue, test: (turn: Turn) => boolean) => CelValue
 
 /**
- * `names`: how many variables it binds; the expressions after them are the body, with a condition before it where there are two
- * and `test` allows it.
+ * `names` is the number of variables that the macro binds. The expressions after the variables are the body or, if
+ * `test` is true and there are two of them, a condition and the body.
  */
 export type Macro = { names: 1 | 2; test: boolean; each: Each }
 
@@ -64,7 +64,7 @@ const group: Each = (_run, turns, body) => {
 
 const sortBy: Each = (run, turns, body) => sorted(run, turns.map(itemOf), turns.map(body))
 
-/** By name; those of one name differ by how many variables they bind. */
+/** Macros by name; macros with the same name differ in the number of variables they bind. */
 export const MACROS: ReadonlyMap<string, readonly Macro[]> = new Map<string, readonly Macro[]>([
   ['all', [one(all), two(all)]],
   ['exists', [one(exists), two(exists)]],

@@ -8,7 +8,10 @@ const of = (compute: (value: number) => number | boolean): CelFunction => ({
   call: (_run, args) => compute(number(args[0])),
 })
 
-/** On 64-bit integers in two's complement, as CEL says; a result that a JSON number cannot hold exactly is a failure. */
+/**
+ * Computes on 64-bit integers in two's complement, as CEL specifies; a result that a JSON number cannot represent
+ * exactly is a failure.
+ */
 const bits = (compute: (a: bigint, b: bigint) => bigint): CelFunction => ({
   arity: [2],
   call: (_run, args) => fromBits(compute(BigInt(whole(args[0])), BigInt(whole(args[1])))),
@@ -27,7 +30,7 @@ function shift(by: bigint, move: (by: bigint) => bigint): bigint {
 
 const halfAwayFromZero = (value: number): number => Math.sign(value) * Math.round(Math.abs(value))
 
-/** Called as `math.floor(x)`. */
+/** The functions called as `math.floor(x)`. */
 export const MATH = table({
   floor: of(Math.floor),
   ceil: of(Math.ceil),

@@ -1,4 +1,4 @@
-// The operators between two values. Numbers are doubles; a text is joined to a text only.
+// The binary operators. Numbers are doubles; a text can be concatenated only with a text.
 
 import {
   type CelValue,

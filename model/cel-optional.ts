@@ -6,7 +6,7 @@ export function optionalOf(value: CelValue | undefined): Optional {
   throw failure(`an optional value is expected, not a ${typeOf(value as CelValue)}; read a field with ?.`)
 }
 
-/** Reads through: what is absent, null or read from something absent has no value. */
+/** Reads a key of a value or an optional. A key that is absent, or a target that is absent or null, gives no value. */
 export function readOptional(target: CelValue, key: CelValue): Optional {
   const from = target instanceof Optional ? target.value : target
   if (from === undefined || from === null) return NONE
@@ -21,7 +21,7 @@ function isZero(value: CelValue): boolean {
   return value === null || value === false || value === 0 || value === ''
 }
 
-/** CEL's own: null is a value. */
+/** As CEL specifies: null is a value. */
 const orValue: CelFunction = {
   arity: [2],
   call: (_run, args) => {
@@ -30,13 +30,13 @@ const orValue: CelFunction = {
   },
 }
 
-/** JSON's habit: null counts as absent. */
+/** As usual with JSON: null counts as absent. */
 const orElse: CelFunction = {
   arity: [2],
   call: (_run, args) => optionalOf(args[0]).value ?? (args[1] as CelValue),
 }
 
-/** Called as `optional.of(x)`. */
+/** The functions called as `optional.of(x)`. */
 export const OPTIONAL = table({
   of: { arity: [1], call: (_run, args) => new Optional(args[0]) },
   none: { arity: [0], call: () => NONE },

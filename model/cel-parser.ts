@@ -1,4 +1,5 @@
-// CEL's grammar, by recursive descent. Limits hold before anything is built: an expression comes from a tenant.
+// CEL's grammar, by recursive descent. Limits are checked before the tree is built, because expressions come from
+// tenants.
 
 import type { Ast, BinaryOp } from './cel-ast.ts'
 import { invalid, place, type Token, tokensOf } from './cel-lexer.ts'
@@ -15,7 +16,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 )
 
-/** Operators by how tightly they bind, the loosest first. */
+/** Operators by precedence, the lowest first. */
 const LEVELS: readonly ReadonlySet<string>[] = [
   new Set(['||']),
   new Set(['&&']),
@@ -24,7 +25,7 @@ const LEVELS: readonly ReadonlySet<string>[] = [
   new Set(['*', '/', '%']),
 ]
 
-/** Throws an ExpressionFailure that says where the text is wrong. */
+/** Parses an expression. Throws an ExpressionFailure with the position of the error. */
 export function parseCel(text: string): Ast {
   if (text.length > MAX_EXPRESSION_LENGTH) {
     throw invalid(`an expression has at most ${MAX_EXPRESSION_LENGTH} characters`)
@@ -174,7 +175,7 @@ class Parser {
     throw this.unexpected()
   }
 
-  /** Up to the closing sign, which is taken. A comma may follow the last element. */
+  /** Parses elements up to and including the closing sign. A comma may follow the last element. */
   private list(closing: string, limit: number, optional?: Set<number>): Ast[] {
     const items: Ast[] = []
     while (!this.skip(closing)) {

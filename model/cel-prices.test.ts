@@ -4,8 +4,8 @@ import { momentOf } from './cel-runtime.ts'
 import type { Json } from './definition.ts'
 import { ExpressionFailure } from './expressions.ts'
 
-// What each operation and function costs. A lower price lets a tenant do more work than a run may, a higher one refuses
-// expressions that are saved and work: both are changes that somebody must mean.
+// The cost of each operation and function. A lower price lets a tenant do more work than allowed; a higher price
+// refuses saved expressions that work now. Both changes must be deliberate.
 
 const input = {
   t: 'ab '.repeat(400),
@@ -130,7 +130,7 @@ test.each<[string, number]>([
   expect(evaluate(cel).price).toBe(price)
 })
 
-test('a budget that is just enough is enough, and one step less is not', () => {
+test('an evaluation succeeds with exactly enough steps and fails with one step less', () => {
   expect(evaluate('input.l.sum()', 204).value).toBe(19_900)
   expect(() => evaluate('input.l.sum()', 203)).toThrow(ExpressionFailure)
 })

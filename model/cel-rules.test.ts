@@ -15,7 +15,7 @@ import { makeLru } from './lru.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { parseReference } from './reference.ts'
 
-// docs/expressions.md, function by function: what each gives, what each refuses, and how many steps it takes.
+// docs/expressions.md, function by function: what each function returns, what it refuses, and how many steps it takes.
 
 const ROOTS = new Set(['input'])
 const input = { n: 7, t: 'text', l: [1, 2, 3], m: { a: 1, b: 2 }, none: null, b: true, long: 'x'.repeat(800) }
@@ -363,7 +363,7 @@ describe('reading', () => {
     expect(outcome(cel)).toEqual(expected)
   })
 
-  test('a name that has no value here', () => {
+  test('a name that has no value is not available', () => {
     expect(() => evaluateCel(compileCel('input', ROOTS), {}, { steps: 100, size: 100 })).toThrow(
       '"input" is not available here',
     )
@@ -406,7 +406,8 @@ describe('macros', () => {
     ['[1].map(x)', INVALID],
     ['[1].all(x, x, x)', INVALID],
     ['[1].map(x, y)', INVALID],
-    // A side that decides wins over a failure of the others; the first failure is told where none decides.
+    // An operand that decides the result wins over a failure of the others; if none decides, the first failure is
+    // reported.
     ['[1, 2].exists(x, x == 1 ? input.absent : true)', true],
     ['[1, 2].all(x, x == 1 ? input.absent : false)', false],
     [
@@ -432,7 +433,7 @@ describe('macros', () => {
     '[1].all(x, input.l.all(y, false) || true)',
     'input.absent || input.l.all(y, y > 0)',
     '[1].exists(x, input.l.all(y, y > 0))',
-  ])('a spent budget is never taken for a failure: %s', (cel) => {
+  ])('a spent budget is never treated as a failure of an operand: %s', (cel) => {
     const program = compileCel(cel, ROOTS)
     expect(() => evaluateCel(program, { input }, { steps: 6, size: 100 })).toThrow('too much work')
   })
@@ -448,21 +449,21 @@ describe('results', () => {
     expect(outcome(cel)).toEqual(expected)
   })
 
-  test('half a surrogate pair is replaced', () => {
+  test('replace half a surrogate pair', () => {
     expect(outcome('input', '\ud83d')).toBe('\ufffd')
   })
 
   const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)])
-  test('are nested 64 deep at most', () => {
+  test('can be nested at most 64 deep', () => {
     expect(outcome('input', nested(64))).toEqual(nested(64))
     expect(outcome('input', nested(65))).toBe('! expression_failed: the result is nested too deeply')
   })
 
-  test('leave out a key that would change a prototype', () => {
+  test('omit a key that would change a prototype', () => {
     expect(outcome('input', JSON.parse('{"__proto__": 1, "a": 2}'))).toEqual({ a: 2 })
   })
 
-  test('a text has at most a million characters', () => {
+  test('contain texts of at most a million characters', () => {
     const doubled = (times: number): string =>
       times === 0 ? 'input' : `cel.bind(x${times}, ${doubled(times - 1)}, x${times} + x${times})`
     const run = (length: number, times: number) => {
@@ -483,7 +484,8 @@ describe('steps', () => {
     evaluateCel(compileCel(cel, ROOTS), { input }, budget)
     return 100_000 - budget.steps
   }
-  // The result costs a step for each of its values, four more for a list or a map, and an eighth of its texts' lengths.
+  // The result costs one step for each of its values, four more for a list or a map, and an eighth of the length of its
+  // texts.
   test.each<[string, number]>([
     ['1', 1],
     ['input', 126],
@@ -541,7 +543,7 @@ describe('steps', () => {
     expect(cost(cel)).toBe(steps)
   })
 
-  test('a budget that is just enough', () => {
+  test('may use up the budget exactly, but not exceed it', () => {
     const program = compileCel('1 + 2', ROOTS)
     expect(evaluateCel(program, {}, { steps: 2, size: 9 })).toBe(3)
     expect(() => evaluateCel(program, {}, { steps: 1, size: 9 })).toThrow('too much work')
@@ -559,7 +561,7 @@ describe('the text of an expression', () => {
     expect(checkExpression(cel, ROOTS)).toMatch(message)
   })
 
-  test.each([`1${' '.repeat(4_095)}`, `${'!'.repeat(50)}true`, '1'])('is understood: %.10s…', (cel) => {
+  test.each([`1${' '.repeat(4_095)}`, `${'!'.repeat(50)}true`, '1'])('is accepted: %.10s…', (cel) => {
     expect(checkExpression(cel, ROOTS)).toBeNull()
   })
 
@@ -675,17 +677,17 @@ describe('values', () => {
     expect(resolveArgs({ type, args: args as Record<string, Json> }, scope)).toEqual(expected)
   })
 
-  test('arguments hold a thousand expressions', () => {
+  test('are resolved for at most a thousand expressions in the arguments', () => {
     const args = (count: number) => ({ type: 'echo', args: { v: Array(count).fill(ref) } })
     expect(resolveArgs(args(1_000), scope).v).toHaveLength(1_000)
     expect(() => resolveArgs(args(1_001), scope)).toThrow('at most 1000 expressions')
   })
 
-  test('a node without arguments has none', () => {
+  test('are empty for a node without arguments', () => {
     expect(resolveArgs({ type: 'echo' }, scope)).toEqual({})
   })
 
-  test('each expression counts towards the size, a long text as often as it is named', () => {
+  test('count each expression towards the size, and a long text once per reference', () => {
     const size = (value: Json, left: number, given: Json) => {
       const budget = { steps: 1_000, size: left }
       try {
@@ -705,7 +707,7 @@ describe('values', () => {
     expect(size(Array(1_001).fill(whole), 10_000, 1)).toBe('expression_too_large')
   })
 
-  test('a condition is true or false', () => {
+  test('a condition must be true or false', () => {
     expect([evaluateCondition('input.n > 1', scope), evaluateCondition('input.n < 1', scope)]).toEqual([true, false])
     expect(() => evaluateCondition('input.n', scope)).toThrow('must be true or false')
   })
@@ -726,11 +728,11 @@ describe('a pattern', () => {
     expect(compilePattern(source)).toMatch(message)
   })
 
-  test('of 512 characters is not', () => {
+  test('of 512 characters is accepted', () => {
     expect(compilePattern('x'.repeat(512))).toBeTypeOf('object')
   })
 
-  test('is not tried on a text that is too long for it', () => {
+  test('is not tried on a text that is too long for the pattern', () => {
     const pattern = usable('abc')
     const most = Math.floor(500_000 / ((pattern.cost('x'.repeat(1_000)) - 10) / 500))
     expect(pattern.test('x'.repeat(most))).toBe(false)
@@ -740,13 +742,13 @@ describe('a pattern', () => {
   })
 })
 
-test('a cache counts what is written again as used', () => {
+test('a cache counts a repeated write as a use', () => {
   const cache = makeLru<number>(2)
   for (const key of ['a', 'b', 'a', 'c']) cache.set(key, 1)
   expect(['a', 'b', 'c'].map((key) => cache.get(key))).toEqual([1, undefined, 1])
 })
 
-test('a cache forgets what was used longest ago', () => {
+test('a cache evicts the least recently used entry', () => {
   const cache = makeLru<number>(2)
   cache.set('a', 1)
   cache.set('b', 2)

@@ -1,4 +1,4 @@
-// What a CEL program works on while it runs: values, their comparison, and the budget that ends a bomb.
+// What a CEL program uses while it runs: values, comparisons, and the budget that stops excessive work.
 
 import type { Json, JsonObject } from './definition.ts'
 import { ExpressionFailure } from './expression-failure.ts'
@@ -12,7 +12,7 @@ export class Duration {
   }
 }
 
-/** Some 10,000 years, as CEL says. */
+/** About 10,000 years in milliseconds, the limit of CEL. */
 const MAX_DURATION = 315_576_000_000_000
 
 export function durationOf(ms: number): Duration {
@@ -20,7 +20,7 @@ export function durationOf(ms: number): Duration {
   return new Duration(ms)
 }
 
-/** What may be absent: the result of `a?.b`. */
+/** A value that may be absent: the result of `a?.b`. */
 export class Optional {
   readonly value: CelValue | undefined
   constructor(value: CelValue | undefined) {
@@ -33,16 +33,16 @@ export const NONE = new Optional(undefined)
 export type CelValue = Json | Date | Duration | Optional | CelValue[] | { [key: string]: CelValue }
 
 /**
- * What an evaluation knows of its place and time. It is kept with the run, so that evaluating again gives the same: `now` in
- * milliseconds, and the text from which `uuid()` makes the nth id.
+ * The time and the place of an evaluation. It is stored with the execution, so that a repeated evaluation returns the
+ * same values: `now` in milliseconds, and the seed from which `uuid()` derives the nth id.
  */
 export type Moment = { readonly now: number; readonly seed: string; ids: number }
 export const momentOf = (now: number, seed: string): Moment => ({ now, seed, ids: 0 })
 
 /**
- * Steps an evaluation may still take, some 30 ns each: a condition holds the thread for 5 ms at most, all the values of
- * a node together for 15 ms. What needs more belongs in a transform or code node, which run elsewhere. `size`: characters of
- * JSON that the values may still have together.
+ * The steps that an evaluation may still take, about 30 ns each: a condition blocks the thread for at most 5 ms, all
+ * values of a node together for at most 15 ms. Larger work belongs in a transform or code node, which do not run on
+ * this thread. `size`: the number of JSON characters that the values may still have together.
  */
 export type Budget = { steps: number; size: number }
 export const CONDITION_STEPS = 150_000
@@ -75,7 +75,7 @@ export class Run {
     }
   }
 
-  /** A text made by the expression: paid by length, so that doubling it cannot fill the memory. */
+  /** Charges the length of a text that the expression creates, so that repeated doubling cannot fill the memory. */
   text(value: string): string {
     if (value.length > MAX_TEXT)
       throw new BudgetExceeded('expression_too_large', 'the expression makes too long a text')
@@ -160,8 +160,8 @@ export function compare(run: Run, a: CelValue, b: CelValue): number {
 }
 
 /**
- * The result as JSON. Each value of the result is paid for, because shared parts multiply when written down: thirty
- * times `[x, x]` is a billion elements. Values that came from the scope as they are stay shared.
+ * Converts the result to JSON. Each value of the result costs a step, because shared parts multiply when they are
+ * serialized: `[x, x]` nested thirty times is a billion elements. Values taken unchanged from the scope stay shared.
  */
 export function toJson(run: Run, value: CelValue, depth = 0): Json {
   run.spend(1)

@@ -1,4 +1,4 @@
-// The steps that a compiled expression is made of. Each pays for itself before it works.
+// The steps of a compiled expression. Each step spends its cost before it does its work.
 
 import type { CelFunction } from './cel-function.ts'
 import { invalid, place } from './cel-lexer.ts'
@@ -30,7 +30,7 @@ export function access(target: Step, key: Step): Step {
     run.spend(1)
     const name = key(run)
     const from = target(run)
-    // Behind a `?.` everything further is optional too.
+    // After a `?.`, all further fields are optional too.
     if (from instanceof Optional) return readOptional(from, name)
     const value = readKey(from, name)
     if (value === undefined)
@@ -85,7 +85,10 @@ export function choose(condition: Step, yes: Step, no: Step): Step {
   }
 }
 
-/** As CEL says: a side that decides wins over a failure of the other side. A spent budget is never swallowed. */
+/**
+ * Evaluates `&&` or `||` as CEL specifies: an operand that decides the result wins over a failure of the other operand.
+ * A spent budget is never ignored.
+ */
 export function logical(deciding: boolean, left: Step, right: Step): Step {
   return (run) => {
     run.spend(1)

@@ -7,7 +7,9 @@ import { compilePattern, type Match, type Pattern } from './pattern.ts'
 
 const SURROGATE = /[\ud800-\udfff]/
 
-/** Looking for a long text in a long text is quadratic at worst (the engine's tables cover 250 characters). */
+/**
+ * Searching for a long text in a long text is quadratic in the worst case (the engine's tables cover 250 characters).
+ */
 const searchCost = (source: string, search: string): number =>
   (source.length >> 3) + Math.ceil((source.length * search.length) / 4096)
 
@@ -18,7 +20,7 @@ const searching = (run: Run, args: CelValue[], find: (source: string, search: st
   return find(source, search)
 }
 
-/** Null where each character is one code unit, which is nearly always. */
+/** Returns the characters of a text; null if each character is one code unit, which is nearly always true. */
 function pointsOf(run: Run, source: string): string[] | null {
   run.spend(source.length >> 5)
   if (!SURROGATE.test(source)) return null
@@ -88,7 +90,10 @@ function split(run: Run, args: CelValue[]): string[] {
   return [...pieces.slice(0, limit - 1), pieces.slice(limit - 1).join(separator)]
 }
 
-/** Unicode's white space. Walked by hand: a pattern that is anchored at the end is tried at every position of the text. */
+/**
+ * Removes Unicode white space at both ends. Uses a loop, because a pattern anchored at the end is tried at every
+ * position of the text.
+ */
 function trimmed(source: string): string {
   const isSpace = (at: number): boolean =>
     /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/.test(source[at] ?? '')
@@ -227,7 +232,7 @@ export const TEXT_METHODS = table({
   reverse: { arity: [1], call: (run, args) => reverse(run, args[0]) },
 })
 
-/** Called as `strings.quote(x)` and `regex.replace(x, pattern, by)`. */
+/** The functions called as `strings.quote(x)` and `regex.replace(x, pattern, by)`. */
 export const STRINGS = table({ quote: one(quote) })
 export const REGEX = table({
   replace: { arity: [3, 4], call: replaceMatches },

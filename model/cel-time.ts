@@ -1,12 +1,12 @@
-// Times in zones: reading their parts, writing and reading them by a pattern, and the calendar's arithmetic. The zones are
-// those of the runtime (IANA names) and fixed offsets such as "+02:00".
+// Times in zones: reading their parts, formatting and parsing them by a pattern, and calendar arithmetic. Zones are the
+// IANA names that the runtime knows, and fixed offsets such as "+02:00".
 
 import { type CelValue, type Duration, failure, type Run, typeOf } from './cel-runtime.ts'
 import { makeLru } from './lru.ts'
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z, the range that RFC 3339 can write. */
+/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z, the range of RFC 3339. */
 const FIRST = -62_135_596_800_000
 const LAST = 253_402_300_799_999
 
@@ -18,7 +18,7 @@ export function validDate(ms: number): Date {
 const OFFSET = /^([+-]?)(\d\d):(\d\d)$/
 const formatters = makeLru<Intl.DateTimeFormat>(100)
 
-/** What a look at a zone's rules counts: some 3 µs. */
+/** The cost of one lookup of a zone's rules: about 3 µs. */
 const ZONE_STEPS = 100
 
 function formatterOf(zone: string): Intl.DateTimeFormat {
@@ -43,7 +43,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   }
 }
 
-/** Milliseconds that clocks in the zone are ahead of UTC at this time. */
+/** Returns how many milliseconds clocks in the zone are ahead of UTC at this time. */
 function offsetOf(run: Run, zone: string, ms: number): number {
   if (zone === 'UTC' || zone === 'Z') return 0
   const fixed = OFFSET.exec(zone)
@@ -59,13 +59,13 @@ function offsetOf(run: Run, zone: string, ms: number): number {
   return local.getTime() - Math.floor(ms / 1000) * 1000
 }
 
-/** What the calendar and the clock in the zone show, as a date whose UTC parts are read. */
+/** Returns a date whose UTC parts are the date and time that clocks in the zone show. */
 export const inZone = (run: Run, date: Date, zone: string): Date =>
   zone === 'UTC' ? date : new Date(date.getTime() + offsetOf(run, zone, date.getTime()))
 
 /**
- * The time at which clocks in the zone show this. Shown twice (clocks go back): the first; never shown (clocks go forward):
- * as much later as was left out.
+ * Returns the time at which clocks in the zone show `local`. If clocks show it twice (they go back), returns the first
+ * time; if clocks never show it (they go forward), returns a time later by the skipped interval.
  */
 export function fromZone(run: Run, local: number, zone: string): Date {
   const before = offsetOf(run, zone, local - DAY)
@@ -247,11 +247,12 @@ const unknownUnit = (unit: string) =>
     `unknown unit "${unit.slice(0, 20)}"; known are ${[FIXED, DAYS_OF, MONTHS_OF].flatMap((units) => [...units.keys()]).join(', ')}`,
   )
 
-/** Weeks begin on Monday. */
+/** Returns the start of the unit that contains the date. Weeks start on Monday. */
 export function startOf(run: Run, date: Date, unit: string, zone: string): Date {
   const local = inZone(run, date, zone)
   const fixed = FIXED.get(unit)
-  // Within the hour clocks are not set, so that the offset holds; hours of half-hour zones begin as their clocks show.
+  // Clocks do not change within an hour, so the offset is constant. In half-hour zones, hours start when local clocks
+  // show a full hour.
   if (fixed !== undefined) return validDate(date.getTime() - (((local.getTime() % fixed) + fixed) % fixed))
   const start = new Date(local.getTime())
   start.setUTCHours(0, 0, 0, 0)
@@ -262,7 +263,10 @@ export function startOf(run: Run, date: Date, unit: string, zone: string): Date 
   return fromZone(run, start.getTime(), zone)
 }
 
-/** Days and longer keep what the clock shows in the zone; a month that has no such day gives its last one. */
+/**
+ * Adds an amount of a unit. Days and longer units keep the local time of day; if the target month has no such day, the
+ * result is its last day.
+ */
 export function addTime(run: Run, date: Date, amount: number, unit: string, zone: string): Date {
   const fixed = FIXED.get(unit)
   if (fixed !== undefined) return validDate(date.getTime() + amount * fixed)
@@ -281,7 +285,7 @@ export function addTime(run: Run, date: Date, amount: number, unit: string, zone
   return fromZone(run, moved.getTime(), zone)
 }
 
-/** Whole units from `b` to `a`; negative where `a` is earlier. */
+/** Returns the whole units from `b` to `a`; negative if `a` is earlier. */
 export function difference(run: Run, a: Date, b: Date, unit: string, zone: string): number {
   const fixed = FIXED.get(unit)
   const ms = a.getTime() - b.getTime()
@@ -318,7 +322,7 @@ export const DATE_PARTS: Readonly<Record<string, (local: Date) => number>> = {
   getMilliseconds: (local) => local.getUTCMilliseconds(),
 }
 
-/** Of a duration these count all of it. */
+/** Methods of a duration that return its whole length in the unit. */
 export const DURATION_PARTS: Readonly<Record<string, number>> = {
   getHours: HOUR,
   getMinutes: 60_000,

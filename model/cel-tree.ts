@@ -1,8 +1,8 @@
 import type { Ast } from './cel-ast.ts'
 
-// What can be read off the tree of an expression without evaluating it.
+// Facts about an expression that its tree shows without evaluation.
 
-/** `target.key` and `target?.key`, and `target["key"]` with a key that is written out. */
+/** Returns the parts of `target.key`, `target?.key`, and `target["key"]` with a literal key. */
 export function memberOf(node: Ast): { target: Ast; key: string } | undefined {
   if (node.op === '.' || node.op === '.?') return { target: node.args[0], key: node.args[1] }
   if ((node.op === '[]' || node.op === '[?]') && node.args[1].op === 'value' && typeof node.args[1].args === 'string') {
@@ -11,7 +11,7 @@ export function memberOf(node: Ast): { target: Ast; key: string } | undefined {
   return undefined
 }
 
-/** Arguments hold nodes, lists of nodes and pairs of nodes, beside names and literals. */
+/** Returns the child nodes. Arguments contain nodes, lists of nodes and pairs of nodes, besides names and literals. */
 export function children(node: Ast): Ast[] {
   const isNode = (value: unknown): value is Ast => typeof value === 'object' && value !== null && 'op' in value
   const found: Ast[] = []

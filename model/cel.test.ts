@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { resolveValue } from './expressions.ts'
 
-// The library's own evaluator is the oracle, on the part of the language where both mean the same: doubles, text,
-// booleans, lists, maps and macros. It binds `==` less tightly than `<` and `in`, which CEL does not: hence the brackets.
+// The library's own evaluator is the oracle for the part of the language on which both agree: doubles, text, booleans,
+// lists, maps and macros. Unlike CEL, the library gives `==` a lower precedence than `<` and `in`: hence the brackets.
 
 const input = {
   n: 2.5,
@@ -69,7 +69,7 @@ const { number, text, truth } = fc.letrec<{ number: string; text: string; truth:
   }
 })
 
-/** Undefined where it refuses: its type checker is stricter than JSON needs. */
+/** Returns undefined if the library refuses the expression: its type checker is stricter than JSON needs. */
 const reference = (expression: string): { value: unknown } | undefined => {
   try {
     return { value: evaluate(expression, { input }) }
@@ -78,7 +78,7 @@ const reference = (expression: string): { value: unknown } | undefined => {
   }
 }
 
-it('gives what the reference evaluator gives', () => {
+it('returns the same results as the reference evaluator', () => {
   let [tried, compared] = [0, 0]
   fc.assert(
     fc.property(fc.oneof(number, text, truth), (expression) => {

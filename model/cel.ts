@@ -1,10 +1,10 @@
 // CEL, the language of conditions and computed values.
 //
-// The tree is compiled into closures over a closed table of functions, with a budget on every step. Libraries for CEL have no
-// bound on work, call RegExp with the tenant's pattern, and do not add an integer to a JSON number.
+// The tree is compiled into closures over a closed table of functions, with a budget on every step. CEL libraries do
+// not limit the work, call RegExp with the tenant's pattern, and cannot add an integer to a JSON number.
 //
-// Differences from the standard, on purpose: all numbers are doubles, as in JSON (`7 / 2` is 3.5, `int()` truncates);
-// no bytes, no messages; times have milliseconds.
+// Intended differences from the standard: all numbers are doubles, as in JSON (`7 / 2` is 3.5, `int()` truncates);
+// there are no bytes and no messages; times have milliseconds.
 
 import type { Ast } from './cel-ast.ts'
 import { FUNCTIONS, METHODS, NAMESPACES } from './cel-functions.ts'
@@ -45,10 +45,10 @@ import { suggestion } from './nearest.ts'
 
 type Names = {
   roots: ReadonlySet<string>
-  /** Names that a macro may not bind, because somewhere they have another meaning. */
+  /** Names that a macro may not bind, because they have another meaning in some expressions. */
   taken: ReadonlySet<string>
   locals: ReadonlyMap<string, number>
-  /** How many variables are bound here: one that hides another of its name has a slot of its own. */
+  /** The number of variables bound here. A variable that shadows another one with the same name has its own slot. */
   slots: number
   depth: number
 }
@@ -69,7 +69,10 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['optional_type', 'optional_type'],
 ])
 
-/** Throws an ExpressionFailure that says where the text is wrong. `taken`: names that no macro may bind; the roots unless said. */
+/**
+ * Compiles an expression. Throws an ExpressionFailure with the position of the error. `taken`: names that no macro may
+ * bind; by default the roots.
+ */
 export const compileCel = (text: string, roots: ReadonlySet<string>, taken?: ReadonlySet<string>): CelProgram =>
   compileTree(parseCel(text), roots, taken)
 
@@ -129,7 +132,7 @@ function compile(node: Ast, outer: Names): Step {
   }
 }
 
-/** A forbidden key written out is refused when saved; one that is computed is refused when it is used. */
+/** Refuses a forbidden literal key when the expression is saved; a computed key is checked when it is used. */
 function fieldName(name: string): string {
   if (isForbiddenKey(name)) throw invalid(`"${name}" is not allowed as a key`)
   return name
@@ -240,7 +243,10 @@ function optionalMap(flat: boolean, receiver: Ast, [name, body]: [Ast, Ast], nam
   }
 }
 
-/** A macro of one variable gives it the items of a list or the keys of a map; one of two gives it both. */
+/**
+ * Returns the iterations of a macro. A macro with one variable binds the items of a list or the keys of a map; a macro
+ * with two variables binds the key and the value.
+ */
 function turnsOf(collection: CelValue, names: 1 | 2): Turn[] {
   if (Array.isArray(collection)) return collection.map((item, index) => [index, item])
   if (!isMap(collection)) throw failure(`a list or a map is expected, not a ${typeOf(collection)}`)

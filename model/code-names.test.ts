@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { unknownNames } from './code-names.ts'
 
-// Which names of a program nobody defines, by the rules of JavaScript for modules.
+// Which names of a program are undefined, by the rules of JavaScript modules.
 
 const names = (source: string): string[] | undefined => unknownNames(source)?.map(({ name }) => name)
 
@@ -52,11 +52,11 @@ describe('a name is known', () => {
     'import.meta.url',
     'export { a as b }; const a = 1; export const c = a',
     'const f = async ({ x }, [y] = [x]) => { for await (const z of y) z }',
-    // It looks for the name first, or makes it.
+    // The program checks for the name first, or defines it.
     'if (typeof fetch === "function") fetch("x")',
     'globalThis.helper = () => 1; helper()',
     'globalThis["helper"] = 1; helper',
-    // Nobody knows what it defines.
+    // The names that this code defines are not known before it runs.
     'Object.assign(globalThis, { helper: 1 }); helper',
     '(0, eval)("var helper = 1"); helper',
     'new Function("globalThis.helper = 1")(); helper',
@@ -65,14 +65,14 @@ describe('a name is known', () => {
   })
 })
 
-test('each is told once, with the line where it is used first', () => {
+test('each unknown name is reported once, with the line of its first use', () => {
   expect(unknownNames('const a = 1\n\nb(a)\nc(b)\nb()')).toEqual([
     { name: 'b', line: 3, isModule: false },
     { name: 'c', line: 4, isModule: false },
   ])
 })
 
-test('a module that is imported is unknown, and what is imported of it is not', () => {
+test('an imported module is unknown, but its imported names are not', () => {
   expect(
     unknownNames('import fs, { a as b } from "fs"\nexport * from "x"\nexport { c } from "y"\nfs(b)\nawait import("z")'),
   ).toEqual([
@@ -90,6 +90,6 @@ test.each([
   'with (a) {}',
   'export { a }',
   '('.repeat(100_000),
-])('a text that cannot be read has no answer: %.30s', (source) => {
+])('a text that cannot be parsed returns undefined: %.30s', (source) => {
   expect(names(source)).toBeUndefined()
 })

@@ -1,12 +1,15 @@
-// Names that a program uses and nobody defines. A run would end at the first of them with a ReferenceError, so a workflow whose code
-// has one is refused when it is saved. Declarations are looked for by the rules of a module, which is always strict.
+// Undefined names that a program uses. The program would fail at the first of them with a ReferenceError, so a workflow
+// whose code has an undefined name is refused when it is saved. Declarations follow the rules of a module, which is
+// always strict.
 
 import { parse } from 'acorn'
 
-/** `isModule`: the name of a module that it imports; there are none. */
+/** `isModule`: `name` is an imported module; no modules are available. */
 export type UnknownName = { name: string; line: number; isModule: boolean }
 
-/** What code finds besides what it declares itself: the language's own names, and those that the sandbox adds. */
+/**
+ * The names available to code besides its own declarations: the names of the language and those that the sandbox adds.
+ */
 export const CODE_GLOBALS: ReadonlySet<string> = new Set(
   `Object Function Error EvalError RangeError ReferenceError SyntaxError TypeError URIError InternalError AggregateError Array
    parseInt parseFloat isNaN isFinite Infinity NaN undefined Number Boolean String Math Reflect Symbol eval globalThis Date RegExp
@@ -21,9 +24,9 @@ type Scope = { names: Set<string>; outer: Scope | undefined; isFunction: boolean
 type Found = {
   used: { name: string; line: number; scope: Scope }[]
   modules: { name: string; line: number }[]
-  /** Names that it looks for before it uses them, or adds to the global object itself. */
+  /** Names that the program checks for before it uses them, or adds to the global object itself. */
   allowed: Set<string>
-  /** It may define names in ways that its text does not show. */
+  /** The program may define names in ways that its text does not show. */
   isOpen: boolean
 }
 
@@ -36,14 +39,14 @@ const treesOf = (value: unknown): Tree[] => (Array.isArray(value) ? value.filter
 const nameOf = (tree: unknown): string | undefined =>
   isTree(tree) && tree.type === 'Identifier' ? String(tree.name) : undefined
 
-/** `globalThis.name`, or the same with a text in brackets. */
+/** Returns the name in `globalThis.name` or `globalThis["name"]`. */
 function globalMember({ object, property, computed }: Tree): string | undefined {
   if (nameOf(object) !== 'globalThis' || !isTree(property)) return undefined
   if (!computed) return nameOf(property)
   return property.type === 'Literal' && typeof property.value === 'string' ? property.value : undefined
 }
 
-/** The names that a pattern binds; what it computes (defaults, keys) is walked. */
+/** Declares the names that a pattern binds, and walks the expressions in it (defaults, keys). */
 function declare(pattern: unknown, into: Scope, from: Scope, found: Found): void {
   if (!isTree(pattern)) return
   const name = nameOf(pattern)
@@ -61,7 +64,7 @@ function declare(pattern: unknown, into: Scope, from: Scope, found: Found): void
   } else if (pattern.type === 'RestElement') declare(pattern.argument, into, from, found)
 }
 
-/** What stands after `from`, or in `import(…)` where that is a text. */
+/** Records the module after `from`, or in `import(…)` if the argument is a text literal. */
 function importModule(tree: Tree, found: Found): void {
   if (isTree(tree.source) && typeof tree.source.value === 'string')
     found.modules.push({ name: tree.source.value, line: lineOf(tree) })
@@ -97,7 +100,7 @@ const WITH_SCOPE = new Set(['BlockStatement', 'ForStatement', 'ForInStatement', 
 const byType: Record<string, (tree: Tree, scope: Scope, found: Found) => void> = {
   Identifier: (tree, scope, found) => {
     const name = String(tree.name)
-    // Both can define globals in a text that is only known when it runs.
+    // `eval` and `Function` can define globals in a text that is known only when it runs.
     if (name === 'globalThis' || name === 'eval' || name === 'Function') found.isOpen = true
     found.used.push({ name, line: lineOf(tree), scope })
   },
@@ -180,7 +183,7 @@ function isDeclared(name: string, scope: Scope | undefined): boolean {
   return false
 }
 
-/** Each with the line where it is used first. Undefined where the text is no module that can be read. */
+/** Returns each unknown name with the line of its first use; undefined if the text cannot be parsed as a module. */
 export function unknownNames(source: string): UnknownName[] | undefined {
   const found: Found = { used: [], modules: [], allowed: new Set(), isOpen: false }
   try {

@@ -6,7 +6,7 @@ const CREDENTIAL_ID = /^cred_[0-9a-z]{26}$/
 
 export const isCredentialId = (text: string): boolean => CREDENTIAL_ID.test(text)
 
-/** Every credential that stands written anywhere in these arguments, whatever their schema says; not inside expressions. */
+/** Yields every literal credential id in these arguments, regardless of their schema, except inside expressions. */
 export function* credentialIdsIn(value: Json | undefined, path = ''): Generator<{ path: string; id: string }> {
   if (typeof value === 'string') {
     if (isCredentialId(value)) yield { path, id: value }

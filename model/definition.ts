@@ -11,9 +11,9 @@ export type RetryPolicy = {
   backoff_s: number
   factor?: number
   max_backoff_s?: number
-  /** The part of each pause by which it is made shorter or longer, from 0 to 1. */
+  /** The fraction by which each delay is randomly shortened or lengthened, from 0 to 1. */
   jitter?: number
-  /** The error codes after which it is tried again; without them, whatever the node does not call permanent. */
+  /** The error codes that cause a retry; without them, every error that the node does not mark as permanent. */
   on?: string[]
 }
 export type OnError = 'fail' | 'continue' | 'route'
@@ -28,9 +28,9 @@ export type Node = {
   timeout_s?: number
   on_error?: OnError
   join?: Join
-  /** It runs when everything else is over, however that ended. */
+  /** The node runs after all other nodes have ended, in any status. */
   finally?: boolean
-  /** It does nothing: what came in goes out. */
+  /** The node does nothing: its input becomes its output. */
   disabled?: boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * Every type of event that leaves, with what it says. To add one: a line here, an example in docs/events.md, and `emitEvent`
- * where it happens. Who may see it is decided by `event_visible` in the database: types it does not know are for owners.
+ * Every type of event that is sent to clients, with its description. To add a type: add a line here, an example in
+ * docs/events.md, and a call of `emitEvent` where the event happens. `event_visible` in the database decides who may
+ * see an event; only owners see types that it does not know.
  */
 export const eventTypes = {
   'execution.started': 'An execution has begun.',

@@ -1,4 +1,7 @@
-/** Why an expression could not be used: `code` becomes the node's error code, `message` is for the person who wrote it. */
+/**
+ * Why an expression could not be used: `code` becomes the node's error code, `message` is for the author of the
+ * expression.
+ */
 export class ExpressionFailure extends Error {
   readonly code: string
 

@@ -32,7 +32,7 @@ describe('references', () => {
     expect(resolveValue({ a: [{ $ref: 'input["odd key"]' }], b: 'plain' }, scope)).toEqual({ a: [true], b: 'plain' })
   })
 
-  it('to absent data are null, and through a text a failure', () => {
+  it('to absent data are null, and a reference through a text fails', () => {
     expect(resolveValue({ $ref: 'input.absent.further[3]' }, scope)).toBe(null)
     expect(resolveValue({ $ref: 'nodes.skipped.output.x' }, scope)).toBe(null)
     expect(resolveValue({ $ref: 'input.tags[9]' }, scope)).toBe(null)
@@ -60,7 +60,7 @@ describe('references', () => {
     expect(codeOf(() => resolveValue({ $ref: text }, scope))).toBe('reference_invalid')
   })
 
-  it('never reach what an object inherits', () => {
+  it('never read inherited properties of an object', () => {
     for (const name of ['toString', 'hasOwnProperty', '__defineGetter__', 'valueOf']) {
       expect(resolveValue({ $ref: `input.${name}` }, scope)).toBe(null)
     }
@@ -69,7 +69,7 @@ describe('references', () => {
 })
 
 describe('values', () => {
-  it('leave plain text and data from outside alone', () => {
+  it('leave plain text and external data unchanged', () => {
     const input = { text: '{{1+1}} <%= 2 %> {"$cel":"1+1"}', object: { $cel: '1 + 1' } }
     expect(
       resolveValue({ a: { $ref: 'input.text' }, b: { $ref: 'input.object' }, c: '{{1+1}}' }, { ...scope, input }),
@@ -80,7 +80,7 @@ describe('values', () => {
     })
   })
 
-  it('leave JSON Schema pointers alone', () => {
+  it('leave JSON Schema pointers unchanged', () => {
     expect(resolveValue({ $ref: '#/$defs/address' }, scope)).toEqual({ $ref: '#/$defs/address' })
   })
 
@@ -92,7 +92,7 @@ describe('values', () => {
     expect(resolved.polluted).toBeUndefined()
   })
 
-  it('leave what a control node evaluates later', () => {
+  it('leave arguments that a control node evaluates later', () => {
     const cases = [{ port: 'big', when: { $cel: 'input.x > 5' } }]
     expect(resolveArgs({ type: 'branch', args: { cases } }, scope)).toEqual({ cases })
     const body = { nodes: [{ id: 'n', type: 'set', args: { values: { a: { $ref: 'item' } } } }], edges: [] }
@@ -109,7 +109,7 @@ describe('values', () => {
     })
   })
 
-  it('hold a bounded number of expressions', () => {
+  it('contain a limited number of expressions', () => {
     const many = Array.from({ length: 1_001 }, () => ({ $ref: 'input' }))
     expect(codeOf(() => resolveValue(many, scope))).toBe('expression_too_large')
   })
@@ -156,12 +156,12 @@ describe('CEL', () => {
     expect(cel(text)).toEqual(expected)
   })
 
-  it('sees item and index only where they exist', () => {
+  it('sees item and index only inside a map', () => {
     expect(cel('string(index) + item', { item: 'z', index: 4 })).toBe('4z')
     expect(codeOf(() => cel('item'))).toBe('expression_failed')
   })
 
-  it('fails clearly on what is not there or not of the right kind', () => {
+  it('fails with a clear error on absent data and wrong types', () => {
     for (const text of [
       'input.absent',
       'input.x + "a"',
@@ -177,7 +177,7 @@ describe('CEL', () => {
     expect(codeOf(() => cel('double("1e999")'))).toBe('expression_failed')
   })
 
-  it('says what is wrong before anything runs', () => {
+  it('reports errors before anything runs', () => {
     expect(checkExpression('input.x >')).toContain('ends too early')
     expect(checkExpression('inptu.x > 1')).toContain('unknown name "inptu"')
     expect(checkExpression('frobnicate(1)')).toContain('unknown function frobnicate()')
@@ -186,7 +186,7 @@ describe('CEL', () => {
     expect(checkExpression('input.x > 5')).toBe(null)
   })
 
-  it('judges a quorum over its own names', () => {
+  it('evaluates a quorum over its own names only', () => {
     const votes = { approvals: { human: 2, agent: 1, total: 3 }, rejections: { human: 0, agent: 0, total: 0 } }
     expect(evaluateConditionOver('approvals.human >= 2 && rejections.total == 0', votes)).toBe(true)
     expect(codeOf(() => evaluateConditionOver('input.x > 1', votes))).toBe('expression_invalid')
@@ -261,7 +261,7 @@ describe('attacks on CEL', () => {
     expect(codeOf(() => cel(text, { input }))).toMatch(/^expression_(too_costly|too_large|invalid)$/)
   })
 
-  it('many costly values of one node count together', () => {
+  it('counts costly values of one node together', () => {
     const costly = { $cel: 'input.list.map(a, a + 1).size() == 0 || input.list.all(a, a >= 0)' }
     expect(resolveValue([costly], { ...scope, input })).toEqual([true])
     expect(codeOf(() => resolveValue(Array(900).fill(costly), { ...scope, input }))).toBe('expression_too_costly')

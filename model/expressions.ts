@@ -1,10 +1,11 @@
 // Values of a definition: literals, `{"$ref": path}` and `{"$cel": expression}`.
 //
-// A plain string is never code, and what an expression yields is never looked into again: text that came from outside
-// stays text, whatever it contains. A `$ref` that begins with `#` is a JSON Schema pointer, and a literal.
+// A plain string is never code, and the result of an expression is never evaluated again: external text stays text,
+// with any content. A `$ref` that starts with `#` is a JSON Schema pointer and therefore a literal.
 //
-// Missing data: a `$ref` to something absent is null (a skipped node, an optional input); a `$ref` that goes *through* a
-// text, number or boolean is a failure. In CEL an absent key is a failure, as the language says; ask with `has()`.
+// Missing data: a `$ref` to something absent is null (a skipped node, an optional input); a `$ref` that goes *through*
+// a text, number or boolean is a failure. In CEL an absent key is a failure, as CEL specifies; check for it with
+// `has()`.
 
 import { type CelProgram, compileCel, evaluateCel } from './cel.ts'
 import { type Budget, conditionBudget, type Moment, valuesBudget } from './cel-runtime.ts'
@@ -16,15 +17,15 @@ import { parseReference, type Segment } from './reference.ts'
 import { jsonSize } from './size.ts'
 
 /**
- * What expressions of one execution can see. `nodes` holds an entry for every node that has settled; one that was skipped
- * has the output null. `item` and `index` exist inside a `map`, `state` and `turn` inside a `loop`, `record` in the mapping of
- * an enrichment job.
+ * The data that expressions of one execution can read. `nodes` has an entry for every settled node; a skipped node has
+ * the output null. `item` and `index` exist inside a `map`, `state` and `turn` inside a `loop`, `record` in the mapping
+ * of an enrichment job.
  */
 export type Scope = {
   input: Json
   nodes: Record<string, { output: Json }>
   execution: JsonObject
-  /** Variables of the workspace, as they were when the run began. */
+  /** The variables of the workspace when the execution started. */
   vars?: JsonObject
   callbacks?: Record<string, { url: string }>
   item?: Json
@@ -32,17 +33,23 @@ export type Scope = {
   state?: Json
   turn?: number
   record?: Json
-  /** What `now()` and `uuid()` give; they fail where there is none. */
+  /** The source of the values of `now()` and `uuid()`; both fail without it. */
   moment?: Moment
 }
 
 const ROOTS = ['input', 'nodes', 'execution', 'vars', 'callbacks', 'item', 'index', 'state', 'turn', 'record'] as const
-/** What the expressions of an execution may name, somewhere; a macro that is saved binds none of them. */
+/**
+ * All names that expressions of an execution may read in some place; a macro in a saved expression may not bind any of
+ * them.
+ */
 export const ROOT_NAMES: ReadonlySet<string> = new Set(ROOTS)
-/** A macro that was saved before there were loops may bind `state` and `turn`, and means its own. */
+/**
+ * A macro that was saved before loops existed may bind `state` and `turn`; inside the macro they mean its own
+ * variables.
+ */
 const RESERVED: ReadonlySet<string> = new Set(ROOTS.filter((name) => name !== 'state' && name !== 'turn'))
 
-/** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them as they are. */
+/** Arguments that the interpreter evaluates later or in another scope; `resolveArgs` leaves them unchanged. */
 const DEFERRED_ARGS: Readonly<Record<string, readonly string[]>> = {
   branch: ['/cases'],
   map: ['/body'],
@@ -62,7 +69,7 @@ export const isCel = (value: Json): value is { $cel: string } =>
 
 export const isExpression = (value: Json): boolean => isReference(value) || isCel(value)
 
-/** Null when the expression compiles, else what is wrong with it. Unknown names are errors. */
+/** Returns null if the expression compiles, otherwise the error message. Unknown names are errors. */
 export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_NAMES): string | null {
   try {
     compileCel(cel, roots, new Set([...roots, ...ROOT_NAMES]))
@@ -73,12 +80,15 @@ export function checkExpression(cel: string, roots: ReadonlySet<string> = ROOT_N
   }
 }
 
-/** Replaces every expression in `value` by what it stands for. Shares structure with the scope: treat it as read-only. */
+/**
+ * Replaces every expression in `value` with its result. The result shares structure with the scope: treat it as
+ * read-only.
+ */
 export function resolveValue(value: Json, scope: Scope, budget = valuesBudget()): Json {
   return resolve(value, { scope, deferred: [], replaced: 0, budget }, '')
 }
 
-/** The arguments of a node as its `run` gets them; `DEFERRED_ARGS` of its type are left alone. */
+/** Resolves the arguments of a node for its `run`; the `DEFERRED_ARGS` of its type stay unchanged. */
 export function resolveArgs(
   node: Pick<Node, 'type' | 'args'>,
   scope: Scope,
@@ -88,7 +98,7 @@ export function resolveArgs(
   return resolve(node.args ?? {}, { scope, deferred, replaced: 0, budget }, '') as JsonObject
 }
 
-/** The arguments that `resolveArgs` evaluates; those that hold something deferred are left out. */
+/** Returns the arguments that `resolveArgs` evaluates, without the arguments that contain a deferred part. */
 export function withoutDeferred({ type, args }: Pick<Node, 'type' | 'args'>): JsonObject {
   const left = new Set((DEFERRED_ARGS[type] ?? []).map((path) => path.split('/')[1]))
   return Object.fromEntries(Object.entries(args ?? {}).filter(([name]) => !left.has(name)))
@@ -98,12 +108,18 @@ export function evaluateCondition(cel: string, scope: Scope, budget: Budget = co
   return toBoolean(evaluateProgram(cel, ROOT_NAMES, scope, budget, scope.moment))
 }
 
-/** A condition over other names than a scope's: the quorum of a gate, over `approvals`, `rejections` and the like. */
+/**
+ * Evaluates a condition over other names than those of a scope: for example the quorum of a gate, over `approvals` and
+ * `rejections`.
+ */
 export function evaluateConditionOver(cel: string, variables: JsonObject, budget = conditionBudget()): boolean {
   return toBoolean(evaluateProgram(cel, new Set(Object.keys(variables)), variables, budget))
 }
 
-/** A value over other names than a scope's: the page of an answer, over `response` and `page`. */
+/**
+ * Evaluates a value over other names than those of a scope: for example the next page of a response, over `response`
+ * and `page`.
+ */
 export function evaluateOver(cel: string, variables: JsonObject, budget: Budget = valuesBudget()): Json {
   return evaluateProgram(cel, new Set(Object.keys(variables)), variables, budget)
 }
@@ -155,7 +171,7 @@ function resolve(value: Json, context: Resolving, path: string): Json {
   return result
 }
 
-/** Assigning `__proto__` would replace the prototype; a literal may carry any key. */
+/** Sets an own property. A literal may contain any key, and assigning `__proto__` would replace the prototype. */
 function setOwn(target: JsonObject, key: string, value: Json): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
@@ -164,7 +180,7 @@ function setOwn(target: JsonObject, key: string, value: Json): void {
 
 const MAX_EXPRESSIONS_IN_VALUE = 1_000
 
-/** Many references to one large value multiply it when it is written down: each counts. */
+/** Charges the size of each result, because many references to one large value multiply it when it is serialized. */
 function counted(value: Json, context: Resolving): Json {
   const { budget } = context
   context.replaced += 1
@@ -176,7 +192,7 @@ function counted(value: Json, context: Resolving): Json {
   return value
 }
 
-/** A long text is looked through once, however often the value names it: 3 ms a million characters. */
+/** Measures a long text once per value, even if the value names it many times: 3 ms per million characters. */
 function textSizeOnce(text: string, context: Resolving): number {
   if (text.length < LONG_TEXT) return jsonSize(text, context.budget.size)
   context.texts ??= new Map()

@@ -19,7 +19,7 @@ export type DefinitionDiff = {
 
 const MAX_CHANGES = 200
 
-/** What changed from `before` to `after`; nodes are matched by id, edges by what they connect. */
+/** Returns the changes from `before` to `after`; nodes are matched by id, edges by the nodes they connect. */
 export function diffDefinitions(before: Definition, after: Definition): DefinitionDiff {
   const old = new Map(before.nodes.map((node) => [node.id, node]))
   const now = new Map(after.nodes.map((node) => [node.id, node]))

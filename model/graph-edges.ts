@@ -3,14 +3,14 @@ import type { Issue } from './issue.ts'
 import { isObject } from './json.ts'
 import type { NodeDescriptor } from './node.ts'
 
-/** The ways out of a node: its kind's, those its cases name, and `error` where errors are routed. */
+/** Returns the ports of a node: the ports of its kind, the ports of its cases, and `error` if errors are routed. */
 export function portsOf(node: Node, kind: Pick<NodeDescriptor, 'ports'>): string[] {
   const cases = node.type === 'branch' && Array.isArray(node.args?.cases) ? node.args.cases : []
   const named = cases.flatMap((item) => (isObject(item) && typeof item.port === 'string' ? [item.port] : []))
   return [...named, ...kind.ports, ...(node.on_error === 'route' ? ['error'] : [])]
 }
 
-/** The conditions of a node's edges are evaluated together when it settles. */
+/** The conditions of a node's edges are evaluated together when the node settles. */
 const MAX_CONDITIONS_PER_NODE = 50
 
 export function checkEdges(

@@ -10,21 +10,26 @@ import { at, isObject } from './json.ts'
 import { suggestion } from './nearest.ts'
 import { parseReference } from './reference.ts'
 
-/** What an expression at one place of the graph may name. */
+/** The names that an expression at one place of the graph may read. */
 export type Visible = {
   hasNode(id: string): boolean
-  /** Every node of the definition, whether or not it can have run. */
+  /** The ids of all nodes of the definition, whether or not they can have run. */
   ids?: ReadonlySet<string>
-  /** Whether a node of the same graph, before or after, waits for an event and so has a callback address. */
+  /**
+   * Checks whether a node of the same graph, in any position, waits for an event and therefore has a callback address.
+   */
   awaits?(id: string): boolean
   inMap: boolean
   inLoop: boolean
   tally: Tally
-  /** Other names than those of an execution, for a quorum. */
+  /** Replaces the names of an execution, for a quorum. */
   roots?: ReadonlySet<string>
 }
 
-/** Expressions seen so far in the definition. Checking them happens on the main thread, a microsecond per character. */
+/**
+ * The number of expressions checked so far in the definition. The check runs on the main thread and takes a microsecond
+ * per character.
+ */
 export type Tally = { expressions: number; celCharacters: number; exceeded: boolean }
 export const newTally = (): Tally => ({ expressions: 0, celCharacters: 0, exceeded: false })
 const MAX_EXPRESSIONS = 5_000
@@ -42,7 +47,10 @@ const rootsOf = ({ roots, inMap, inLoop }: Visible): ReadonlySet<string> => {
   return inMap ? IN_MAP : OUTSIDE
 }
 
-/** Every expression in `value`, at any depth: does it compile, and can what it names have run before? */
+/**
+ * Checks every expression in `value`, at any depth: whether it compiles, and whether the nodes it names can have run
+ * before.
+ */
 export function checkValue(value: Json, path: string, visible: Visible, errors: Issue[]): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -116,7 +124,7 @@ function checkNodeName(
 ): void {
   if (node === undefined) errors.push({ path, message: 'name a node: nodes.<id>.output' })
   else if (visible.ids && !visible.ids.has(node)) {
-    // Comparing a name with 500 others costs milliseconds; thousands of wrong names must not cost seconds.
+    // Comparing one name with 500 others takes milliseconds; thousands of wrong names must not take seconds.
     const meant = errors.length < MAX_SUGGESTIONS ? suggestion(node, visible.ids) : ''
     errors.push({ path, message: `there is no node "${node.slice(0, 64)}"${meant}` })
   } else if (!visible.hasNode(node)) {
@@ -139,7 +147,10 @@ function checkCel(text: string, path: string, visible: Visible, errors: Issue[])
   }
 }
 
-/** `nodes` may only be used as `nodes.id.output` and `vars` as `vars.name`, so that what an expression depends on is known from its text. */
+/**
+ * Allows `nodes` only as `nodes.id.output` and `vars` only as `vars.name`, so that the text of an expression shows its
+ * dependencies.
+ */
 function checkNodesNamed(node: Ast, path: string, visible: Visible, errors: Issue[]): void {
   const name = nodeName(node)
   if (name) {
@@ -172,6 +183,9 @@ function nodeName(node: Ast): { id: string; field: string | undefined } | undefi
   return undefined
 }
 
-/** Where a schema says `x-value: "literal"`, no expression may stand: code must not be computed from data. */
+/**
+ * Checks whether an expression may replace a value. Where a schema has `x-value: "literal"`, no expression is allowed:
+ * code must not be computed from data.
+ */
 export const standsForValue = (value: Json, schema: JsonObject): boolean =>
   schema['x-value'] === undefined ? isExpression(value) : schema['x-value'] === 'graph'

@@ -3,7 +3,7 @@ import type { Definition, Graph, Json, JsonObject, Node } from './definition.ts'
 import type { Kinds } from './graph.ts'
 import { at, isObject, own } from './json.ts'
 
-/** Every node of a graph, those in the bodies of maps and loops included. */
+/** Yields every node of a graph, including nodes in the bodies of maps and loops. */
 export function* allNodes(graph: Graph): Generator<Node> {
   for (const node of graph.nodes) {
     yield node
@@ -12,7 +12,7 @@ export function* allNodes(graph: Graph): Generator<Node> {
   }
 }
 
-/** The same with the place of each, as a JSON Pointer. */
+/** Yields every node, as `allNodes` does, with its path as a JSON Pointer. */
 export function* allNodesWithPaths(graph: Graph, path = ''): Generator<{ node: Node; path: string }> {
   for (const [index, node] of graph.nodes.entries()) {
     const where = `${path}/nodes/${index}`
@@ -22,18 +22,18 @@ export function* allNodesWithPaths(graph: Graph, path = ''): Generator<{ node: N
   }
 }
 
-/** Whether one of its nodes is of a kind whose usage is counted. */
+/** Checks whether a node of the definition is of a kind whose usage is counted. */
 export const isMetered = (definition: Definition, kinds: Kinds): boolean =>
   [...allNodes(definition)].some(({ type }) => kinds.get(type)?.metered === true)
 
-/** The id of a thing of the workspace, written as a literal in an argument. */
+/** The id of a resource of the workspace, written as a literal in an argument. */
 export type LiteralId = { path: string; prefix: string; id: string }
 
 /**
- * Every literal id that a definition names, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`), or by
- * `x-id-by-kind` where the field `kind` says what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). The fixed and
- * allowed arguments of a tool (`{"x-tool": true}`) follow the schema of its node type. Anyone who saves a definition must check
- * that the caller's workspace has them; the node checks again when it runs.
+ * Returns every literal id in a definition, found by `x-id` in the schemas of its nodes (`{"x-id": "wf"}`), or by
+ * `x-id-by-kind` if the field `kind` determines what the field `id` names (`{"x-id-by-kind": {"user": "usr"}}`). The
+ * fixed and allowed arguments of a tool (`{"x-tool": true}`) follow the schema of its node type. Code that saves a
+ * definition must check that the ids belong to the caller's workspace; the node checks again when it runs.
  */
 export function literalIds(definition: Definition, kinds: Kinds): LiteralId[] {
   const found: LiteralId[] = []

@@ -3,7 +3,7 @@ import type { Edge, Json, JsonObject, Node } from './definition.ts'
 import { validateDefinition } from './graph.ts'
 import type { NodeDescriptor } from './node.ts'
 
-// What a definition with loops and `finally` nodes may say.
+// The rules for definitions with loops and `finally` nodes.
 
 const kind = (type: string, args_schema: JsonObject = { type: 'object' }): [string, NodeDescriptor] => [
   type,
@@ -113,7 +113,7 @@ describe('finally', () => {
     expect(issuesOf(nodes, edges)).toEqual(expected)
   })
 
-  test('the results cannot read one', () => {
+  test('the results cannot read the output of a finally node', () => {
     expect(issuesOf([last('z')], [], { $ref: 'nodes.z.output' })).toEqual([
       expect.stringContaining('cannot have run before'),
     ])

@@ -3,7 +3,7 @@ import type { Graph } from './definition.ts'
 export type Order = {
   /** The first cycle found: the edge that closes it and the nodes on it. */
   cycle: { edge: number; nodes: string[] } | undefined
-  /** The nodes that can have settled before this one starts. */
+  /** Returns the nodes that can have settled before this node starts. */
   before(id: string): ReadonlySet<string>
 }
 
@@ -28,7 +28,7 @@ export function makeOrder(graph: Graph): Order {
   return { cycle: findCycle(graph), before }
 }
 
-/** Depth first with an explicit stack: 500 nodes in a row must not depend on the size of the call stack. */
+/** Searches depth first with an explicit stack: 500 nodes in a row must not depend on the size of the call stack. */
 function findCycle(graph: Graph): Order['cycle'] {
   const out = new Map<string, { to: string; edge: number }[]>(graph.nodes.map((node) => [node.id, []]))
   for (const [index, edge] of graph.edges.entries()) {

@@ -9,7 +9,7 @@ import { allNodes, isMetered, literalIds } from './graph-ids.ts'
 import { makeOrder } from './graph-order.ts'
 import type { NodeDescriptor } from './node.ts'
 
-// The rules of docs/workflows.md for a definition, one table each.
+// The rules of docs/workflows.md for a definition, one table for each rule.
 
 const kind = (type: string, more: Partial<NodeDescriptor> = {}): [string, NodeDescriptor] => [
   type,
@@ -91,7 +91,7 @@ describe('a definition is refused', () => {
     expect(issuesOf(definition)).toEqual(expected)
   })
 
-  test('only with its first hundred mistakes', () => {
+  test('with at most its first hundred errors', () => {
     expect(issuesOf({ nodes: Array.from({ length: 120 }, (_, n) => node(`n${n}`, { type: 'nope' })) })).toHaveLength(
       100,
     )
@@ -106,7 +106,7 @@ describe('a definition is refused', () => {
     expect(issuesOf({ nodes: [], layout: { value } })).toEqual(expected)
   })
 
-  test('when it holds more than 100,000 values', () => {
+  test('when it contains more than 100,000 values', () => {
     const layout = (count: number) => ({ nodes: [], layout: { values: Array(count).fill(1) } })
     expect(issuesOf(layout(99_000))).toEqual([])
     expect(issuesOf(layout(100_001))).toEqual([': is too large'])
@@ -179,20 +179,20 @@ describe('the ports of a node', () => {
     [{ type: 'approval' }, undefined, 'name a port of "a"; its ports are approved, rejected'],
     [{ type: 'fail' }, undefined, 'name a port of "a"; nothing can follow it'],
     [{ type: 'fail' }, 'out', '"a" has no port "out"; nothing can follow it'],
-  ])('of %j: an edge by %s is told %s', (more, port, message) => {
+  ])('of %j: an edge from port %s is refused with %s', (more, port, message) => {
     expect(issuesOf({ nodes: [node('a', more), node('b')], edges: [edge('a', 'b', port ? { port } : {})] })).toEqual(
       message === undefined ? [] : [`/edges/0/from/port: ${message}`],
     )
   })
 
-  test('are not looked at where the kind of the node is unknown', () => {
+  test('are not checked if the kind of the node is unknown', () => {
     const nodes = [node('a', { type: 'nope' }), node('b')]
     expect(issuesOf({ nodes, edges: [edge('a', 'b', { port: 'x' })] })).toEqual([
       expect.stringContaining('/nodes/0/type'),
     ])
   })
 
-  test('at most 50 edges of one node have a condition; those without one do not count', () => {
+  test('at most 50 edges of one node have a condition; edges without a condition do not count', () => {
     const edges = (count: number) => [
       ...Array.from({ length: 60 }, () => edge('a', 'b')),
       ...Array.from({ length: 50 }, () => edge('b', 'c', { when: 'true' })),
@@ -200,7 +200,7 @@ describe('the ports of a node', () => {
     ]
     const nodes = [node('a'), node('b'), node('c')]
     expect(issuesOf({ nodes, edges: edges(50) })).toEqual([])
-    // Told once.
+    // The error is reported once.
     expect(issuesOf({ nodes, edges: edges(53) })).toEqual([
       '/edges/160/when: "a" has more than 50 edges with a condition',
     ])
@@ -296,11 +296,11 @@ describe('an argument', () => {
     [{ $ref: 'inptu.x' }, ['unknown name "inptu"; did you mean "input"?']],
     [{ $cel: 'uuidd()' }, ['unknown function uuidd() (at character 1); did you mean "uuid"?']],
     [{ $cel: '[1].map(x, nodes.b.output)' }, ['node "b" cannot have run before; it is not on a path that leads here']],
-  ])('after a node that gave something: %j is told %j', (value, expected) => {
+  ])('after a node with an output: %j is refused with %j', (value, expected) => {
     expect(following(value)).toEqual(expected)
   })
 
-  test('a workflow holds at most 100,000 characters of expressions, and is told once', () => {
+  test('a workflow contains at most 100,000 characters of expressions, and the excess is reported once', () => {
     const cel = { $cel: `"${'x'.repeat(3_998)}"` }
     const values = (count: number, more: Json[] = []) => one({ args: { v: [...Array(count).fill(cel), ...more] } })
     expect(values(25)).toEqual([])
@@ -442,13 +442,13 @@ describe('nodes of special kinds', () => {
     expect(one(more)).toEqual(expected)
   })
 
-  test('an id is one that objects do not have already', () => {
+  test('an id cannot be the name of an inherited property', () => {
     for (const id of ['__proto__', 'constructor', 'toString']) {
       expect(issuesOf({ nodes: [node(id)] })).toContain(`/nodes/0/id: "${id}" is not allowed as an id`)
     }
   })
 
-  test('the output of a body sees what runs inside it and before the map', () => {
+  test('the output of a body can read nodes inside the body and nodes before the map', () => {
     const map = (output: Json) => ({
       nodes: [
         node('a'),
@@ -467,7 +467,7 @@ describe('nodes of special kinds', () => {
     expect(issuesOf({ nodes: [], output: { $ref: 'item' } })).toHaveLength(1)
   })
 
-  test('a condition sees its source and what ran before that', () => {
+  test('the condition of an edge can read its source and the nodes before the source', () => {
     const nodes = [node('a'), node('b'), node('c'), node('z')]
     const by = (when: string) => issuesOf({ nodes, edges: [edge('a', 'b'), edge('b', 'c', { when })] })
     expect([by('nodes.a.output == 1'), by('nodes.b.output == 1')]).toEqual([[], []])
@@ -503,7 +503,7 @@ describe('the order of a graph', () => {
     expect([found?.edge, found?.nodes.join('') ?? '']).toEqual([index, cycle])
   })
 
-  test('a cycle is told with ten of its nodes', () => {
+  test('a cycle is reported with ten of its nodes', () => {
     const ring = (count: number) => {
       const nodes = Array.from({ length: count }, (_, n) => node(`n${n}`))
       return issuesOf({ nodes, edges: nodes.map((_, n) => edge(`n${n}`, `n${(n + 1) % count}`)) })[0]
@@ -560,7 +560,7 @@ describe('two versions', () => {
     expect(changesBetween(before, after)).toStrictEqual(expected)
   })
 
-  test('are told apart in 200 places at most', () => {
+  test('differ in at most 200 reported places', () => {
     const list = (offset: number): Json => Array.from({ length: 300 }, (_, n) => n + offset)
     expect(changesBetween(list(0), list(1))).toHaveLength(200)
   })
@@ -596,7 +596,7 @@ describe('two versions', () => {
     })
   })
 
-  test('have the same text whatever the order of keys and the layout, and without fields that are undefined', () => {
+  test('have the same text regardless of layout, key order and undefined fields', () => {
     expect(canonicalText({ b: 1, a: [2, { d: 1, c: 2 }] })).toBe('{"a":[2,{"c":2,"d":1}],"b":1}')
     expect(definitionText({ ...base, layout: { a: 1 } } as Definition)).toBe(definitionText(base))
     expect(definitionText({ ...base, output: 1 } as Definition)).not.toBe(definitionText(base))
@@ -646,7 +646,7 @@ describe('ids that a definition names', () => {
     [{ tool: { type: 'call' } }, []],
     [{ tool: 'call' }, []],
     [{ noTool: { type: 'call', arguments: { fixed: { one: 'wf_1' } } } }, []],
-    // Two branches say the same of the same place: it is told once.
+    // Two branches of the schema name the same id: it is returned once.
     [{ either: 'wf_1' }, ['/either wf wf_1']],
     [{ either: { id: 'ds_1' } }, ['/either/id ds ds_1']],
     [
@@ -678,7 +678,7 @@ describe('ids that a definition names', () => {
     expect(found(args)).toEqual(expected)
   })
 
-  test('nothing is named by nodes whose kind is unknown or says nothing', () => {
+  test('are not found in nodes whose kind is unknown or has no schema for them', () => {
     expect([found({ one: 'wf_1' }, 'unknown'), found({ one: 'wf_1' }, 'bare')]).toEqual([[], []])
   })
 
@@ -695,12 +695,12 @@ describe('ids that a definition names', () => {
     ['a map whose body is no graph', mapOf({ nodes: 1 }), ['m'], []],
     ['a map whose body is a list', mapOf([inner as unknown as Json]), ['m'], []],
     ['another node with a body', mapOf({ nodes: [inner], edges: [] } as unknown as Json, 'echo'), ['m'], []],
-  ])('%s: its nodes, and where they name ids', (_what, definition, ids, paths) => {
+  ])('%s: returns its nodes and the paths of their ids', (_what, definition, ids, paths) => {
     expect([...allNodes(definition)].map(({ id }) => id)).toEqual(ids)
     expect(literalIds(definition, kinds).map(({ path }) => path)).toEqual(paths)
   })
 
-  test('a definition is metered where one of its nodes is, inside a map too', () => {
+  test('a definition is metered if one of its nodes is metered, including nodes inside a map', () => {
     const extract = node('x', { type: 'llm.extract' })
     expect(isMetered({ nodes: [node('a')], edges: [] }, KINDS)).toBe(false)
     expect(isMetered({ nodes: [node('a'), extract], edges: [] }, KINDS)).toBe(true)
@@ -721,7 +721,7 @@ describe('ids that a definition names', () => {
     [{ a: { b: CREDENTIAL }, c: 1, d: null, e: true }, ['/a/b']],
     [{ $cel: CREDENTIAL }, []],
     [{ a: { $ref: CREDENTIAL } }, []],
-  ])('credentials in %j stand at %j', (value, expected) => {
+  ])('credentials in %j are found at %j', (value, expected) => {
     expect([...credentialIdsIn(value)].map(({ path }) => path)).toEqual(expected)
     expect([...credentialIdsIn(value)].every(({ id }) => isCredentialId(id))).toBe(true)
   })

@@ -3,7 +3,7 @@ import type { Issue } from './issue.ts'
 import { at, isForbiddenKey, isObject } from './json.ts'
 import { validateJson } from './json-schema.ts'
 
-/** Names of nodes appear in references and paths, so they hold no dot, bracket or space. */
+/** Node ids appear in references and paths, so they contain no dot, bracket or space. */
 const ID = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$'
 
 export const NODE_SCHEMA: JsonObject = {
@@ -69,13 +69,13 @@ export function readObject(source: JsonObject, fields: ReadonlySet<string>, path
   }
 }
 
-/** Nodes and edges with the right fields, or undefined when the shape is too wrong to look further. */
+/** Returns nodes and edges with the right fields, or undefined if the shape is too wrong for further checks. */
 export function readGraph(source: JsonObject, path: string, errors: Issue[]): Graph | undefined {
   const before = errors.length
   const nodes = readList(source.nodes, NODE_SCHEMA, `${path}/nodes`, true, errors)
   const edges = readList(source.edges, EDGE_SCHEMA, `${path}/edges`, false, errors)
   for (const [index, node] of (nodes ?? []).entries()) {
-    // States, outputs and scopes are objects by node id: what every object inherits is no id.
+    // States, outputs and scopes are objects keyed by node id, so the name of an inherited property is not a valid id.
     if (isObject(node) && typeof node.id === 'string' && (isForbiddenKey(node.id) || node.id in Object.prototype)) {
       errors.push({ path: `${path}/nodes/${index}/id`, message: `"${node.id}" is not allowed as an id` })
     }

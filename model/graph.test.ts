@@ -72,7 +72,7 @@ describe('a definition', () => {
     })
   })
 
-  it('is told each wrong place', () => {
+  it('is refused with the path of each error', () => {
     expect(pathsOf(null)).toEqual([''])
     expect(pathsOf({})).toEqual(['/nodes'])
     expect(pathsOf({ nodes: [], extra: 1 })).toEqual(['/extra'])
@@ -96,7 +96,7 @@ describe('a definition', () => {
     expect(pathsOf({ nodes: [], layout: 1 })).toEqual(['/layout'])
   })
 
-  it('checks arguments against the schema of the node, and lets expressions stand for values', () => {
+  it('checks arguments against the schema of the node, and accepts expressions in place of values', () => {
     const http = (args: JsonObject) => ({
       nodes: [set('z'), set('y'), { id: 'a', type: 'http', args }],
       edges: [edge('z', 'a')],
@@ -123,13 +123,13 @@ describe('a definition', () => {
     expect(pathsOf(http({ url: { $cel: 1 } }))).toContain('/nodes/2/args/url')
   })
 
-  it('refuses code that would be computed from data', () => {
+  it('refuses code that is computed from data', () => {
     expect(pathsOf({ nodes: [{ id: 'c', type: 'code', args: { source: { $ref: 'input.code' } } }] })).toEqual([
       '/nodes/0/args/source',
     ])
   })
 
-  it('refuses cycles, naming the edge that closes one', () => {
+  it('refuses cycles and names the edge that closes a cycle', () => {
     const nodes = [set('a'), set('b'), set('c')]
     expect(errorsOf({ nodes, edges: [edge('a', 'b'), edge('b', 'c'), edge('c', 'a')] })).toEqual([
       { path: '/edges/2', message: 'this edge closes a cycle: a → b → c → a' },
@@ -138,7 +138,7 @@ describe('a definition', () => {
     expect(pathsOf({ nodes, edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'c')] })).toEqual([])
   })
 
-  it('refuses to go on after a failure where there is no port `out` to go on by', () => {
+  it('refuses to continue after a failure if the node has no port `out`', () => {
     const cases = (port: string) => [{ port, when: { $cel: 'input.x > 5' } }]
     const nodes = [
       { id: 'b', type: 'branch', args: { cases: cases('big') }, on_error: 'continue' },
@@ -208,7 +208,7 @@ describe('a definition', () => {
     ])
   })
 
-  it('checks the body of a map, which sees what ran before the map, item and index', () => {
+  it('checks the body of a map, which can read nodes before the map, item and index', () => {
     const map = (body: Json) => ({
       nodes: [set('a'), { id: 'm', type: 'map', args: { items: [1], body } }, set('z')],
       edges: [edge('a', 'm')],
@@ -229,7 +229,7 @@ describe('a definition', () => {
     expect(valid.ok && valid.definition.nodes[1]?.args?.body).toEqual({ nodes: [set('q')], edges: [] })
   })
 
-  it('lets a quorum see votes only', () => {
+  it('allows only votes in a quorum', () => {
     const gate = (quorum: Json) => pathsOf({ nodes: [{ id: 'g', type: 'approval', args: { policy: { quorum } } }] })
     expect(gate({ $cel: 'approvals.human >= 2 && rejections.total == 0' })).toEqual([])
     expect(gate({ $cel: 'input.x > 1' })).toEqual(['/nodes/0/args/policy/quorum'])
@@ -244,12 +244,12 @@ describe('a definition', () => {
     expect(ask({ type: 'integer', pattern: '(' })).toEqual(['/nodes/0/args/schema/pattern'])
   })
 
-  it('has a bounded number of conditions after one node', () => {
+  it('has a limited number of conditions after one node', () => {
     const edges = Array.from({ length: 51 }, () => ({ ...edge('a', 'b'), when: { $cel: 'true' } }))
     expect(pathsOf({ nodes: [set('a'), set('b')], edges })).toEqual(['/edges/50/when'])
   })
 
-  it('holds a bounded number of expressions', () => {
+  it('contains a limited number of expressions', () => {
     const refs = (count: number) => ({
       nodes: [
         set(
@@ -264,7 +264,7 @@ describe('a definition', () => {
     expect(pathsOf({ nodes: [set('a', Array(30).fill({ $cel: text }))] })).toEqual(['/nodes/0/args/values/v/24'])
   })
 
-  it('is bounded', () => {
+  it('has a limited size', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => set(`n${i}`))
     expect(pathsOf({ nodes: many(501) })).toEqual(['/nodes'])
     const chain = Array.from({ length: 499 }, (_, i) => edge(`n${i}`, `n${i + 1}`))
@@ -283,7 +283,7 @@ describe('a definition', () => {
 describe('versions', () => {
   const before: Definition = { nodes: [set('a'), set('b')], edges: [edge('a', 'b')], layout: { a: 1 } }
 
-  it('have the same text whatever the layout and the order of keys', () => {
+  it('have the same text with any layout and order of keys', () => {
     const same = {
       edges: before.edges,
       nodes: [{ args: { values: { v: 1 } }, type: 'set', id: 'a' }, set('b')],
@@ -309,7 +309,7 @@ describe('versions', () => {
     expect(diffDefinitions(before, structuredClone(before)).identical).toBe(true)
   })
 
-  it('tell which ids they name', () => {
+  it('return the ids that they name', () => {
     const http = { id: 'h', type: 'http', args: { url: 'x', workflow_id: 'wf_1' } }
     const map = { id: 'm', type: 'map', args: { items: [], body: { nodes: [http], edges: [] } } }
     expect(literalIds({ nodes: [http, map], edges: [] }, kinds)).toEqual([

@@ -1,4 +1,5 @@
-// Is this JSON a workflow? Everything that can be known before it runs is said when it is saved, with the path at fault.
+// Checks whether a JSON value is a workflow. All errors that can be found before it runs are reported when it is saved,
+// each with its path.
 
 import { idsIn } from './all-ids.ts'
 import { quorumProblem } from './approval.ts'
@@ -50,7 +51,7 @@ function checkInputs(definition: JsonObject, errors: Issue[]): void {
 }
 
 type Context = { kinds: Kinds; errors: Issue[]; total: number; tally: Tally; ids: ReadonlySet<string> }
-/** What surrounds a graph: for the body of a map or loop, the outer nodes that have run before it does. */
+/** The context of a graph: for the body of a map or loop, the outer nodes that have run before the body. */
 type Surrounding = { hasNode(id: string): boolean; inMap: boolean; inLoop: boolean; depth: number }
 
 function checkGraph(source: JsonObject, path: string, outer: Surrounding, context: Context): Graph | undefined {
@@ -79,7 +80,7 @@ function checkGraph(source: JsonObject, path: string, outer: Surrounding, contex
     const before = visibleBefore(node.id, order, outer, context)
     if (node.finally === true && outer.depth > 0)
       errors.push({ path: `${where}/finally`, message: 'is for nodes of the workflow itself, not of a map or loop' })
-    // When it runs, everything else is over.
+    // When a finally node runs, all other nodes have ended.
     const hasNode = (id: string): boolean => (node.finally === true && first.has(id)) || before.hasNode(id)
     return checkNode(node, where, { ...before, hasNode, awaits }, outer, context)
   })
@@ -125,10 +126,10 @@ function checkCondition(edge: Edge, path: string, order: Order, outer: Surroundi
   checkValue(edge.when, `${path}/when`, { ...before, hasNode }, context.errors)
 }
 
-/** Arguments of a loop that are evaluated after each turn, and see its state. */
+/** Arguments of a loop that are evaluated after each iteration and can read its state. */
 const EACH_TURN: ReadonlySet<string> = new Set(['while', 'until', 'collect', 'delay_s'])
 
-/** The node, with its body completed. */
+/** Checks a node and returns it with its body completed. */
 function checkNode(node: Node, path: string, visible: Visible, outer: Surrounding, context: Context): Node {
   const { errors } = context
   const kind = context.kinds.get(node.type)
@@ -157,21 +158,24 @@ function checkNode(node: Node, path: string, visible: Visible, outer: Surroundin
   return body ? { ...node, args: { ...args, body: body as unknown as JsonObject } } : node
 }
 
-/** Which of several ways a node takes is what it decides: without it, nobody does. */
+/** Refuses to disable a node with several ports: without the node, nothing decides which port to use. */
 function checkDisabled(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
   const ways = portsOf(node, kind).filter((port) => port !== 'error')
   if (ways.every((port) => port === 'out')) return
   errors.push({ path: `${path}/disabled`, message: 'is for nodes with one way out: connect past this one instead' })
 }
 
-/** Where a schema says `x-roots: [names]`, the expressions of that argument see these and nothing else. */
+/** Where a schema has `x-roots: [names]`, the expressions of that argument can read only these names. */
 function seenBy({ args_schema }: NodeDescriptor, key: string, visible: Visible): Visible {
   const schema = isObject(args_schema.properties) ? args_schema.properties[key] : undefined
   const roots = isObject(schema) ? schema['x-roots'] : undefined
   return Array.isArray(roots) ? { ...visible, roots: new Set(roots.map(String)) } : visible
 }
 
-/** Where a schema says `x-one-of: "list"`, an expression may stand only beside that list, which says what it may give. */
+/**
+ * Where a schema has `x-one-of: "list"`, an expression is allowed only together with that list, which limits its
+ * result.
+ */
 function checkBounds(args: JsonObject, { args_schema }: NodeDescriptor, path: string, errors: Issue[]): void {
   const fields = isObject(args_schema.properties) ? args_schema.properties : {}
   for (const [key, schema] of Object.entries(fields)) {
@@ -225,7 +229,10 @@ function checkPolicy(policy: Json, path: string, visible: Visible, errors: Issue
   }
 }
 
-/** Whatever goes on after a failure leaves by `out`; from a node without it nothing would follow, and nobody would know why. */
+/**
+ * Refuses `continue` on a node without the port `out`. Continuing after a failure uses `out`, so nothing would follow
+ * the node, and users would not see why.
+ */
 function checkGoesOn(node: Node, kind: NodeDescriptor, path: string, errors: Issue[]): void {
   const ports = portsOf(node, kind)
   if (ports.length === 0 || ports.includes('out')) return
@@ -249,13 +256,13 @@ function checkSchemaGiven({ type, args }: Node, path: string, errors: Issue[]): 
   const schema = args?.schema
   if (schema === undefined || isExpression(schema)) return
   const issues = checkSchema(schema, path)
-  // What a text is read into has fields.
+  // The result of llm.extract is an object with fields.
   if (type === 'llm.extract' && issues.length === 0 && isObject(schema) && (schema.type ?? 'object') !== 'object')
     issues.push({ path: `${path}/type`, message: 'must be object' })
   errors.push(...issues)
 }
 
-/** An agent may call tools only: neither control nodes, nor people, nor other agents. */
+/** Checks that an agent calls tools only: no control nodes, no people, no other agents. */
 function checkGrants({ tools }: JsonObject, path: string, { kinds, errors }: Context): void {
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
     const type = isObject(tool) ? tool.type : tool

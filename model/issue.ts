@@ -1,2 +1,2 @@
-/** What is wrong with a value, and where: `path` is a JSON Pointer. */
+/** An error in a value: `path` is a JSON Pointer to the place. */
 export type Issue = { path: string; message: string }

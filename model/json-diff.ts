@@ -1,10 +1,10 @@
 import type { Json } from './definition.ts'
 import { at, isObject } from './json.ts'
 
-/** A place at which two values differ; a side that has nothing there is absent. */
+/** A place at which two values differ; `before` or `after` is absent if its value has nothing there. */
 export type JsonChange = { path: string; before?: Json; after?: Json }
 
-/** Where two values differ, in the order of the first, no more than `limit` places. */
+/** Returns the places where two values differ, in the order of the first value, at most `limit` places. */
 export function diffJson(before: Json, after: Json, limit = 50): JsonChange[] {
   const changes: JsonChange[] = []
   const visit = (a: Json | undefined, b: Json | undefined, path: string): void => {

@@ -1,4 +1,5 @@
-// Is a tenant's JSON Schema one we can hold to? Said when it is saved, with the path of the keyword at fault.
+// Checks whether a tenant's JSON Schema can be enforced. Errors are reported when it is saved, with the path of the
+// wrong keyword.
 
 import type { Json, JsonObject } from './definition.ts'
 import type { Issue } from './issue.ts'
@@ -14,11 +15,11 @@ const COUNTS = [
   ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'],
 ].flat()
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
-/** Ignoring it would accept what the author meant to refuse. It is of an older draft. */
+/** A keyword of an older draft. Ignoring it would accept values that the author meant to refuse. */
 const UNSUPPORTED = ['$recursiveRef']
 const NAMES = ['$anchor', '$dynamicAnchor']
 
-/** What is wrong with the schema; an empty list means it can be used. */
+/** Returns the errors of the schema; an empty list means that it can be used. */
 export function checkSchema(schema: Json, path = ''): Issue[] {
   const issues: Issue[] = []
   let count = 0

@@ -1,5 +1,5 @@
-// Which fields and items of a value the keywords of a schema have looked at: `unevaluatedProperties` and `unevaluatedItems`
-// are about the others. Forms are tried again for it, within the budget of the walk.
+// Finds the fields and items of a value that the keywords of a schema have evaluated: `unevaluatedProperties` and
+// `unevaluatedItems` apply to the rest. Subschemas are evaluated again for this, within the budget of the walk.
 
 import type { Json, JsonObject } from './definition.ts'
 import { isObject, own } from './json.ts'
@@ -9,14 +9,17 @@ type Walk = {
   readonly index: SchemaIndex
   readonly scope: readonly string[]
   spend(steps: number): void
-  /** Counts a step, and refuses one that is too deep. */
+  /** Counts a step, and refuses a step that is too deep. */
   deepen(depth: number): void
   within(schema: JsonObject, work: () => void): void
   passes(schema: Json, value: Json, depth: number, judged?: boolean): boolean
   matches(pattern: string, text: string): boolean
 }
 
-/** Adds the names or positions that a schema which the value fits has looked at. `outermost`: not those of its own `unevaluated…`. */
+/**
+ * Adds the names or positions that a schema has evaluated, given that the value matches it. `outermost`: ignores the
+ * schema's own `unevaluated…` keywords.
+ */
 export function collectEvaluated(
   walk: Walk,
   schema: Json,
@@ -62,7 +65,7 @@ function* itemsOf(walk: Walk, schema: JsonObject, value: Json[], depth: number, 
   }
 }
 
-/** The schemas of the same value that it fits. */
+/** Yields the subschemas that apply to the same value and that it matches. */
 function* appliedOf(walk: Walk, schema: JsonObject, value: Json, depth: number): Generator<Json> {
   for (const keyword of REFERENCES) {
     const target = walk.index.find(schema, keyword, walk.scope)

@@ -1,4 +1,5 @@
-// The formats that are checked; any other `format` is a remark for the person who draws the form. Each pattern is linear.
+// The formats that are checked; any other `format` is a hint for the code that renders the form. Each pattern is
+// linear.
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i

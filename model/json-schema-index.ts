@@ -1,5 +1,5 @@
-// Where the references of a schema lead: to a place (`#/$defs/a`), to a name (`$anchor`), or to a part with an address of its
-// own (`$id`). Everything is looked up inside the one document; nothing outside it is ever read.
+// Resolves the references of a schema: to a path (`#/$defs/a`), to a name (`$anchor`), or to a part with its own
+// address (`$id`). All lookups stay inside the one document; nothing outside it is ever read.
 
 import type { Json, JsonObject } from './definition.ts'
 import { isObject, own } from './json.ts'
@@ -20,15 +20,18 @@ export const ONE_SCHEMA = [
 export const LIST_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
 export const MAP_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 
-/** The address of a document that gives itself none. */
+/** The address of a document without `$id`. */
 const NO_ADDRESS = 'schema:/'
-/** Deeper parts are refused by `checkSchema`, and found by no reference here. */
+/** `checkSchema` refuses deeper parts, and no reference here finds them. */
 const MAX_DEPTH = 64
 
 export type SchemaIndex = {
-  /** What the reference of a schema means. `scope`: the addresses of the parts the walk came through, outermost first. */
+  /**
+   * Returns the target of a reference in a schema. `scope`: the addresses of the parts that the walk entered, outermost
+   * first.
+   */
   find(schema: JsonObject, keyword: (typeof REFERENCES)[number], scope: readonly string[]): Json | undefined
-  /** The address of the part that a schema belongs to; undefined where the whole document has one address. */
+  /** Returns the address of the part that a schema belongs to; undefined if the whole document has one address. */
   addressOf(schema: JsonObject): string | undefined
 }
 
@@ -43,7 +46,7 @@ export function indexOf(root: Json): SchemaIndex {
   return made
 }
 
-/** Most schemas name nothing: their references are places. */
+/** Checks whether a schema has no `$id` or anchor. Most schemas have none: their references are paths. */
 function isPlain(root: JsonObject): boolean {
   for (const schema of schemasIn(root))
     if (['$id', '$anchor', '$dynamicAnchor'].some((keyword) => typeof own(schema, keyword) === 'string')) return false
@@ -96,7 +99,7 @@ function fullIndex(root: JsonObject): SchemaIndex {
       if (fragment === '' || fragment.startsWith('/')) return part && resolvePointer(part, `#${fragment}`)
       const target = anchors.get(full) ?? dynamic.get(full)
       if (keyword === '$ref' || !dynamic.has(full)) return target
-      // The outermost part that has an anchor of this name decides.
+      // The outermost part with an anchor of this name decides.
       for (const outer of scope) {
         const chosen = dynamic.get(`${outer}#${fragment}`)
         if (chosen) return chosen
@@ -135,7 +138,7 @@ function* schemasIn(schema: JsonObject, depth = 0): Generator<JsonObject> {
   if (depth < MAX_DEPTH) for (const inner of childrenOf(schema)) yield* schemasIn(inner, depth + 1)
 }
 
-/** `#/$defs/address` within `root`. */
+/** Returns the target of a reference such as `#/$defs/address` within `root`. */
 export function resolvePointer(root: Json, reference: string): Json | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

@@ -7,7 +7,7 @@ import { checkSchema } from './json-schema-check.ts'
 import { resolvePointer } from './json-schema-index.ts'
 import { jsonSize, rememberSize } from './size.ts'
 
-// JSON Schema 2020-12, keyword by keyword: what passes, and what is told where it does not.
+// JSON Schema 2020-12, keyword by keyword: which values pass, and which errors other values get.
 
 // An object with a key of this name looks like a promise.
 const THEN = 'then'
@@ -29,10 +29,10 @@ describe('types', () => {
     expect(VALUES.map((value) => told({ type }, value).length === 0)).toEqual(expected)
   })
 
-  test('several are allowed together, and a wrong one is told', () => {
+  test('accepts a list of types, and reports a wrong type', () => {
     expect(told({ type: ['string', 'null'] }, null)).toEqual([])
     expect(told({ type: ['string', 'null'] }, 1)).toEqual(['must be string or null'])
-    // What has the wrong type is told nothing else.
+    // A value of the wrong type gets no other error.
     expect(told({ type: 'string', minimum: 5, enum: ['a'] }, 1)).toEqual(['must be string'])
   })
 })
@@ -214,7 +214,7 @@ describe('a value', () => {
       { a: 1, b: 1 },
       ['/b unknown field'],
     ],
-    // What is wrong elsewhere is told first: what is left over is not known before.
+    // Other errors are reported first: the unevaluated fields are not known before those errors are fixed.
     [{ required: ['c'], unevaluatedProperties: false }, { a: 1 }, ['/c is required']],
     [{ prefixItems: [true], unevaluatedItems: false }, [1], []],
     [{ prefixItems: [true], unevaluatedItems: false }, [1, 2], ['/1 unknown field']],
@@ -222,7 +222,7 @@ describe('a value', () => {
     [{ allOf: [{ unevaluatedItems: true }], unevaluatedItems: false }, [1], []],
     [{ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } }, ['a', 1, null], ['/2 must be number']],
     [{ unevaluatedItems: false }, { a: 1 }, []],
-    // A list of a kind that an outer schema says: the outermost anchor of the name decides.
+    // A list whose item type an outer schema defines: the outermost anchor of the name decides.
     [
       {
         $id: 'https://example.org/strings',
@@ -252,30 +252,30 @@ describe('a value', () => {
     [{ pattern: '^\\p{Script=Greek}+$' }, 'αβγ', []],
     [{ pattern: '^\\p{gc=Lu}$' }, 'a', ['must match the pattern ^\\p{gc=Lu}$']],
     [{ pattern: '^\\\\p{2}$' }, '\\pp', []],
-  ])('of the schema %j: %j is told %j', (schema, value, expected) => {
+  ])('of the schema %j: %j is refused with %j', (schema, value, expected) => {
     expect(told(schema, value)).toEqual(expected)
   })
 
-  test('is told fifty things at most', () => {
+  test('has at most fifty errors', () => {
     expect(told({ items: { type: 'string' } }, Array(80).fill(1))).toHaveLength(50)
     expect(told({ required: Array.from({ length: 80 }, (_, n) => `n${n}`) }, {})).toHaveLength(50)
   })
 
-  test('is told the beginning of a long constant', () => {
+  test('is refused with the start of a long constant', () => {
     expect(told({ const: 'x'.repeat(300) }, 1)[0]).toHaveLength('must be '.length + 100)
     expect(told({ enum: Array.from({ length: 200 }, (_, n) => `value ${n}`) }, 1)[0]).toHaveLength(
       'must be one of '.length + 200,
     )
   })
 
-  test('has its paths behind a prefix, also where the work is too much', () => {
+  test('has error paths with the given prefix, including the error for too much work', () => {
     expect(validateJson({ type: 'string' }, 1, { path: '/args' })).toEqual([
       { path: '/args', message: 'must be string' },
     ])
     expect(validateJson({ $ref: '#' }, 1, { path: '/args' })[0]?.path).toBe('/args')
   })
 
-  test('that stands for another is not looked into, unless a schema of the same value has', () => {
+  test('that is opaque is not checked, unless an outer schema of the same value has decided to check it', () => {
     const opaque = (value: Json): boolean => isObject(value) && Object.hasOwn(value, '$ref')
     const ref = { $ref: 'x' }
     const issues = (schema: Json, value: Json) => validateJson(schema, value, { opaque }).length
@@ -285,14 +285,14 @@ describe('a value', () => {
     expect(issues({ allOf: [{ type: 'string' }] }, 1)).toBe(1)
   })
 
-  test('is nested 128 deep at most', () => {
+  test('can be nested at most 128 deep', () => {
     const schema: Json = { items: { $ref: '#' } }
     const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)])
     expect(told(schema, nested(64))).toEqual([])
     expect(told(schema, nested(65))).toEqual(['checking this takes too much work; simplify the schema or the data'])
   })
 
-  // 100,000 steps: a value looked at, a name that is required, an item compared.
+  // 100,000 steps: one for each checked value, required name or compared item.
   const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `n${n}`)
   const COSTLY = ['checking this takes too much work; simplify the schema or the data']
   test.each<[string, number, (size: number) => [schema: Json, value: Json]]>([
@@ -301,8 +301,8 @@ describe('a value', () => {
     ['required names', 99_999, (size) => [{ required: Array(size).fill('a') }, { a: 1 }]],
     ['allowed values', 99_999, (size) => [{ enum: [...Array(size - 1).fill(1), 2] }, 2]],
     ['unique items', 99_999, (size) => [{ uniqueItems: true }, Array.from({ length: size }, (_, n) => n)]],
-  ])('may cost what %i %s cost', (_what, most, make) => {
-    // An object costs one step for each of its own fields besides.
+  ])('may cost as much as %i %s', (_what, most, make) => {
+    // An object costs one more step for each of its own fields.
     const slack = 2
     expect(validateJson(...make(most - slack))).toEqual([])
     expect(told(...make(most + slack))).toEqual(COSTLY)
@@ -419,7 +419,7 @@ describe('a schema', () => {
     [{ $ref: '#b', $defs: { b: { $anchor: 'a' } } }, ['/$ref the schema has no #b']],
     [{ $dynamicRef: '#a' }, ['/$dynamicRef the schema has no #a']],
     [{ $ref: 'b.json', $defs: { b: { $id: 'b.json' } } }, []],
-    // The name is that of another part.
+    // The anchor belongs to another part.
     [{ $ref: '#a', $defs: { b: { $id: 'b.json', $anchor: 'a' } } }, ['/$ref the schema has no #a']],
     [{ $ref: 'b.json#a', $defs: { b: { $id: 'b.json', $anchor: 'a' } } }, []],
     [{ $ref: 'https://example.org/b', $id: 'https://example.org/a', $defs: { b: { $id: 'b' } } }, []],
@@ -430,17 +430,17 @@ describe('a schema', () => {
     [{ $ref: 'a.json' }, ['/$ref only references inside this schema work, such as #/$defs/address']],
     [{ $ref: 1 }, ['/$ref must be a text']],
     [{ not: {}, if: {}, [THEN]: {}, else: {}, contains: {}, propertyNames: {}, title: 1 }, []],
-  ])('%j is told %j', (schema, expected) => {
+  ])('%j is refused with %j', (schema, expected) => {
     expect(issues(schema)).toEqual(expected)
   })
 
-  test('has its paths behind a prefix, and fifty of them at most', () => {
+  test('has error paths with the given prefix, and at most fifty errors', () => {
     expect(checkSchema({ type: 'x' }, '/inputs')[0]?.path).toBe('/inputs/type')
     const many = Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`n${n}`, 1]))
     expect(checkSchema({ properties: many })).toHaveLength(50)
   })
 
-  test('is nested 32 deep and has 5,000 parts at most, and is told once', () => {
+  test('can be nested 32 deep and have 5,000 parts, and an excess is reported once', () => {
     const deep = (depth: number): Json => (depth === 0 ? {} : { items: deep(depth - 1) })
     expect([issues(deep(32)), issues(deep(33)).length]).toEqual([[], 1])
     const wide = (count: number): Json => ({ anyOf: Array(count).fill(true) })
@@ -482,7 +482,7 @@ describe('JSON', () => {
     expect(isObject(value)).toBe(expected)
   })
 
-  test('only own data is read, and names that reach a prototype are refused', () => {
+  test('is read from own properties only, and names that reach a prototype are refused', () => {
     const value: JsonObject = { a: 1 }
     expect([own(value, 'a'), own(value, 'b'), own(value, 'toString')]).toEqual([1, undefined, undefined])
     expect(['__proto__', 'constructor', 'prototype', 'a'].map(isForbiddenKey)).toEqual([true, true, true, false])
@@ -533,11 +533,11 @@ describe('JSON', () => {
     expect(jsonSize(value, 1_000)).toBe(JSON.stringify(value).length)
   })
 
-  test('the size of what JSON leaves out is nothing', () => {
+  test('has the size 0 if it is undefined', () => {
     expect(jsonSize(undefined, 10)).toBe(0)
   })
 
-  test('what is over the limit is not counted to its end', () => {
+  test('over the size limit is not counted to its end', () => {
     const seen: number[] = []
     const watched = (n: number) =>
       Object.defineProperty({}, 'x', { enumerable: true, get: () => 'x'.repeat(seen.push(n) + 9) })
@@ -549,7 +549,7 @@ describe('JSON', () => {
     expect(jsonSize('x'.repeat(50), 20)).toBe(50)
   })
 
-  test('a large value is measured once; a small one and one over the limit each time', () => {
+  test('is measured once if it is large, and each time if it is small or over the limit', () => {
     const large = { text: 'x'.repeat(600) }
     const before = jsonSize(large, 10_000)
     large.text = ''
@@ -564,7 +564,7 @@ describe('JSON', () => {
     expect(jsonSize(over, 100)).toBe(11)
   })
 
-  test('a size that is told is believed', () => {
+  test('has the size that rememberSize stored', () => {
     const value = {}
     rememberSize(value, 511)
     expect(jsonSize(value, 9)).toBe(2)

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './definition.ts'
 import type { Issue } from './issue.ts'
 import { isObject, own } from './json.ts'
 
-// What a schema says of a single value, without a look at the schemas within it.
+// Checks of a single value that do not visit subschemas.
 
 export const atLeast = (count: number, noun: string): string =>
   `must have at least ${count} ${noun}${count === 1 ? '' : 's'}`

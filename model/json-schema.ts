@@ -1,5 +1,6 @@
-// JSON Schema 2020-12, interpreted. Tenants write schemas (inputs, questions, forms), and a validator that compiles them
-// to JavaScript would turn tenant text into host code; this one only walks data, within a budget.
+// An interpreter for JSON Schema 2020-12. Tenants write schemas (inputs, questions, forms), and a validator that
+// compiles schemas to JavaScript would turn tenant text into host code. This interpreter only walks data, within a
+// budget.
 
 import type { Json, JsonObject } from './definition.ts'
 import type { Issue } from './issue.ts'
@@ -11,22 +12,28 @@ import { atLeast, atMost, checkNumber, checkType, codePoints, stableText } from 
 import { compilePattern } from './pattern.ts'
 
 export type ValidateOptions = {
-  /** A value the schema does not look into, such as an expression standing where its result will be. */
+  /** Returns true for a value that the schema does not check, such as an expression in place of its result. */
   opaque?(value: Json, schema: JsonObject): boolean
   /** Prefix of the reported paths. */
   path?: string
-  /** Steps that several checks share; none takes more than one alone may. Below zero: it was not enough for this one. */
+  /**
+   * Steps that several checks share; no check may take more than the limit for one check. Below zero: the steps were
+   * not enough for this check.
+   */
   shared?: { steps: number }
 }
 
 const MAX_ISSUES = 50
-/** A step is a value looked at by a schema, or as much other work: 0.3 to 0.6 µs. */
+/** A step is the check of one value by one schema, or the same amount of other work: 0.3 to 0.6 µs. */
 export const MAX_STEPS = 100_000
 const MAX_DEPTH = 128
 
 class TooCostly extends Error {}
 
-/** What is wrong with `value`; an empty list means it is valid. Check a tenant's schema with `checkSchema` first. */
+/**
+ * Returns the errors of `value`; an empty list means that it is valid. Check a tenant's schema with `checkSchema`
+ * first.
+ */
 export function validateJson(schema: Json, value: Json, options: ValidateOptions = {}): Issue[] {
   const walk = new Walk(schema, options)
   const issues: Issue[] = []
@@ -41,10 +48,10 @@ export function validateJson(schema: Json, value: Json, options: ValidateOptions
 
 class Walk {
   private steps: number
-  /** Inside a question whose answer is yes or no: the first thing wrong is enough, and nobody reads its message. */
+  /** Above zero during a check that needs only a yes or no: the first error is enough, and its message is not shown. */
   private quiet = 0
   readonly index: SchemaIndex
-  /** Addresses of the parts the walk is in, outermost first. */
+  /** The addresses of the parts that the walk is in, outermost first. */
   readonly scope: string[] = []
   private readonly options: ValidateOptions
 
@@ -69,7 +76,10 @@ class Walk {
     return issues.length === 0
   }
 
-  /** `judged`: an outer schema of the same value has already decided that it is to be looked into. */
+  /**
+   * Checks a value against a schema. `judged`: an outer schema of the same value has already decided to check the
+   * value.
+   */
   visit(schema: Json, value: Json, path: string, issues: Issue[], depth: number, judged = false): void {
     this.deepen(depth)
     if (schema === true) return
@@ -83,7 +93,7 @@ class Walk {
     else this.within(schema, () => this.visitKeywords(schema, value, path, issues, depth))
   }
 
-  /** Does something in the scope of a schema's part of the document. */
+  /** Calls `work` in the scope of the part of the document that the schema belongs to. */
   within(schema: JsonObject, work: () => void): void {
     const address = this.index.addressOf(schema)
     const enters = address !== undefined && address !== this.scope.at(-1)
@@ -115,7 +125,7 @@ class Walk {
     return issues.length >= (this.quiet > 0 ? 1 : MAX_ISSUES)
   }
 
-  /** For a message, where somebody reads it. */
+  /** Returns the text of values for a message; an empty text if the message is not shown. */
   private shown(values: Json[], most: number): string {
     if (this.quiet > 0) return ''
     let text = ''
@@ -169,7 +179,7 @@ class Walk {
       issues.push({ path, message: `must be a valid ${format}` })
   }
 
-  /** In characters, which are one or two code units each: most texts need no counting. */
+  /** Compares the length in characters, which are one or two code units each: most texts need no counting. */
   private isShorter(text: string, count: number): boolean {
     if (text.length < count) return true
     if (text.length >= count * 2) return false
@@ -317,7 +327,7 @@ class Walk {
     }
   }
 
-  /** Fields and items that no other keyword of the schema, or of those it refers to, has looked at. */
+  /** Checks fields and items that no other keyword of the schema, or of the schemas it refers to, has evaluated. */
   private checkUnevaluated(
     schema: JsonObject,
     value: JsonObject | Json[],
@@ -338,7 +348,10 @@ class Walk {
     }
   }
 
-  /** Reports the form that came furthest, so that a wrong field inside one of several forms is named. */
+  /**
+   * Reports the errors of the alternative that matches best, so that a wrong field inside one of several alternatives
+   * is named.
+   */
   private checkAny(forms: Json[], value: Json, path: string, issues: Issue[], depth: number): void {
     let closest: Issue[] = []
     let reach = -1

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './definition.ts'
 
-/** Names that reach a prototype instead of data. They are refused as a key or path segment, however they are spelt. */
+/** Names that reach a prototype instead of data. They are refused as a key or path segment in any notation. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const isForbiddenKey = (key: string): boolean => FORBIDDEN_KEYS.has(key)
@@ -8,17 +8,17 @@ export const isForbiddenKey = (key: string): boolean => FORBIDDEN_KEYS.has(key)
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads data only: never a property that an object inherits. */
+/** Reads an own property, never an inherited one. */
 export const own = (value: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined
 
-/** One more segment of a JSON Pointer (RFC 6901). */
+/** Appends a segment to a JSON Pointer (RFC 6901). */
 export const at = (path: string, key: string | number): string =>
   typeof key === 'string' && (key.includes('~') || key.includes('/'))
     ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
     : `${path}/${key}`
 
-/** Depth and rough size of untrusted JSON; stops counting as soon as a limit is passed. */
+/** Checks the depth and approximate size of untrusted JSON; stops counting as soon as a limit is exceeded. */
 export function measureJson(value: Json, limits: { depth: number; nodes: number }): 'ok' | 'too_deep' | 'too_large' {
   let nodes = 0
   const walk = (current: Json, depth: number): 'ok' | 'too_deep' | 'too_large' => {

@@ -1,11 +1,11 @@
-/** A bounded cache: the entry used longest ago goes first. */
+/** Creates a bounded cache that evicts the least recently used entry first. */
 export function makeLru<V>(capacity: number): {
   get(key: string): V | undefined
   set(key: string, value: V): void
   remove(key: string): void
 } {
   const entries = new Map<string, V>()
-  /** Used last: it stands where it would be put. */
+  /** The key used last: its entry is already at the end of the map. */
   let newest: string | undefined
   return {
     get(key) {

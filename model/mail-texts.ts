@@ -1,5 +1,5 @@
-// What mails and messages in chat apps say around what people wrote: about gates, questions and notices, and about an account.
-// {0} … are the values.
+// The fixed texts of mails and chat messages around the text that people wrote: for gates, questions, notices and
+// accounts. {0} … are the values.
 
 export const mailTexts = [
   'Answer',

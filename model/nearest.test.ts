@@ -15,7 +15,7 @@ test.each([
   expect(nearest(word, candidates)).toBe(found)
 })
 
-test('a suggestion is a clause, or nothing', () => {
+test('a suggestion is a clause, or an empty text', () => {
   expect(suggestion('sett', ['set'])).toBe('; did you mean "set"?')
   expect(suggestion('sett', [])).toBe('')
 })

@@ -1,8 +1,8 @@
-// What a person meant who mistyped a name.
+// Suggests the intended name for a mistyped name.
 
 const MAX_LENGTH = 64
 
-/** The candidate at most two letters away (one for short words), or undefined. */
+/** Returns the candidate at most two letters away (one letter for short words), or undefined. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined
   const allowed = word.length < 2 ? 0 : word.length < 4 ? 1 : 2
@@ -15,13 +15,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best?.name
 }
 
-/** `; did you mean "set"?`, or nothing. */
+/** Returns `; did you mean "set"?`, or an empty text. */
 export function suggestion(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates)
   return found === undefined ? '' : `; did you mean "${found}"?`
 }
 
-/** Letters to insert, delete, replace or swap with their neighbour. */
+/** Counts the letters to insert, delete, replace or swap with their neighbour. */
 function lettersApart(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

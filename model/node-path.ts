@@ -1,4 +1,5 @@
-// The address of a node in an execution: `each[3].line` is node `line` of item 3 of `each`, `each#2[3].line` that of the second attempt.
+// The address of a node in an execution: `each[3].line` is the node `line` in item 3 of `each`; in `each#2[3].line` it
+// is the node in the second attempt of `each`.
 
 export type BodyStep = { node: string; attempt: number; index: number }
 export type NodePath = { bodies: BodyStep[]; node: string }
@@ -22,6 +23,6 @@ export function parsePath(path: string): NodePath | undefined {
 export const pathTo = ({ bodies, node }: NodePath): string =>
   bodies.reduceRight((inside, step) => `${rowsOf('', step.node, step.attempt)}[${step.index}].${inside}`, node)
 
-/** Under which path the items of a map or the turns of a loop are stored. */
+/** Returns the path under which the items of a map or the iterations of a loop are stored. */
 export const rowsOf = (prefix: string, node: string, attempt: number): string =>
   `${prefix}${node}${attempt > 1 ? `#${attempt}` : ''}`

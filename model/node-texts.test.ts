@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { changeTexts } from './node-texts.ts'
 
-test('every text of a kind is changed, names of arguments too, and nothing else', () => {
+test('changes every text of a kind, including argument names, and nothing else', () => {
   const kind = {
     type: 'one',
     title: 'one',

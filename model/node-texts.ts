@@ -2,13 +2,13 @@ import type { JsonObject } from './definition.ts'
 import { isObject } from './json.ts'
 import type { NodeDescriptor } from './node.ts'
 
-// What people read of a kind of node: its title and description, and those of its arguments.
+// The texts of a kind of node that people read: its title and description, and those of its arguments.
 
 type Change = (text: string) => string
 
 const ACRONYM = /\b(url|json|html|sql|soql|jql|csv|xml|mcp)\b/g
 
-/** An argument without a title is called by its name. */
+/** Returns the name of an argument as words, for an argument without a title. */
 export const nameInWords = (name: string): string => {
   const words = name.replaceAll('_', ' ').replaceAll(ACRONYM, (word) => word.toUpperCase())
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -20,7 +20,10 @@ const mapList = (list: unknown, change: Change): unknown =>
 const titleFor = (name: string, { title }: JsonObject, change: Change): JsonObject =>
   typeof title === 'string' || name.startsWith('$') ? {} : { title: change(nameInWords(name)) }
 
-/** A JSON Schema with each of its texts changed. Every property has a title afterwards, unless it is one of an expression. */
+/**
+ * Returns a JSON Schema with each of its texts changed. Afterwards every property has a title, except properties of
+ * expressions (`$…`).
+ */
 function schemaTexts(schema: JsonObject, change: Change): JsonObject {
   const changed: Record<string, unknown> = { ...schema }
   for (const name of ['title', 'description']) {

@@ -3,14 +3,14 @@ import type { Issue } from './issue.ts'
 
 export type JsonSchema = JsonObject
 
-/** How a node declares what repeating it would do after a crash in the middle of an attempt. */
+/** The effect of repeating a node after a crash in the middle of an attempt, as the node declares it. */
 export type Effect = 'pure' | 'idempotent' | 'at_most_once'
 
-/** What the registry and the editor know about a kind of node. */
+/** The data of the registry and the editor about a kind of node. */
 export type NodeDescriptor = {
   type: string
   kind: 'tool' | 'capability' | 'agent'
-  /** Heading of the palette under which the editor shows it. */
+  /** The heading of the palette under which the editor shows the node. */
   group: 'control' | 'people' | 'tools' | 'data' | 'language' | 'agents' | 'messages' | 'services'
   title: string
   description: string
@@ -19,13 +19,16 @@ export type NodeDescriptor = {
   keywords: string[]
   args_schema: JsonSchema
   output_schema: JsonSchema
-  /** Named ways out; most have only `out`. A `branch` adds those its cases name. */
+  /** The named outputs; most nodes have only `out`. A `branch` adds the ports of its cases. */
   ports: string[]
   effect: Effect
-  /** What it does is counted by a model, or by what it starts: jobs then add up the usage of each run. */
+  /** The node uses a model or starts executions that may: jobs then add up the usage of each execution. */
   metered?: boolean
-  /** Arguments a freshly dropped node starts with. */
+  /** The initial arguments of a node that a user adds to the canvas. */
   defaults: JsonObject
-  /** What its schema cannot say, where one argument decides what another may be. Not known in the browser. */
+  /**
+   * Checks rules that the schema cannot express, if one argument decides what another may be. Not available in the
+   * browser.
+   */
   checkArgs?(args: JsonObject, path: string): Issue[]
 }

@@ -1,6 +1,7 @@
-// Titles and bodies of notices as the service writes them, for the console and for mails in other languages. {0}, {1} … are the values.
+// Titles and bodies of notices in the service's own words, for the console and for mails in other languages. {0}, {1} …
+// are the values.
 
-/** Why an answer or a vote does not count. */
+/** Reasons why an answer or a vote does not count. */
 const refusalTexts = [
   'A vote cannot be changed.',
   'It has changed since this message was sent. Look at it in the console.',
@@ -14,7 +15,7 @@ const refusalTexts = [
   'It was answered by {0}.',
 ]
 
-/** Notices, whose values are texts of people. */
+/** Notices whose values are texts written by people. */
 export const noticeTexts = [
   'A question for you: {0}',
   'Your vote is needed: {0}',
@@ -89,7 +90,7 @@ export const noticeTexts = [
   ...refusalTexts,
 ]
 
-/** What excludes somebody from a vote. */
+/** Reasons that exclude a person from a vote. */
 const exclusionTexts = [
   'started the execution',
   'created the webhook token that started it',
@@ -108,7 +109,7 @@ const exclusionTexts = [
   '{0} and also {1}',
 ]
 
-/** Notices whose values can be phrases of the service too: a role, a period, a sentence before. */
+/** Notices whose values can also be phrases of the service: a role, a period, a preceding sentence. */
 export const composedTexts = [
   '{0} gave you the role {1}.',
   'Your role is now {0}',
@@ -129,7 +130,7 @@ export const composedTexts = [
   ...exclusionTexts,
 ]
 
-/** What stands as a value in one of those. */
+/** Phrases that can be values of `composedTexts`. */
 export const phraseTexts = [
   'owner',
   'member',

@@ -1,9 +1,10 @@
-// Kinds of notices that people can choose about. Shared with the console. Others are always shown in the console, and only there.
+// Kinds of notices for which people can choose the delivery. Shared with the console. Other notices are always shown in
+// the console, and only there.
 
 export type NotificationKind = {
   kind: string
   title: string
-  /** Asks for a vote or an answer: by mail as well, unless the person chose otherwise. */
+  /** The notice requests a vote or an answer: it is also sent by mail, unless the person chose otherwise. */
   asks: boolean
 }
 

@@ -1,17 +1,17 @@
-// Regular expressions written by tenants, run by RE2: time linear in the text whatever the pattern. No lookaround, no
-// back-references. RegExp must never see a tenant's pattern (a 30-character one blocked the process for 22 s).
+// Regular expressions written by tenants, run by RE2: the time is linear in the text for any pattern. No lookaround, no
+// back-references. RegExp must never run a tenant's pattern (a pattern of 30 characters blocked the process for 22 s).
 
 import { RE2JS } from 're2js'
 import { makeLru } from './lru.ts'
 
 export type Pattern = {
-  /** True when any part of the text matches; undefined when text and pattern together are too large to try. */
+  /** Returns true if any part of the text matches; undefined if text and pattern together are too large to try. */
   test(text: string): boolean | undefined
-  /** What one test of `text` counts against a budget. */
+  /** Returns the cost of one test of `text` against a budget. */
   cost(text: string): number
   /**
-   * The matches one after the other, each as its groups with their positions. `spend` is told before each search what it may
-   * take. Undefined when text and pattern together are too large to try.
+   * Yields the matches in order, each as its groups with their positions. Calls `spend` with the maximum cost before
+   * each search. Returns undefined if text and pattern together are too large to try.
    */
   matches(text: string, spend: (steps: number) => void): Generator<Match> | undefined
 }
@@ -20,12 +20,12 @@ export type Match = { start: number; end: number; groups: readonly (string | nul
 
 const MAX_PATTERN_LENGTH = 512
 const MAX_PROGRAM = 2_000
-/** Characters × program size. At the slowest measured pace (60 ns each, cold) this is 30 ms. */
+/** The maximum of characters × program size. At the slowest measured speed (60 ns each, cold) this is 30 ms. */
 const MAX_WORK = 500_000
 
 const cache = makeLru<Pattern>(500)
 
-/** The compiled pattern, or a text saying why it is refused. */
+/** Returns the compiled pattern, or a text with the reason for refusing it. */
 export function compilePattern(source: string): Pattern | string {
   const known = cache.get(source)
   if (known) return known
@@ -49,7 +49,7 @@ export function compilePattern(source: string): Pattern | string {
   return pattern
 }
 
-/** `\p{Letter}`, `\p{gc=Lu}` and `\p{Script=Greek}` as RE2 writes them. */
+/** Converts `\p{Letter}`, `\p{gc=Lu}` and `\p{Script=Greek}` to the notation of RE2. */
 const shortClasses = (source: string): string =>
   source.replace(/\\(?:([pP])\{(?:(?:gc|General_Category|sc|Script)=)?(\w+)\}|[\s\S])/g, (whole, p, name: string) =>
     p === undefined ? whole : `\\${p}{${CATEGORIES.get(name) ?? name}}`,
@@ -100,9 +100,9 @@ const CATEGORIES = new Map(
 )
 
 /**
- * Whether a search ends close behind the match it finds: there is no repetition without a bound, or only one, of a single
- * character, at the very end. `a(.*b)?` looks at the whole rest of the text for each match, so that all matches together
- * are quadratic; such a pattern pays for that.
+ * Checks whether a search ends close after the match it finds: the pattern has no unbounded repetition, or only one, of
+ * a single character, at its very end. `a(.*b)?` reads the whole rest of the text for each match, so the cost of all
+ * matches together is quadratic; such a pattern is charged for that.
  */
 export const looksNear = (source: string): boolean => {
   const single = String.raw`(?:\\[^pPQE\d]|\[\^?(?:\\.|[^\]\\[])+\]|[^\\[\](){}*+?|])`
@@ -117,7 +117,7 @@ function* matchesOf(
   const matcher = program.matcher(text)
   const groups = program.groupCount()
   let at = 0
-  // The first search may look at all of the text; later ones too, unless the pattern cannot look far behind a match.
+  // The first search may read the whole text. Later searches may too, unless the pattern cannot read far past a match.
   let charged = 0
   for (;;) {
     spend(

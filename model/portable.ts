@@ -4,7 +4,8 @@ import type { Kinds } from './graph.ts'
 import { literalIds } from './graph-ids.ts'
 import { at, isObject, own } from './json.ts'
 
-// A workflow on its way to another workspace names what it uses: `{"$name": "Shop API", "kind": "credential"}` instead of an id.
+// A workflow that is moved to another workspace names its resources: `{"$name": "Shop API", "kind": "credential"}`
+// instead of an id.
 
 export const nameKinds = {
   cred: 'credential',
@@ -25,7 +26,7 @@ export const prefixOf = (kind: NameKind): NamedPrefix => prefixes.get(kind)!
 export type NamedId = { path: string; prefix: string; id: string }
 export type Name = { path: string; kind: NameKind; name: string }
 
-/** Every id of a thing of the workspace that stands in the definition. */
+/** Returns every id of a workspace resource in the definition. */
 export function idsIn(definition: Definition, kinds: Kinds): NamedId[] {
   const found = new Map<string, NamedId>()
   for (const literal of literalIds(definition, kinds)) found.set(literal.path, literal)
@@ -45,7 +46,7 @@ const asName = (value: Json): { $name: string; kind: NameKind } | undefined => {
     : undefined
 }
 
-/** Every `{"$name", "kind"}`, at any depth. */
+/** Yields every `{"$name", "kind"}`, at any depth. */
 export function* namesIn(value: Json | undefined, path = ''): Generator<Name> {
   if (typeof value !== 'object' || value === null) return
   const named = asName(value)
@@ -53,7 +54,7 @@ export function* namesIn(value: Json | undefined, path = ''): Generator<Name> {
   else for (const [key, item] of Object.entries(value)) yield* namesIn(item, at(path, key))
 }
 
-/** A copy in which the values at these pointers are replaced; undefined takes a key away. */
+/** Returns a copy in which the values at these pointers are replaced; undefined removes a key. */
 export function replaceAt(value: Json, replacements: ReadonlyMap<string, Json | undefined>, path = ''): Json {
   if (typeof value !== 'object' || value === null) return value
   const inner = (key: string | number, item: Json): Json | undefined => {

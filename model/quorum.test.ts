@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { decide } from './approval.ts'
 import { readQuorum } from './quorum.ts'
 
-describe('what a quorum counts is read off its tree', () => {
+describe('the tree of a quorum shows what it counts', () => {
   test.each([
     ['approvals.agent >= 1', true, false],
     ['approvals["agent"] >= 1 && rejections.total == 0', true, false],
     ['votes.filter(v, v.kind == "agent" && v.decision == "approve").size() >= 2', true, true],
     ['votes.exists(v, "agent" == v["kind"])', true, true],
     ['approvals.total >= 1', false, false],
-    // The word alone says nothing: a text, another field, rejections, a name that a macro binds.
+    // The word alone has no effect: in a text, another field, rejections, or a name that a macro binds.
     ['approvals.total >= 1 && "agent" != ""', false, false],
     ['approvals.total >= 1 && rejections.agent == 0', false, false],
     ['approvals.total >= 1 && outstanding.agent == 0', false, false],
@@ -22,7 +22,7 @@ describe('what a quorum counts is read off its tree', () => {
     expect(readQuorum(cel)).toEqual({ countsAgents, readsVotes })
   })
 
-  test('once: the same text is not parsed again', () => {
+  test('and the same text is parsed only once', () => {
     expect(readQuorum('approvals.agent >= 7')).toBe(readQuorum('approvals.agent >= 7'))
   })
 

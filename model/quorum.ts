@@ -5,18 +5,18 @@ import { children, memberOf } from './cel-tree.ts'
 import { ExpressionFailure } from './expression-failure.ts'
 import { makeLru } from './lru.ts'
 
-/** What the tree of a quorum's expression says about it. */
+/** Facts about a quorum's expression that its tree shows. */
 export type QuorumUse = {
-  /** Its author counts approvals of agents: `approvals.agent`, or votes whose `kind` is compared with "agent". */
+  /** The author counts approvals of agents: `approvals.agent`, or votes whose `kind` is compared with "agent". */
   countsAgents: boolean
-  /** It reads single votes, so what will come of it cannot be foreseen from counts. */
+  /** The expression reads single votes, so its result cannot be predicted from counts. */
   readsVotes: boolean
 }
 
 const NOTHING: QuorumUse = { countsAgents: false, readsVotes: false }
 const known = makeLru<QuorumUse>(1_000)
 
-/** An expression that cannot be parsed counts nothing. */
+/** Reads the facts from the tree. An expression that cannot be parsed counts nothing. */
 export function readQuorum(cel: string): QuorumUse {
   const before = known.get(cel)
   if (before) return before
@@ -30,7 +30,7 @@ export function readQuorum(cel: string): QuorumUse {
   return use
 }
 
-/** `local`: names that a macro such as `exists(v, …)` binds; they hide what is called the same outside. */
+/** `local`: names that a macro such as `exists(v, …)` binds; they shadow outer names. */
 function visit(node: Ast, local: ReadonlySet<string>, use: QuorumUse): void {
   const isRoot = (one: Ast, name: string): boolean => one.op === 'id' && one.args === name && !local.has(name)
   const member = memberOf(node)

@@ -1,5 +1,5 @@
-// The path language of `{"$ref": "nodes.fetch.output.items[0].id"}`. A closed grammar, parsed by hand: segments are names
-// after a dot, numbers in brackets, or quoted keys in brackets. Nothing in it can call, compute or reach a prototype.
+// The path language of `{"$ref": "nodes.fetch.output.items[0].id"}`. A closed grammar, parsed by hand: segments are
+// names after a dot, numbers in brackets, or quoted keys in brackets. A path cannot call, compute or reach a prototype.
 
 import { isForbiddenKey } from './json.ts'
 

@@ -1,8 +1,9 @@
 import { composedTexts, noticeTexts, phraseTexts } from './notice-texts.ts'
 
-// What the service says in English, in another language: a text is known by its form, and its values are put into the translation.
+// Translates the service's English messages: a text is recognized by its pattern, and its values are inserted into the
+// translation.
 
-/** A text of the service in the words of the console, which says "run" where the API says "execution". */
+/** Returns a text of the service in the words of the console, which uses "run" where the API uses "execution". */
 export const inConsoleWords = (text: string): string =>
   text
     .replaceAll(/\b([Aa])n execution\b/g, '$1 run')
@@ -13,20 +14,20 @@ export type Translate = (text: string, values?: readonly unknown[]) => string
 type Known = { shown: string; form: RegExp; goesOn: boolean; isComposed: boolean; weight: number }
 
 const MAX_DEPTH = 3
-/** Longer texts are somebody's content, not a message of ours. */
+/** Longer texts are content of users, not messages of the service. */
 const MAX_LENGTH = 1_000
-/** Forms with several values are looked for in short texts alone: the time grows with a power of the length. */
+/** Patterns with several values are matched only against short texts: the time grows with a power of the length. */
 const MAX_COMPOSED_LENGTH = 400
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** The text that says most of itself comes first: "must be at least {0}" before "must be {0}". */
+/** Sorts patterns by the length of their fixed text, the longest first: "must be at least {0}" before "must be {0}". */
 const makeKnown = (forms: readonly string[], shown: (text: string) => string): Known[] =>
   forms
     .map((text) => ({
       shown: shown(text),
       form: new RegExp(`^${escaped(text).replaceAll(/\\\{\d\\\}/g, '(.+?)')}$`, 's'),
-      // The last value is a message itself.
+      // The last value is itself a message.
       goesOn: /: \{\d\}$/.test(text) && !noticeTexts.includes(text),
       isComposed: composedTexts.includes(text) || phraseTexts.includes(text),
       weight: text.replaceAll(/\{\d\}/g, '').length,
@@ -36,7 +37,10 @@ const makeKnown = (forms: readonly string[], shown: (text: string) => string): K
 export const withValues = (text: string, values: readonly unknown[]): string =>
   text.replaceAll(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)]))
 
-/** Notices, and `others` whose last value can be a message too. `shown` is what the catalogue calls a text. */
+/**
+ * Translates notices, and `others`, whose last value can also be a message. `shown` maps a text to its key in the
+ * catalogue.
+ */
 export function makeSaid(
   translate: Translate,
   others: readonly string[] = [],

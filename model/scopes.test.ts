@@ -24,12 +24,12 @@ test('a scope for one area does not cover all areas', () => {
   ).toBe(false)
 })
 
-test('what a text that is no scope grants is nothing', () => {
+test('a text that is not a scope grants nothing', () => {
   for (const text of ['', '*', 'workflows', ':read', 'workflows:own', '*:*', 'workflows:read:run'])
     expect(allScopes.filter((wanted) => grants([text], wanted))).toEqual([])
 })
 
-test('what one list has beyond another is named', () => {
+test('beyond returns the scopes that the other list does not cover', () => {
   expect(beyond(['workflows:write', '*:run'], ['workflows:read', 'datasets:run', 'datasets:read', '*:admin'])).toEqual([
     'datasets:read',
     '*:admin',

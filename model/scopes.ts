@@ -1,6 +1,7 @@
-// What a scoped API key may do: an area and a verb, such as `workflows:read` or `*:run`. Shared with the console.
+// The permissions of a scoped API key: an area and a verb, such as `workflows:read` or `*:run`. Shared with the
+// console.
 
-/** The areas of the route tables, by the name that stands over each of them. A new table is added here. */
+/** The areas of the route tables, by the heading of each table. Add a new table here. */
 export const scopeAreas = {
   Alerts: 'alerts',
   Approvals: 'approvals',
@@ -46,7 +47,7 @@ export const scopeVerbs = ['read', 'run', 'write', 'admin'] as const
 export type ScopeVerb = (typeof scopeVerbs)[number]
 export type Scope = `${ScopeArea}:${ScopeVerb}`
 
-/** `embed` is called with embed tokens alone, which have no scopes. */
+/** `embed` is called only with embed tokens, which have no scopes. */
 export const areasOfScopes: readonly ScopeArea[] = [...new Set(Object.values(scopeAreas))].filter(
   (area) => area !== 'embed',
 )
@@ -59,12 +60,15 @@ const includes: Record<ScopeVerb, readonly ScopeVerb[]> = {
   admin: scopeVerbs,
 }
 
-/** Every text that a key may be given. */
+/** All scopes that a key may have. */
 export const allScopes: readonly string[] = ['*', ...areasOfScopes].flatMap((area) =>
   scopeVerbs.map((verb) => `${area}:${verb}`),
 )
 
-/** Whether a key with these scopes may do what needs `wanted`; `*:verb` is wanted only of keys for other keys. */
+/**
+ * Checks whether a key with these scopes has the permission `wanted`; `*:verb` is requested only when a key creates
+ * another key.
+ */
 export const grants = (scopes: readonly string[], wanted: string): boolean => {
   const [area, verb] = wanted.split(':') as [string, ScopeVerb]
   return scopes.some((scope) => {
@@ -73,6 +77,9 @@ export const grants = (scopes: readonly string[], wanted: string): boolean => {
   })
 }
 
-/** Those of `wanted` that `held` does not cover: a key makes no key that may do more than itself. */
+/**
+ * Returns the scopes of `wanted` that `held` does not cover: a key cannot create a key with more permissions than its
+ * own.
+ */
 export const beyond = (held: readonly string[], wanted: readonly string[]): string[] =>
   wanted.filter((scope) => !grants(held, scope))

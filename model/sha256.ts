@@ -1,5 +1,5 @@
-// SHA-256 and HMAC for expressions: synchronous, and the same in the editor's browser as on the server, where neither
-// node:crypto nor crypto.subtle can be called from model code.
+// SHA-256 and HMAC for expressions: synchronous, and identical in the editor's browser and on the server. Model code
+// can call neither node:crypto nor crypto.subtle.
 
 const K = new Uint32Array([
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,

@@ -14,17 +14,17 @@ test('the size of a value is the length of its JSON', () => {
   )
 })
 
-test('what is named twice counts twice, and a billion of it is measured at once', () => {
+test('a value that is referenced twice counts twice, and a billion references are measured at once', () => {
   let value: unknown = 'x'.repeat(1_000)
   for (let n = 0; n < 30; n += 1) value = [value, value]
   expect(jsonSize(value, 8_000_000)).toBeGreaterThan(8_000_000)
 })
 
-test('escapes count as they are written', () => {
+test('escapes count with their written length', () => {
   expect(jsonSize('\u0001'.repeat(100), 1_000)).toBe(602)
 })
 
-test('a value may have 8 MiB of JSON, and not a reference more', () => {
+test('a value may have 8 MiB of JSON, and no further reference', () => {
   const scope = { input: { big: 'x'.repeat(1024 * 1024 - 2) }, nodes: {}, execution: {} }
   const value = (count: number) => Array.from({ length: count }, () => ({ $ref: 'input.big' }))
   expect(resolveValue(value(8), scope)).toHaveLength(8)

@@ -1,30 +1,38 @@
-// How large a value is when it is written down as JSON. References share what they name and JSON repeats it, so that a value
-// which costs nothing in memory can be gigabytes as text: it is measured before anything writes it, and every place that
-// names a part counts.
+// The size of a value as JSON. References share their target in memory, but JSON repeats it, so a value that costs
+// nothing in memory can be gigabytes of text. The size is measured before the value is serialized, and every reference
+// to a part counts.
 
-/** Characters of one value of an execution: what a node gives, takes, or shows. */
+/**
+ * The maximum number of JSON characters of one value of an execution: an output, an input, or a value shown to people.
+ */
 export const MAX_VALUE_SIZE = 8 * 1024 * 1024
 
-/** What people are shown (a gate's payload, a question) is read in lists. */
+/** The limit for a value shown to people (a gate's payload, a question), because lists load such values. */
 export const MAX_SHOWN_SIZE = 1024 * 1024
 
-/** What one execution shows people at the same time: all its open gates and questions stand in its row. */
+/**
+ * The limit for all values that one execution shows at the same time: its row contains all its open gates and
+ * questions.
+ */
 export const MAX_SHOWN_TOGETHER = 2 * MAX_SHOWN_SIZE
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones that JSON escapes
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/
-/** Smaller parts are measured as fast as their size is looked up. */
+/** Smaller parts are measured as fast as a stored size is looked up. */
 const REMEMBER_FROM = 512
 
-/** Values of an execution never change once they are there. */
+/** Sizes of values already measured. Values of an execution never change after their creation. */
 const known = new WeakMap<object, number>()
 
-/** For anyone who has the text anyway. */
+/** Stores the size of a value for a caller that already has its text. */
 export function rememberSize(value: unknown, size: number): void {
   if (typeof value === 'object' && value !== null && size >= REMEMBER_FROM) known.set(value, size)
 }
 
-/** Exact up to `limit`; for a larger value any number above it. Looks at no more than it has to. */
+/**
+ * Returns the exact size up to `limit`; for a larger value, any number above `limit`. Stops as soon as the limit is
+ * exceeded.
+ */
 export function jsonSize(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return scalarSize(value, limit)
   const before = known.get(value)

@@ -1,7 +1,7 @@
-// How drafts are tried, and what a kind of node touches. Shared with the editor, which says so before anything runs. A kind that
-// is not named here counts as one that acts outside: it is mocked until somebody says that it need not be.
+// How drafts are tested, and what a kind of node accesses. Shared with the editor, which shows this before anything
+// runs. A kind that is not listed here counts as acting on the outside: it is mocked until a user chooses otherwise.
 
-/** They compute from what they are given. */
+/** Nodes that compute only from their input. */
 const COMPUTES: ReadonlySet<string> = new Set([
   'set',
   'branch',
@@ -13,7 +13,7 @@ const COMPUTES: ReadonlySet<string> = new Set([
   'http.respond',
 ])
 
-/** They read what Heddle itself stores, and change nothing. */
+/** Nodes that read data stored in Heddle, and change nothing. */
 const READS_HERE: ReadonlySet<string> = new Set([
   'dataset.read',
   'dataset.profile',
@@ -23,7 +23,7 @@ const READS_HERE: ReadonlySet<string> = new Set([
   'knowledge.search',
 ])
 
-/** They ask a language model and nobody else. */
+/** Nodes that call a language model and nothing else. */
 const MODELS: ReadonlySet<string> = new Set(['llm.generate', 'llm.extract', 'agent.review'])
 
 export type Touch = 'computes' | 'reads' | 'model' | 'acts'
@@ -34,10 +34,10 @@ export const touchOf = (type: string): Touch =>
 export const effectModes = ['live', 'pinned', 'mock'] as const
 export type Effects = (typeof effectModes)[number]
 
-/** It reaches something outside, people or a model. */
+/** Checks whether a node reaches external systems, people or a model. */
 export const isActing = (type: string): boolean => touchOf(type) === 'acts' || touchOf(type) === 'model'
 
-/** What becomes of a node when the whole draft is tried. */
+/** Returns how a node is run when the whole draft is tested. */
 export const modeOf = (type: string, effects: Effects, isPinned: boolean): 'live' | 'pinned' | 'mocked' => {
   if (isPinned) return 'pinned'
   return effects === 'live' || !isActing(type) ? 'live' : 'mocked'

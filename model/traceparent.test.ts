@@ -10,7 +10,7 @@ describe('a traceparent', () => {
     [`00-${trace}-${span}-00`, { traceId: trace, spanId: span, sampled: false }],
     [` 00-${trace}-${span}-03 `, { traceId: trace, spanId: span, sampled: true }],
     [`cc-${trace}-${span}-01-what-comes-later`, { traceId: trace, spanId: span, sampled: true }],
-  ])('%s is read', (header, read) => expect(readTraceparent(header)).toEqual(read))
+  ])('%s is parsed', (header, read) => expect(readTraceparent(header)).toEqual(read))
 
   test.each([
     undefined,
@@ -24,9 +24,9 @@ describe('a traceparent', () => {
     `ff-${trace}-${span}-01`,
     `00-${trace}-${span}-01-more`,
     `cc-${trace}-${span}-01-${'x'.repeat(600)}`,
-  ])('%j means nothing', (header) => expect(readTraceparent(header)).toBeUndefined())
+  ])('%j is ignored', (header) => expect(readTraceparent(header)).toBeUndefined())
 
-  test('is written as it was read', () => {
+  test('is formatted as it was parsed', () => {
     const header = `00-${trace}-${span}-01`
     expect(writeTraceparent(readTraceparent(header)!)).toBe(header)
   })

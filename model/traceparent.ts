@@ -6,7 +6,7 @@ const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const ZERO = /^0+$/
 const MAX_LENGTH = 512
 
-/** Undefined where the header means nothing: it is then as if there were none. */
+/** Parses the header; returns undefined if the header is invalid, as if it were absent. */
 export function readTraceparent(header: unknown): TraceParent | undefined {
   if (typeof header !== 'string' || header.length > MAX_LENGTH) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = FORM.exec(header.trim()) ?? []

@@ -8,12 +8,15 @@ import { allNodes } from './graph-ids.ts'
 import { at, isForbiddenKey } from './json.ts'
 import { parseReference } from './reference.ts'
 
-// Variables of the workspace, read as `vars.NAME`. Which ones a definition reads is known from its text, so that a run keeps
-// those and no others, and a run that reads none costs nothing.
+// Variables of the workspace, read as `vars.NAME`. The text of a definition shows which variables it reads, so an
+// execution stores only those, and an execution that reads none has no cost.
 
 export const MAX_VARIABLES = 200
 export const MAX_VARIABLE_BYTES = 16 * 1024
-/** Of all values of a workspace together: a run of a workflow that starts others keeps all of them in its journal. */
+/**
+ * The limit for all values of a workspace together: an execution that starts other workflows stores all of them in its
+ * journal.
+ */
 export const MAX_VARIABLES_BYTES = 64 * 1024
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
@@ -21,7 +24,7 @@ export const isVariableName = (text: string): boolean => NAME.test(text) && !isF
 
 export type NamedVariable = { path: string; name: string }
 
-/** Every variable that an expression of this value names, at any depth. */
+/** Yields every variable that an expression of this value names, at any depth. */
 export function* variablesIn(value: Json | undefined, path = ''): Generator<NamedVariable> {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -52,7 +55,7 @@ function* namesInTree(node: Ast): Generator<string> {
   for (const child of children(node)) yield* namesInTree(child)
 }
 
-/** `all`: it starts other workflows, which see the values that this run began with. */
+/** `all`: the workflow starts other workflows, which read the values from the start of this execution. */
 export type WantedVariables = 'all' | ReadonlySet<string>
 
 const wanted = new WeakMap<Definition, WantedVariables>()
@@ -74,8 +77,8 @@ export const wantsVariables = (definition: Definition): boolean => {
 }
 
 /**
- * Those of `values` that a run of the definition keeps; undefined where it keeps none. A run that starts others keeps also that there
- * were none.
+ * Returns the `values` that an execution of the definition stores; undefined if it stores none. An execution that
+ * starts others stores an empty object too, to record that there were no variables.
  */
 export function keptVariables(definition: Definition, values: JsonObject): JsonObject | undefined {
   const found = variablesWanted(definition)

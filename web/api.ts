@@ -15,14 +15,14 @@ import { HeddleProblem } from '#sdk/problems'
 import { toast } from '#web/ui/toast.tsx'
 import { language } from '#web/words/language.ts'
 
-// The console talks to the service through the SDK and nothing else. A query is named after its operation:
-// useApi('getWorkflow', { workflow_id }) has the key ['getWorkflow', { workflow_id }].
+// The console calls the service only through the SDK. A query is named after its operation: useApi('getWorkflow', {
+// workflow_id }) has the key ['getWorkflow', { workflow_id }].
 
 export type Name = keyof Operations
 export type InputOf<N extends Name> = Operations[N]['input']
 export type AnswerOf<N extends Name> = Operations[N]['answer']
 
-/** Mails that a call causes are in the language of the page. */
+/** Sends the language of the page, so that mails caused by a call are in that language. */
 const inLanguage: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers)
   headers.set('accept-language', language)
@@ -31,10 +31,10 @@ const inLanguage: typeof fetch = (input, init) => {
 
 const options: ClientOptions = { fetch: inLanguage }
 
-/** Calls in the workspace this tab shows, whatever other tabs have selected since. */
+/** Calls in the workspace that this tab shows, even if other tabs have selected another workspace. */
 export const api: Client = sameOrigin(makeClient(options))
 
-/** Calls that concern the person and no workspace. */
+/** Calls that concern the user and no workspace. */
 export const account: Client = makeClient({ fetch: inLanguage })
 
 export const enterWorkspace = (workspaceId: string | null): void => {
@@ -42,7 +42,7 @@ export const enterWorkspace = (workspaceId: string | null): void => {
   else options.workspaceId = workspaceId
 }
 
-/** Sockets are opened where the page came from, under whatever name it was reached. */
+/** Opens sockets at the origin of the page, under the host name in the browser. */
 function sameOrigin(client: Client): Client {
   const here = <T extends { url: string }>(ticket: T): T => {
     const url = new URL(ticket.url)
@@ -60,7 +60,7 @@ function sameOrigin(client: Client): Client {
 }
 
 type Session = { onEnded(): void }
-/** Set by session.tsx: what happens when the service no longer knows who we are. */
+/** Set by session.tsx: called when the service no longer accepts the session. */
 export const session: Session = { onEnded: () => {} }
 
 const ended = (error: unknown): boolean => error instanceof HeddleProblem && error.status === 401
@@ -78,7 +78,7 @@ export const queryClient: QueryClient = new QueryClient({
       else if (mutation.meta?.failed) toast.failed(String(mutation.meta.failed), error)
     },
   }),
-  // The SDK repeats what may be repeated. `always`: a service on this machine is there without any network.
+  // The SDK retries what may be retried. `always`: a service on this machine is reachable without a network.
   defaultOptions: {
     queries: { retry: false, staleTime: 5_000, networkMode: 'always' },
     mutations: { networkMode: 'always' },
@@ -86,7 +86,7 @@ export const queryClient: QueryClient = new QueryClient({
 })
 
 type AnyCall = (input: unknown, call: { signal?: AbortSignal; idempotencyKey?: string }) => Promise<unknown>
-/** The one place where the name of an operation and its types part company. */
+/** The only place where the types of an operation are dropped. */
 const callOf = (name: Name): AnyCall => api[name] as unknown as AnyCall
 
 export const query = <N extends Name>(name: N, input?: InputOf<N>) =>
@@ -104,13 +104,16 @@ export const useApi = <N extends Name>(
 type Paged = { [N in Name]: AnswerOf<N> extends { items: unknown[]; next_cursor: string | null } ? N : never }[Name]
 type ItemOf<N extends Paged> = AnswerOf<N> extends { items: (infer Item)[] } ? Item : never
 
-/** While a person types, the rows of the text before stay: an emptied table would jump with each letter. */
+/**
+ * Checks whether two inputs differ only in the search text. While a user types, the previous rows stay: an empty table
+ * would jump with each letter.
+ */
 function differsInSearch(before: unknown, now: unknown): boolean {
   const rest = (input: unknown): string => JSON.stringify({ ...(input as object), q: undefined })
   return before !== undefined && rest(before) === rest(now)
 }
 
-/** A list as far as it was fetched, and how to fetch more. */
+/** Returns the pages of a list fetched so far, and a function to fetch more. */
 export function useList<N extends Paged>(
   name: N,
   input?: Omit<InputOf<N>, 'cursor'>,
@@ -134,7 +137,8 @@ export function useList<N extends Paged>(
   const count = pages.data?.pages.length ?? 0
   const hasMore = pages.hasNextPage && !pages.isFetchNextPageError
   const wantsMore = hasMore && asked.list === list && asked.pages > count
-  // Asked for until it is there: a change that is told of meanwhile reads the list again, and that ends the request for the next page.
+  // The request is repeated until the page has arrived: a change event that arrives in the meantime reloads the list,
+  // which cancels the request for the next page.
   useEffect(() => {
     if (wantsMore && !isFetching) void fetchNextPage()
   }, [wantsMore, isFetching, fetchNextPage])
@@ -151,7 +155,7 @@ export function useList<N extends Paged>(
   }
 }
 
-/** A whole list, however many pages it has: for what is chosen from. */
+/** Fetches all pages of a list, for selection fields. */
 export function useAll<N extends Paged>(
   name: N,
   input?: Omit<InputOf<N>, 'cursor'>,
@@ -165,16 +169,16 @@ export function useAll<N extends Paged>(
 }
 
 export type ChangeOptions<N extends Name> = {
-  /** Operations whose answers are stale after this change. */
+  /** Operations whose responses are stale after this change. */
   stale?: Name[]
-  /** Said in a corner when it worked. */
+  /** The message shown in a corner after success. */
   done?: string | ((answer: AnswerOf<N>) => string)
-  /** Said with the reason when it did not; leave it out where a form or a dialog shows the reason. */
+  /** The message shown with the reason after a failure; omit it where a form or a dialog shows the reason. */
   failed?: string
   onDone?: (answer: AnswerOf<N>, input: InputOf<N>) => void
 }
 
-/** A change: sent once even over a bad line, since every POST carries an idempotency key. */
+/** Sends a change, which is applied once even over a bad connection, because every POST carries an idempotency key. */
 export function useChange<N extends Name>(name: N, { stale = [], done, failed, onDone }: ChangeOptions<N> = {}) {
   return useMutation<AnswerOf<N>, Error, InputOf<N>>({
     mutationFn: (input) => callOf(name)(input, { idempotencyKey: newKey() }) as Promise<AnswerOf<N>>,
@@ -190,6 +194,6 @@ export function useChange<N extends Name>(name: N, { stale = [], done, failed, o
 export const invalidate = (...names: Name[]): Promise<unknown> =>
   Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))
 
-/** `crypto.randomUUID` is missing on plain http away from loopback. */
+/** Creates a random key. `crypto.randomUUID` is missing on plain http, except on localhost. */
 export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

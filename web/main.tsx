@@ -11,7 +11,7 @@ import { ToastHost } from './ui/toast-host.tsx'
 
 showTheme()
 
-// After an update of the service the chunks of this page are gone: the new page has new ones.
+// After an update of the service the chunks of this page no longer exist: the page is reloaded to get the new chunks.
 window.addEventListener('vite:preloadError', () => {
   const last = Number(sessionStorage.getItem('heddle.reloaded') ?? 0)
   if (Date.now() - last < 10_000) return

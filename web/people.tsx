@@ -3,7 +3,7 @@ import { useAll } from './api.ts'
 import { useMe } from './session.tsx'
 import { t } from './words/language.ts'
 
-/** The people of this workspace; guests see only themselves. */
+/** Returns the people of this workspace; guests see only themselves. */
 export function usePeople(): { list: WorkspaceMember[]; nameOf(userId: string | null): string } {
   const { user, workspace } = useMe()
   const enabled = workspace !== null && workspace.role !== 'guest'

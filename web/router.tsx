@@ -14,7 +14,7 @@ import { NotFound } from './shell/not-found.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
 import { Shell, Waiting } from './shell/shell.tsx'
 
-// Pages come from the features' own lists; each is a chunk of its own.
+// The features list their own pages; each page is a separate chunk.
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const shell = createRoute({

@@ -3,7 +3,7 @@ import type { Me, OwnWorkspace } from '#sdk/types.generated'
 import { account, enterWorkspace, queryClient } from './api.ts'
 import { isRefusal } from './ui/messages.ts'
 
-// Who is signed in, and the workspace this tab shows.
+// The signed-in user, and the workspace that this tab shows.
 
 export type Person = Me & { workspace: OwnWorkspace | null }
 
@@ -22,17 +22,17 @@ const readMe = async (): Promise<Person | null> => {
 
 export const meQuery = { queryKey: ['getMe'], queryFn: readMe, staleTime: Number.POSITIVE_INFINITY }
 
-/** null: nobody is signed in. */
+/** Returns null if no user is signed in. */
 export const useMaybeMe = () => useQuery(meQuery)
 
-/** Inside the shell somebody always is. */
+/** Returns the user. Inside the shell a user is always signed in. */
 export function useMe(): Person {
   const { data } = useMaybeMe()
   if (!data) throw new Error('useMe outside the shell')
   return data
 }
 
-/** What the role in this workspace allows: what it does not is not offered. */
+/** Returns what the role in this workspace allows: other actions are not offered. */
 export function useRole() {
   const { workspace, operator, user } = useMe()
   const role = workspace?.role ?? 'guest'
@@ -41,7 +41,7 @@ export function useRole() {
     operator,
     userId: user.user_id,
     isOwner: role === 'owner',
-    /** Creates and changes things. */
+    /** The user may create and change resources. */
     canWrite: role === 'owner' || role === 'member',
     /** Guests see only what they were invited to. */
     isGuest: role === 'guest',
@@ -51,8 +51,8 @@ export function useRole() {
 const isOther = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== meQuery.queryKey[0]
 
 /**
- * After signing in or out, or in another workspace, nothing that was fetched holds any more. Who one is stays in the cache while
- * it is asked again: were it taken away, the shell would go on with the old answer until something else made it look.
+ * Clears all fetched data after signing in or out, or switching the workspace. The current user stays in the cache
+ * during the refetch: without it, the shell would keep the old response until something else caused an update.
  */
 export async function begin(): Promise<void> {
   queryClient.removeQueries({ predicate: isOther })

@@ -20,7 +20,7 @@ type Choice = {
   onSave(shared: Share[]): void
 }
 
-/** With whom something of a person is shared, and what they may do. */
+/** The people with whom a user's resource is shared, and their roles. */
 export function SharingDialog({
   open,
   onClose,

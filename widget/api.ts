@@ -1,8 +1,8 @@
 import { type Draft, followAnswer } from '../sdk/streams.ts'
 import { t } from './words.ts'
 
-// The embed API, as a visitor of somebody's site. The visitor's token and the conversation are kept in the browser, so that a
-// reload goes on where it was.
+// The embed API for a visitor of another site. The visitor's token and the conversation are stored in the browser, so
+// that the conversation continues after a reload.
 
 export type Target = { kind: 'template' | 'workflow'; id: string }
 export type Options = { base: string; token: string; target: Target }
@@ -10,7 +10,7 @@ export type Options = { base: string; token: string; target: Target }
 export type Message = {
   message_id: string
   role: 'assistant' | 'visitor' | 'system'
-  /** The colleague who wrote it in place of the assistant. */
+  /** The colleague who wrote the message in place of the assistant. */
   author?: string
   text: string
   citations?: { n: number; title: string; url: string | null; heading: string[]; quote?: string }[]
@@ -39,7 +39,7 @@ export type Config = {
   greeting: string
   theme: Record<string, unknown>
   features: { speech: boolean; transcribe: boolean }
-  /** Whether a workflow on offer takes files. */
+  /** Whether an offered workflow accepts files. */
   takes_files?: boolean
   voice: string | null
   suggestions: string[]
@@ -75,7 +75,7 @@ const wordsFor = (status: number, code = ''): string | undefined => {
   return status >= 500 ? t('Something went wrong. Try again in a moment.') : undefined
 }
 
-/** A refusal of the service, with the mistakes of a form by field. */
+/** An error of the service, with the errors of a form by field. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -83,7 +83,7 @@ export class Refused extends Error {
 
   constructor(status: number, body: { code?: string; detail?: string; errors?: { path: string; message: string }[] }) {
     super(wordsFor(status, body.code) ?? body.detail ?? t('The service did not answer as expected.'))
-    // What is wrong with a token or an origin is for the author of the page.
+    // An error in the token or the origin concerns the author of the page.
     if (status === 401 || status === 403) console.warn(`heddle: ${body.detail ?? body.code}`)
     this.status = status
     this.code = body.code ?? ''
@@ -93,7 +93,7 @@ export class Refused extends Error {
   }
 }
 
-/** Storage can be forbidden (private windows, sandboxed frames); the widget then lives for one page view. */
+/** Storage can be forbidden (private windows, sandboxed frames); the widget then keeps its data for one page view. */
 function storage(key: string) {
   const memory = new Map<string, string>()
   return {
@@ -110,19 +110,19 @@ function storage(key: string) {
         if (value === null) localStorage.removeItem(`${key}:${name}`)
         else localStorage.setItem(`${key}:${name}`, value)
       } catch {
-        // kept in memory
+        // The value stays in memory.
       }
     },
   }
 }
 
-/** The language of the visitor, as far as the service takes it. */
+/** Returns the language of the visitor, if it has a format that the service accepts. */
 const spoken = (): { locale?: string } => {
   const locale = navigator.language
   return /^[A-Za-z0-9-]{2,35}$/.test(locale) ? { locale } : {}
 }
 
-/** The page and the language of the visitor. */
+/** Returns the page and the language of the visitor. */
 const whereabouts = () => ({
   page: { url: location.href.slice(0, 2000), title: document.title.slice(0, 300) },
   ...spoken(),
@@ -136,7 +136,10 @@ export function makeApi({ base, token, target }: Options) {
   const root = `${base.replace(/\/+$/, '')}/api/embed/${target.kind}/${encodeURIComponent(target.id)}`
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-  /** A lost connection, a full service and a busy one are tried again; with a key, so that nothing is said twice. */
+  /**
+   * Sends a request. Retries after a lost connection, a rate limit or a server error; an idempotency key prevents
+   * duplicate messages.
+   */
   async function send(path: string, init: RequestInit & { key?: string } = {}, onLost?: () => void): Promise<Response> {
     for (let attempt = 0; ; attempt++) {
       let response: Response | undefined
@@ -197,13 +200,13 @@ export function makeApi({ base, token, target }: Options) {
     kept,
     origin: new URL(base, location.href).origin,
     async config(): Promise<Config> {
-      // A workflow says what its author wrote.
+      // The texts of a workflow are as its author wrote them.
       const { locale } = target.kind === 'template' ? spoken() : {}
       const config = (await (await send(`/config${locale ? `?locale=${locale}` : ''}`)).json()) as Config
       remember(config.visitor_token)
       return config
     },
-    /** The file as a value: for a form, or by its id for a message. */
+    /** Uploads a file and returns it as a value: for a form, or by its id for a message. */
     upload: async (file: File): Promise<FileValue> =>
       (
         await send(`/files?name=${encodeURIComponent(file.name.slice(0, 255) || 'file')}`, {
@@ -212,7 +215,7 @@ export function makeApi({ base, token, target }: Options) {
           body: file,
         })
       ).json() as Promise<FileValue>,
-    /** `onText` is given the answer as far as it is written; a cut connection is taken up again. */
+    /** `onText` receives the answer while it is being written; an interrupted connection is resumed. */
     async chat(
       thread_id: string | null,
       message: string,
@@ -241,7 +244,7 @@ export function makeApi({ base, token, target }: Options) {
       (
         await send(`/thread/${thread_id}/action`, json({ action, form_id, ...(values && { values }) }, newKey()))
       ).json() as Promise<Turn>,
-    /** Everything after a message; from the beginning where none is named. */
+    /** Returns all messages after a message; from the start if none is given. */
     async history(thread_id: string, after: string | null): Promise<History> {
       const items: Message[] = []
       for (;;) {

@@ -23,7 +23,7 @@ const empty: View = {
   fieldErrors: {},
 }
 
-/** Where an answer is taken from: a page of the web opens at the place, and of any other document the place itself is shown. */
+/** The sources of an answer: a web page opens at the passage; for any other document the passage itself is shown. */
 const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }) => (
   <ul class="sources">
     {citations.map(({ n, title, url, heading, quote }) => {
@@ -57,7 +57,7 @@ const Sources = ({ citations }: { citations: NonNullable<Message['citations']> }
   </ul>
 )
 
-/** What a visitor writes stays as it was written. */
+/** The text of a message. A visitor's text is shown unchanged. */
 const Said = ({ message: { role, text }, origin }: { message: Message; origin: string }) => (
   <>
     {role === 'visitor'
@@ -166,7 +166,7 @@ export function Chat({ api, config, onClose }: Props) {
           </div>
         ))}
         {view.draft !== '' ? (
-          // Read aloud once it is whole.
+          // Screen readers read the message once it is complete.
           <div class="message assistant" aria-hidden="true">
             {view.draft}
           </div>

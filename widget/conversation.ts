@@ -1,28 +1,31 @@
 import { type Api, type FileValue, type Form, type Message, Refused, type Status } from './api.ts'
 import { t } from './words.ts'
 
-// What the visitor sees, and how it changes. One conversation behind both widgets: a chat by template, and the guided
-// gathering of a workflow's inputs.
+// What the visitor sees, and how it changes. Both widgets use the same conversation: the chat of a template, and the
+// guided collection of a workflow's inputs.
 
 export type View = {
   messages: Message[]
   form: Form | null
   question: Status['question']
   execution: string | null
-  /** It does something, rather than wait for somebody. */
+  /** The execution is running, not waiting for a person. */
   working: boolean
   busy: boolean
-  /** What the assistant has written so far. */
+  /** The text that the assistant has written so far. */
   draft: string
   connection: 'fine' | 'lost'
-  /** What went wrong, in words for the visitor. */
+  /** The error message for the visitor. */
   problem: string | null
   fieldErrors: Record<string, string>
 }
 
 const finished = new Set(['succeeded', 'failed', 'cancelled', 'timed_out'])
 const POLL_MS = 1500
-/** How often it is asked whether somebody wrote: a colleague who talks is waited for. */
+/**
+ * The intervals for checking for new messages: the second applies after a quiet period. While a colleague talks,
+ * POLL_MS applies.
+ */
 const [LOOK_MS, QUIET_MS, QUIET_AFTER] = [5000, 30_000, 10 * 60_000]
 
 let counter = 0
@@ -47,7 +50,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     fieldErrors: {},
   }
   let thread = api.kept.get('thread') || null
-  /** The last message that the service told of. */
+  /** The last message that the service has returned. */
   let last: string | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let looking: ReturnType<typeof setTimeout> | undefined
@@ -79,7 +82,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     } catch (error) {
       const over = error instanceof Refused && (error.status === 404 || error.code === 'visitor_token_required')
       if (over) {
-        // The conversation is gone (it belonged to another visitor, ran out or was removed): begin anew.
+        // The conversation no longer exists (it belonged to another visitor, expired or was deleted): start a new one.
         if (error.status === 401) api.kept.set('visitor', null)
         thread = last = null
         api.kept.set('thread', null)
@@ -96,7 +99,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     }
   }
 
-  /** Looks how the execution is doing; questions and results of a chat arrive as messages of its history. */
+  /** Polls the status of the execution; questions and results of a chat arrive as messages of its history. */
   async function poll(): Promise<void> {
     const { execution } = view
     if (!execution) return
@@ -121,7 +124,10 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
     }
   }
 
-  /** Colleagues write when they like. Nobody looks while the page is hidden, or while something else asks anyway. */
+  /**
+   * Checks for messages of colleagues, who can write at any time. Skipped while the page is hidden, or while another
+   * request reads the messages.
+   */
   function look(): void {
     clearTimeout(looking)
     if (stopped || api.target.kind !== 'template') return
@@ -131,7 +137,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         try {
           if (thread && !view.busy && !view.execution && !document.hidden) await refresh()
         } catch {
-          // The next message says what is wrong.
+          // The next message shows the error.
         }
         look()
       },
@@ -142,17 +148,17 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   const unseen = (messages: Message[]): Message[] =>
     messages.filter(({ message_id }) => !view.messages.some((known) => known.message_id === message_id))
 
-  /** What was said since; after a reload, all of it. */
+  /** Reads the messages since the last one; after a reload, all messages. */
   async function refresh(): Promise<void> {
     const asked = thread
     const { items, form, colleague: talking } = await api.history(asked!, last)
-    // A new conversation began meanwhile.
+    // A new conversation started in the meantime.
     if (thread !== asked) return
     colleague = talking
     if (items.length > 0) lastNews = Date.now()
     const resumed = last === null
     last = items.at(-1)?.message_id ?? last
-    // Shown when it was sent, and stored although its answer was lost.
+    // A local message that was shown when sent, and that the service stored although its response was lost.
     const again = (message: Message): boolean =>
       message.message_id.startsWith('local-') &&
       items.some(({ role, text }) => role === message.role && text === message.text)
@@ -166,7 +172,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   const lost = (): void => set({ connection: 'lost' })
 
   return {
-    /** After a reload: what was said, and what is still going on. */
+    /** Restores the messages and a running execution after a reload. */
     async resume(greeting: string): Promise<void> {
       if (api.target.kind === 'template' && thread) await attempt(refresh)
       if (view.messages.length === 0) add(local('assistant', greeting))
@@ -187,7 +193,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
       await attempt(async () => {
         const value = file && (await api.upload(file))
         const files = value ? [value.$file.file_id] : []
-        // As the service stores it, so that it is not shown twice.
+        // The same text as the service stores, so that the message is not shown twice.
         if (value) add(local('visitor', [text, `File: ${value.$file.name}`].filter(Boolean).join('\n')))
         if (api.target.kind === 'workflow') {
           const gathered = await api.gather(thread, text, lost, files)
@@ -198,7 +204,8 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         }
         const turn = await api.chat(thread, text, lost, files, (draft) => set({ draft, connection: 'fine' }))
         thread = turn.thread_id
-        // What looks how things stand may have been faster. What was told before this turn is not in its answer: `last` stays.
+        // The poll may have read these messages first. Messages from before this turn are not in its response, so
+        // `last` does not change.
         const fresh = unseen(turn.messages)
         set({ draft: '', messages: [...view.messages, ...fresh] })
         for (const { role, text: said } of fresh) if (role === 'assistant') onSaid(said)
@@ -223,13 +230,15 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
         follow(execution)
       }),
 
-    /** For a form: the file as a value; undefined where it was refused, which the visitor is told. */
+    /**
+     * Uploads a file for a form and returns it as a value; undefined if it was refused, which is shown to the visitor.
+     */
     upload: (file: File) =>
       new Promise<FileValue | undefined>((resolve) => {
         void attempt(async () => resolve(await api.upload(file))).then(() => resolve(undefined))
       }),
 
-    /** Speech becomes an ordinary message. */
+    /** Converts speech to an ordinary message. */
     hear: (clip: Blob) =>
       new Promise<string>((resolve) => {
         void attempt(async () => resolve(await api.transcribe(clip))).then(() => resolve(''))
@@ -251,7 +260,7 @@ export function makeConversation(api: Api, onChange: (view: View) => void, onSai
   }
 }
 
-/** A file is shown by its name and its address. */
+/** Shows a file by its name and its address. */
 const withAddresses = (_key: string, value: unknown): unknown => {
   const { name, url } = (value as { $file?: { name?: string; url?: string } } | null)?.$file ?? {}
   return url === undefined ? value : `${name}: ${url}`

@@ -8,7 +8,7 @@ type Props = {
   values: Record<string, unknown>
   errors: Record<string, string>
   busy: boolean
-  /** Uploads a file and gives it as a value; undefined where it was refused. */
+  /** Uploads a file and returns it as a value; undefined if it was refused. */
   onFile(file: File): Promise<unknown>
   onSubmit(values: Record<string, unknown>): void
   onCancel?(): void
@@ -17,7 +17,7 @@ type Props = {
 const typeOf = (schema: Schema): string =>
   ([schema.type].flat().find((type) => type !== 'null') as string | undefined) ?? (schema.enum ? 'enum' : 'string')
 
-/** An input that is a file, as workflows declare it: an object with `$file`. */
+/** Checks for a file input, as workflows declare it: an object with `$file`. */
 const isFile = (schema: Schema): boolean =>
   schema.properties?.$file !== undefined || (schema.required ?? []).includes('$file')
 
@@ -29,13 +29,16 @@ const zone = (): string => {
   return `${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`
 }
 
-/** What a field's text means. An empty one is absent; what cannot be read stays text, and the service says what is wrong. */
+/**
+ * Parses the text of a field. An empty text is absent; text that cannot be parsed stays text, and the service reports
+ * the error.
+ */
 function read(schema: Schema, text: string): unknown {
   if (text === '') return undefined
   if (schema.enum) return schema.enum.find((value) => String(value) === text) ?? text
   const type = typeOf(schema)
   if (type === 'number' || type === 'integer') return Number.isNaN(Number(text)) ? text : Number(text)
-  // What a browser's clock fields give has no zone: it is the visitor's own.
+  // The browser's time fields have no zone: the value is in the visitor's own zone.
   if (schema.format === 'time' && /^\d\d:\d\d$/.test(text)) return `${text}:00${zone()}`
   if (schema.format === 'date-time') return Number.isNaN(Date.parse(text)) ? text : new Date(text).toISOString()
   if (type === 'array' && typeOf(schema.items ?? {}) === 'string')
@@ -69,17 +72,17 @@ const inputType: Record<string, 'date' | 'datetime-local' | 'time' | 'email' | '
   uri: 'url',
 }
 
-/** A form out of a JSON Schema: enough of it for the inputs of a workflow. */
+/** A form for a JSON Schema: supports the part needed for the inputs of a workflow. */
 export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubmit, onCancel }: Props) {
   const fields = Object.entries(schema.properties ?? {})
   const required = new Set(schema.required ?? [])
-  // A box that is left empty says no.
+  // A checkbox that is left empty means no.
   const untouched = (name: string, field: Schema) =>
     typeOf(field) === 'boolean' && required.has(name) ? false : undefined
   const [given, setGiven] = useState<Record<string, unknown>>(() =>
     Object.fromEntries(fields.map(([name, field]) => [name, values[name] ?? field.default ?? untouched(name, field)])),
   )
-  // What was said in words meanwhile stands in the form too.
+  // Values that the visitor gives in the chat in the meantime are added to the form.
   const known = JSON.stringify(values)
   useEffect(() => setGiven((before) => ({ ...before, ...JSON.parse(known) })), [known])
 
@@ -164,7 +167,7 @@ export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubm
                 ) : (
                   <input
                     {...common}
-                    // The types of Preact tell each kind of input apart; which one this is the schema says at run time.
+                    // Preact has separate types for each kind of input; the schema decides the kind at run time.
                     type={
                       (typeOf(field) === 'number' || typeOf(field) === 'integer'
                         ? 'number'
@@ -202,7 +205,7 @@ export function SchemaForm({ title, schema, values, errors, busy, onFile, onSubm
   )
 }
 
-/** A question's schema is often not an object: one field stands for the whole answer. */
+/** The schema of a question is often not an object: one field is then the whole answer. */
 export function AnswerForm({
   question,
   schema,

@@ -1,4 +1,4 @@
-// Drawn here, because a visitor's machine may have no font with these signs.
+// Drawn as SVG, because the visitor's device may have no font with these symbols.
 
 const paths = {
   chat: 'M4 5h16v11H9l-5 4z',

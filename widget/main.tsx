@@ -8,7 +8,7 @@ import { t } from './words.ts'
 
 // One script tag puts a chat on any page:
 //   <script src="https://heddle.example/widget/v1.js" data-template="tmpl_…" data-token="ems_…" async></script>
-// or, in a place of its own:
+// or, at a fixed place in the page:
 //   <heddle-chat template="tmpl_…" token="ems_…"></heddle-chat>   <heddle-workflow workflow="wf_…" token="ems_…"></heddle-workflow>
 
 const script = document.currentScript as HTMLScriptElement | null
@@ -18,7 +18,7 @@ function Floating({ api, config }: { api: Api; config: Config }) {
   const [open, setOpen] = useState<boolean>()
   const launch = useRef<HTMLButtonElement>(null)
   const close = useCallback(() => setOpen(false), [])
-  // Closing it goes back to where it was opened.
+  // Closing the chat moves the focus back to the button that opened it.
   useEffect(() => {
     if (open === false) launch.current?.focus()
   }, [open])

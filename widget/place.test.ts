@@ -9,6 +9,6 @@ test.each([
   ['https://a.example/p', 'Heading here now\nand more', 'https://a.example/p#:~:text=Heading%20here'],
   ['https://a.example/p', 'a b c d e f g h i j', 'https://a.example/p#:~:text=a%20b%20c%20d%20e%20f%20g%20h'],
   ['https://a.example/p#:~:text=x', 'We open', 'https://a.example/p#:~:text=x'],
-])('%s at %j is %s', (url, quote, place) => {
+])('%s with the quote %j becomes %s', (url, quote, place) => {
   expect(placeIn(url, quote)).toBe(place)
 })

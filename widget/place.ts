@@ -1,16 +1,16 @@
 const MAX_WORDS = 8
 
 /**
- * The address of a page at the words that a passage begins with, for browsers that know text fragments; others open the page. Only whole
- * words of one line are looked for, as they stand on the page.
+ * Returns the address of a page at the first words of a passage, for browsers that support text fragments; other
+ * browsers open the page. Searches only for whole words of one line, as they are on the page.
  */
 export function placeIn(url: string, quote: string | undefined): string {
   const [line = ''] = (quote ?? '').split('\n')
   const words = line.split(/\s+/).filter((word) => word !== '')
-  // The last word of a quote may be cut off.
+  // The last word of a quote may be incomplete.
   const whole = words.slice(0, Math.min(MAX_WORDS, Math.max(words.length - 1, 0)))
   if (whole.length === 0 || url.includes(':~:')) return url
-  // A dash is a sign of the fragment itself.
+  // A dash has a meaning in the fragment syntax.
   const text = encodeURIComponent(whole.join(' ')).replaceAll('-', '%2D')
   return `${url}${url.includes('#') ? '' : '#'}:~:text=${text}`
 }

@@ -1,7 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
 import { t } from './words.ts'
 
-/** Formats the service reads; Safari records mp4 only, which it does not, so the microphone is not offered there. */
+/**
+ * Formats that the service accepts. Safari records only mp4, which the service does not accept, so the microphone is
+ * not offered there.
+ */
 const recordable = ['audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/webm']
 
 const formatHere = (): string | undefined =>
@@ -38,7 +41,10 @@ export function useMicrophone(onClip: (clip: Blob) => void, onProblem: (text: st
   return { available: format !== undefined, recording, toggle }
 }
 
-/** Plays what the assistant says, one after the other; a browser that forbids sound before a click is left silent. */
+/**
+ * Plays the messages of the assistant one after the other; if the browser forbids sound before a click, nothing is
+ * played.
+ */
 export function makeSpeaker(fetchAudio: (text: string) => Promise<Blob>) {
   let last: Promise<void> = Promise.resolve()
   let on = false
@@ -59,7 +65,7 @@ export function makeSpeaker(fetchAudio: (text: string) => Promise<Blob>) {
           })
           URL.revokeObjectURL(url)
         } catch {
-          // Speech is an extra; the text is there.
+          // Speech is optional; the text is still shown.
         }
       })
     },

@@ -1,4 +1,5 @@
-// A theme is values for our own properties, never style rules: each is checked by the browser before it is used.
+// A theme is a set of values for our own properties, never style rules: the browser checks each value before it is
+// used.
 
 const colours = ['primary', 'on_primary', 'background', 'surface', 'text', 'muted'] as const
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { languageOf, t } from './words.ts'
 
-test('every text of the widget is there in every language', () => {
+test('every text of the widget exists in every language', () => {
   const sources = globSync('*.{ts,tsx}', { cwd: import.meta.dirname }).filter((file) => !file.includes('words'))
   const texts = sources.flatMap((file) =>
     [...readFileSync(join(import.meta.dirname, file), 'utf8').matchAll(/\bt\('([^']+)'\)/g)].map(([, text]) => text!),

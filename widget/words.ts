@@ -1,8 +1,9 @@
-// What the widget says itself, in the language of the browser: those of knowledge bases, and English otherwise. The service says the rest.
+// The widget's own texts, in the language of the browser: the languages of knowledge bases, otherwise English. The
+// service provides the other texts.
 
 const LANGUAGES = ['de', 'fr', 'es', 'no'] as const
 
-/** By the English text, in the order of the languages. */
+/** Translations by English text, in the order of the languages. */
 const words: Record<string, readonly [de: string, fr: string, es: string, no: string]> = {
   'Speak answers aloud': [
     'Antworten vorlesen',

@@ -1,11 +1,11 @@
 import type { N8nEdge } from './types.ts'
 
-// Circles of connections: a group of nodes that lead back to the one by which it is entered.
+// Circles of connections: a group of nodes that leads back to its entry node.
 
-/** `members` include the node by which the circle is entered; `again` are the connections that lead back to it. */
+/** `members` includes the entry node of the circle; `again` lists the connections that lead back to the entry node. */
 export type Circle = { members: ReadonlySet<string>; again: readonly N8nEdge[] }
 
-/** The groups of nodes that reach each other (Tarjan), without recursion. */
+/** Returns the groups of nodes that reach each other (Tarjan's algorithm), without recursion. */
 function groupsIn(names: ReadonlySet<string>, edges: readonly N8nEdge[]): string[][] {
   const out = new Map<string, string[]>()
   for (const { from, to } of edges) out.set(from, [...(out.get(from) ?? []), to])
@@ -45,7 +45,7 @@ function groupsIn(names: ReadonlySet<string>, edges: readonly N8nEdge[]): string
   return groups
 }
 
-/** By the node by which each is entered. A circle that is entered at several places is left out. */
+/** Returns the circles by entry node. A circle with several entry nodes is left out. */
 export function circlesIn(
   names: ReadonlySet<string>,
   edges: readonly N8nEdge[],

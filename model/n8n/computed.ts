@@ -6,13 +6,13 @@ import { piecesOf } from './pieces.ts'
 import { preludeOf } from './prelude.ts'
 import type { Scope } from './scope.ts'
 
-// An expression that CEL cannot say is computed by a code node before the node that needs it: its JavaScript as it stands, with the
-// names that n8n gives it.
+// If CEL cannot express an expression, a code node before the node that needs it computes the value: it runs the
+// unchanged JavaScript, with the names that n8n provides.
 
 const QUOTED = String.raw`(['"\`])((?:\\.|(?!\1)[^\\\n])+)\1`
 const READS = new RegExp(String.raw`\$(?:items|node)?\s*[([]\s*${QUOTED}\s*[)\],]`, 'g')
 
-/** Names of the nodes that code reads; those that are computed cannot be told. */
+/** Returns the names of the nodes that code reads; throws if a name is computed. */
 export function namesIn(source: string): string[] {
   const found = new Set<string>()
   for (const [, , name] of source.matchAll(READS)) found.add(name!.replaceAll(/\\(.)/g, '$1'))
@@ -24,7 +24,10 @@ export function namesIn(source: string): string[] {
   return [...found]
 }
 
-/** What surrounds code besides its items: `vars`, the run and the workflow. Empty where it names none of them. */
+/**
+ * Returns the input of code besides its items: `vars`, the execution and the workflow. Empty if the code names none of
+ * them.
+ */
 export function surroundings(
   source: string,
   { workflowName, remark }: Pick<Scope, 'workflowName' | 'remark'>,
@@ -49,7 +52,7 @@ export function surroundings(
   return given
 }
 
-/** The names for `surroundings`. */
+/** Returns the source that declares the names of `surroundings`. */
 export const surroundingSource = (given: JsonObject): string =>
   [
     given.vars ? 'const $vars = input.vars\nconst $env = input.vars\n' : '',
@@ -81,7 +84,7 @@ return ${body}
 }
 `
 
-/** Whether the code asks for the item of the node that belongs to the current one, for its list, or for both. */
+/** Checks whether the code reads the matching item of the node, its list, or both. */
 function usesOf(source: string, name: string): { item: boolean; list: boolean } {
   const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/(['"`])/g, '\\\\?$1')
   const after = new RegExp(
@@ -117,7 +120,7 @@ function nodesOf(source: string, scope: Scope, list: Out | undefined): JsonObjec
   return nodes
 }
 
-/** What a model, or the caller of a tool, fills in: `$fromAI('name')`. */
+/** Returns the values that a model, or the caller of a tool, fills in: `$fromAI('name')`. */
 function filledIn(source: string, { filledByModel }: Scope): JsonObject {
   const names = [...source.matchAll(/\$fromAI\(\s*(['"`])((?:(?!\1).)+)\1/g)].map(([, , name]) => name!)
   if (!/\$fromAI\b/.test(source)) return {}
@@ -126,7 +129,7 @@ function filledIn(source: string, { filledByModel }: Scope): JsonObject {
   return { filled: Object.fromEntries(names.map((name) => [name, toValue(filledByModel(name))])) }
 }
 
-/** The value of `=… {{ … }} …` as the output of a code node; throws where code has no counterpart either. */
+/** Returns the value of `=… {{ … }} …` as the output of a code node; throws if code cannot express it either. */
 export function computedValue(template: string, scope: Scope): Out {
   const { place } = scope
   if (!place) throw new NotConvertible('it cannot be computed here')
@@ -163,14 +166,14 @@ export function computedValue(template: string, scope: Scope): Out {
   return place.list ? celOut(`${whole.cel}[?${scope.index.cel}].orValue(null)`) : whole
 }
 
-/** A workflow with such code would be refused when it is saved. */
+/** Throws if code uses undefined names: a workflow with such code would be refused when it is saved. */
 export function checkNames(source: string): void {
   const unknown = unknownNames(`export default async function (input) { ${source}\n}`)
   if (!unknown) throw new NotConvertible('it is no JavaScript that can be read')
   if (unknown[0]) throw new NotConvertible(`it uses "${unknown[0].name.slice(0, 64)}", which is not there`)
 }
 
-/** What neither CEL nor the sandbox has. */
+/** Features that neither CEL nor the sandbox has. */
 export const REFUSED: readonly [RegExp, string][] = [
   [
     /\$jmespath\b|\$evaluateExpression\b|\$getPairedItem\b|\$secrets\b|\$parameter\b|\$prevNode\b/,

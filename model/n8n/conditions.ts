@@ -6,7 +6,7 @@ import { celOut, type Out, quote, textOf, truth } from './out.ts'
 import type { Scope } from './scope.ts'
 import type { Step } from './step.ts'
 
-// The conditions of If, Filter and Switch, of the older and the newer form, as CEL.
+// Converts the conditions of If, Filter and Switch, in the older and the newer form, to CEL.
 
 const COMPARE: Record<string, string> = {
   ...{ equals: '==', equal: '==', notEquals: '!=', notEqual: '!=', larger: '>', gt: '>', smaller: '<', lt: '<' },
@@ -22,7 +22,7 @@ const COMPARE: Record<string, string> = {
   },
 }
 
-/** A number that was typed as a text. */
+/** Returns a number for a numeric text. */
 const asNumber = (of: Out, raw: Json | undefined): Out =>
   typeof raw === 'string' && !raw.startsWith('=') && raw.trim() !== '' && Number.isFinite(Number(raw))
     ? celOut(String(Number(raw)), 'number')
@@ -128,7 +128,7 @@ const readNew = (one: JsonObject): Parameters<typeof condition>[1] => {
   }
 }
 
-/** All of `{conditions: …}`, combined. */
+/** Returns all conditions of `{conditions: …}`, combined. */
 export function conditionsCel(
   step: Step,
   source: Json | undefined,

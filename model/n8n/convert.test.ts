@@ -21,7 +21,7 @@ type Given = { name: string; type: string; parameters?: JsonObject; typeVersion?
 const base = (type: string): string => `n8n-nodes-base.${type}`
 const lang = (type: string): string => `@n8n/n8n-nodes-langchain.${type}`
 
-/** Nodes one after the other, after a manual start; `edges` adds others as [from, port, to]. */
+/** Converts a chain of nodes after a manual start; `edges` replaces the chain with edges as [from, port, to]. */
 function convert(
   nodes: Given[],
   edges: [string, number, string, string?][] = [],
@@ -281,7 +281,7 @@ describe('each kind of node', () => {
     ['renameKeys', { keys: { key: [{ currentKey: 'a', newKey: 'b' }] } }, { items: [{ a: 1 }] }, [{ b: 1 }]],
   ]
 
-  test.each(byCode)('%s %j gives what n8n gives', async (type, parameters, input, output) => {
+  test.each(byCode)('%s %j gives the same output as n8n', async (type, parameters, input, output) => {
     const converted = convert([{ name: 'It', type: base(type), parameters }])
     expect(outcome(converted, 'It')).toBe('converted')
     const source = String(find(converted, 'code').args?.source)
@@ -289,7 +289,7 @@ describe('each kind of node', () => {
     expect(await run(input)).toEqual(output)
   })
 
-  test('merge by position and by field', async () => {
+  test('merges by position and by field', async () => {
     const merged = async (parameters: JsonObject, lists: Json): Promise<Json> => {
       const converted = convert(
         [{ name: 'M', type: base('merge'), parameters: { mode: 'combine', ...parameters }, typeVersion: 3 }],
@@ -305,7 +305,7 @@ describe('each kind of node', () => {
     expect(await merged(byField, [[{ id: 1 }, { id: 2 }], [{ id: 2, x: 1 }]])).toEqual([{ id: 2, x: 1 }])
   })
 
-  test('code that reads another node gets its items, and code that reaches outside is to be done by hand', () => {
+  test('code that reads another node gets its items, and code that needs external access is to be done by hand', () => {
     const reads = convert([
       set('First', 'x'),
       { name: 'It', type: base('code'), parameters: { jsCode: "return $('First').all()" } },
@@ -325,7 +325,7 @@ describe('each kind of node', () => {
     }
   })
 
-  test('triggers say what has to be set up', () => {
+  test('triggers report what has to be set up', () => {
     const triggers: [string, JsonObject, string, JsonObject][] = [
       [
         base('webhook'),
@@ -365,7 +365,7 @@ describe('each kind of node', () => {
     }
   })
 
-  test('an agent with a model, memory and a schema', () => {
+  test('converts an agent with a model, memory and a schema', () => {
     const converted = convert(
       [
         {
@@ -417,7 +417,7 @@ describe('each kind of node', () => {
 })
 
 describe('the graph', () => {
-  test('items of a list are worked on in a map, and the item that belongs is found by its position', () => {
+  test('items of a list are processed in a map, and the matching item of another node is found by its position', () => {
     const converted = convert([
       { name: 'List', type: base('splitOut'), parameters: { fieldToSplitOut: 'rows' } },
       set('Each', '={{ $json.n }}'),
@@ -428,7 +428,7 @@ describe('the graph', () => {
     expect(JSON.stringify(converted.definition.nodes[3]!.args)).toContain('nodes.list.output[?index].orValue(null)')
   })
 
-  test('two ways out of an If come together again', () => {
+  test('two branches of an If are joined again', () => {
     const condition = {
       conditions: {
         conditions: [{ leftValue: '={{ $json.n }}', rightValue: 1, operator: { type: 'number', operation: 'equals' } }],
@@ -456,7 +456,7 @@ describe('the graph', () => {
     expect(converted.definition.edges).toContainEqual({ from: { node: 'if_node', port: 'default' }, to: 'no' })
   })
 
-  test('a list is filtered by an If, and nothing follows an empty one', () => {
+  test('an If filters a list, and nothing follows an empty list', () => {
     const condition = {
       conditions: {
         conditions: [{ leftValue: '={{ $json.n }}', rightValue: 1, operator: { type: 'number', operation: 'gt' } }],
@@ -474,7 +474,7 @@ describe('the graph', () => {
     })
   })
 
-  test('a loop over items is a map with one item at a time', () => {
+  test('a loop over items becomes a map with one item at a time', () => {
     const converted = convert(
       [
         { name: 'List', type: base('splitOut'), parameters: { fieldToSplitOut: 'rows' } },
@@ -501,7 +501,7 @@ describe('the graph', () => {
     expect(loop).toMatchObject({ type: 'map', args: { concurrency: 1, items: { $ref: 'nodes.list.output' } } })
   })
 
-  test('another circle is a loop; one that is entered at two places is named, and the definition still holds', () => {
+  test('another circle becomes a loop; a circle with two entry nodes is reported, and the definition is valid', () => {
     const edges: [string, number, string][] = [
       ['Start', 0, 'A'],
       ['A', 0, 'B'],
@@ -513,7 +513,7 @@ describe('the graph', () => {
     expect([outcome(twice, 'B'), why(twice, 'B')]).toEqual(['by_hand', expect.stringContaining('circle')])
   })
 
-  test('several triggers are told apart by input.start; notes are kept; what nothing leads to is left out', () => {
+  test('input.start distinguishes several triggers; notes are kept; unreachable nodes are left out', () => {
     const workflow = {
       nodes: [
         { name: 'Hook', type: base('webhook') },
@@ -536,13 +536,13 @@ describe('the graph', () => {
     expect(validateDefinition(made.definition, kinds).ok).toBe(true)
   })
 
-  test('an unknown node fails when it runs and says why', () => {
+  test('an unknown node fails when it runs, with the reason', () => {
     const converted = convert([{ name: 'Odd', type: 'n8n-nodes-odd.thing' }, set('After', '={{ $json.x }}')])
     expect(outcome(converted, 'Odd')).toBe('by_hand')
     expect(find(converted, 'code').args?.source).toContain('To do by hand: Odd')
   })
 
-  test('a service that is not there is named, and converts once it is', () => {
+  test('a missing service is reported, and its node is converted once the service exists', () => {
     const node: Given = {
       name: 'Page',
       type: base('notion'),
@@ -578,7 +578,7 @@ describe('the graph', () => {
   })
 })
 
-describe('keys that were typed in', () => {
+describe('keys in parameters', () => {
   const KEY = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789'
   const request = (parameters: JsonObject): Given => ({
     name: 'Call',
@@ -612,13 +612,13 @@ describe('keys that were typed in', () => {
     ['an expression that cannot be converted', [set('Keys', `={{ window.go("${KEY}") }}`)]],
   ]
 
-  test.each(places)('do not survive in %s', (_place, nodes) => {
+  test.each(places)('are removed from %s', (_place, nodes) => {
     const converted = convert(nodes)
     expect(JSON.stringify(converted)).not.toContain(KEY)
     expect(JSON.stringify(converted)).not.toContain(KEY.slice(8, 30))
   })
 
-  test('become a credential of the request, and the rest of the address stays', () => {
+  test('become a credential of the request, and the rest of the address is kept', () => {
     const converted = convert([request({ url: `https://api.example.com/x?api_key=${KEY}&q=1` })])
     expect(find(converted, 'http.request').args?.url).toBe('https://api.example.com/x?q=1')
     expect(converted.credentials).toEqual([
@@ -626,7 +626,7 @@ describe('keys that were typed in', () => {
     ])
   })
 
-  test.each(['hunter2hunter2', 'Zk9x7Qm2'])('a short one under the name of a secret goes too: %s', (secret) => {
+  test.each(['hunter2hunter2', 'Zk9x7Qm2'])('are removed if short, under the name of a secret: %s', (secret) => {
     const converted = convert([
       request({
         method: 'POST',
@@ -666,7 +666,7 @@ describe('hostile input', () => {
     expect(() => readN8n(text)).toThrow(told)
   })
 
-  test('names of prototypes and odd types do no harm', () => {
+  test('names of prototypes and unexpected types have no effect', () => {
     const text = `{"nodes": [
       {"name": "__proto__", "type": "n8n-nodes-base.set", "parameters": {"assignments": {"assignments": [{"name": "__proto__.x", "value": 1}]}}},
       {"name": "constructor", "type": "n8n-nodes-base.toString", "parameters": {"__proto__": {"a": 1}, "$ref": "x"}},
@@ -679,7 +679,7 @@ describe('hostile input', () => {
     expect(({} as { a?: unknown; x?: unknown }).a ?? ({} as { x?: unknown }).x).toBeUndefined()
   })
 
-  test('a long chain and many connections stay quick enough to finish', () => {
+  test('a long chain and many connections are converted in acceptable time', () => {
     const nodes = Array.from({ length: 300 }, (_, at) => set(`N${at}`, `={{ $json.a }}`))
     const converted = convert(nodes)
     expect(converted.report).toHaveLength(301)

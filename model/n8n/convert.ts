@@ -13,7 +13,10 @@ import type { Converted, ConvertOptions, N8nNode, N8nWorkflow } from './types.ts
 
 const START = 'what_started'
 
-/** A workflow of n8n as one of ours. What has no counterpart is named in the report; a run fails there. */
+/**
+ * Converts an n8n workflow to a Heddle workflow. The report names each node without a counterpart; an execution fails
+ * at that node.
+ */
 export function convertN8n(workflow: N8nWorkflow, options: ConvertOptions): Converted {
   const conversion = new Conversion(workflow, options)
   return conversion.run()
@@ -28,7 +31,7 @@ class Conversion implements LoopHost {
   private readonly texts: ReadonlyMap<string, string>
   private readonly ids = new Set<string>([START])
   private readonly work: Work
-  /** The nodes that are before the one under way. */
+  /** The nodes before the node that is being converted. */
   before: ReadonlySet<string> = new Set()
 
   constructor(workflow: N8nWorkflow, options: ConvertOptions) {
@@ -52,7 +55,7 @@ class Conversion implements LoopHost {
     }
   }
 
-  /** Whether an expression or code of another node names it. */
+  /** Checks whether an expression or code of another node names this node. */
   isRead(name: string, except: ReadonlySet<string> = new Set()): boolean {
     const plain = JSON.stringify(name).slice(1, -1)
     const marks = [`'${plain}'`, `\\"${plain}\\"`, `\`${plain}\``, `$node.${plain}`]
@@ -120,7 +123,10 @@ class Conversion implements LoopHost {
     }
   }
 
-  /** What the last nodes gave: the item or the items of the only one, or all of them by id. */
+  /**
+   * Returns the output of the last nodes: the item or items of a single last node, or the outputs of all last nodes by
+   * id.
+   */
   private output(): Json | undefined {
     const last = [...this.plan.top].flatMap((name) =>
       this.plan.from(name).length === 0 ? (this.known.get(name)?.exits.slice(0, 1) ?? []) : [],
@@ -140,7 +146,10 @@ class Conversion implements LoopHost {
     line.outcome = 'by_hand'
   }
 
-  /** Only one trigger starts a run of n8n: `input.start` says which one, the first unless told. */
+  /**
+   * Adds the branch that selects a trigger. Only one trigger starts an n8n execution: `input.start` names it; the
+   * default is the first.
+   */
   private addStart(sink: Sink): void {
     const [, ...others] = this.plan.triggers
     const cases = others.map((name) => ({
@@ -197,7 +206,7 @@ class Conversion implements LoopHost {
     }
   }
 
-  /** A circle has already said what the node by which it is entered gives. */
+  /** Returns the result of the entry node of a circle, which the conversion of the circle has already set. */
   private ofCircle(name: string, open: string | undefined): Partial<Known> {
     return name !== open && this.plan.circles.has(name) ? this.known.get(name)! : {}
   }
@@ -239,7 +248,7 @@ class Conversion implements LoopHost {
     return { ...rootFlow(), node: START, port, chosen: new Map([[START, port]]) }
   }
 
-  /** What several connections bring together, as a node of its own. */
+  /** Joins several connections in a separate node. */
   private joined(given: Exit[], sink: Sink, { name }: N8nNode): Exit {
     const exits = [...given].sort(deepestFirst)
     const same = commonSame(exits)
@@ -271,7 +280,10 @@ class Conversion implements LoopHost {
   }
 }
 
-/** A branch has an output whichever port it left by: what comes after one of its ports is asked first. */
+/**
+ * A branch has an output no matter which port it left by, so the output does not show the port. Exits of nodes after
+ * its ports are therefore tested first.
+ */
 const deepestFirst = (a: Exit, b: Exit): number =>
   Number(a.port !== undefined) - Number(b.port !== undefined) || b.chosen.size - a.chosen.size
 const ranOf = ({ node }: Exit): string => `${outputOf(node).cel} != null`
@@ -287,7 +299,7 @@ function convertWith(step: Step): Exit[] {
   }
 }
 
-/** The nodes below another one, such as the tools of an agent. */
+/** Returns the nodes attached to another node, such as the tools of an agent. */
 const attachedTo = ({ nodes, edges }: N8nWorkflow, name: string): { kind: string; node: N8nNode }[] =>
   edges
     .filter(({ to, kind }) => to === name && kind !== 'main')

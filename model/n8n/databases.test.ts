@@ -3,7 +3,7 @@ import type { JsonObject } from '#model/definition'
 import { base, byHand, convertNodes, convertOne, lang, nodesOf } from '#test/n8n/convert'
 import { MYSQL, POSTGRES, SQL_SERVER, statementsOf } from './nodes/sql.ts'
 
-// Databases, tables of n8n and stores of vectors.
+// Databases, n8n data tables and vector stores.
 
 const credentials = { postgres: { id: '1', name: 'Shop DB' } }
 const connection_id = { $ref: 'vars.connection_shop_db' }
@@ -35,13 +35,13 @@ describe('a statement', () => {
     expect(statementsOf(query, POSTGRES)).toEqual([{ text, values }])
   })
 
-  test('is written as the database wants it', () => {
+  test('is written in the dialect of the database', () => {
     const query = "=select 'a{{ 1 }}' where b = {{ 2 }}"
     expect(statementsOf(query, MYSQL)[0]!.text).toBe("select concat('a', ?) where b = ?")
     expect(statementsOf(query, SQL_SERVER)[0]!.text).toBe("select concat('a', @p1) where b = @p2")
   })
 
-  test('several are several', () => {
+  test('is split at semicolons outside of texts', () => {
     const query = "create table a (b text default ';'); -- one\ninsert into a values ('x');\n"
     expect(statementsOf(query, POSTGRES).map(({ text }) => text)).toEqual([
       "create table a (b text default ';')",
@@ -63,7 +63,7 @@ describe('a statement', () => {
 describe('a database', () => {
   const one = (parameters: JsonObject) => convertOne('postgres', parameters, { credentials, typeVersion: 2.5 })
 
-  test('is read with parameters, through a connection that a variable names', () => {
+  test('is queried with parameters, through a connection that a variable names', () => {
     const converted = one({
       operation: 'executeQuery',
       query: "=select * from a where b = '{{ $json.b }}' and c = $1",
@@ -138,14 +138,14 @@ describe('a database', () => {
     expect(nodesOf(converted, type)[0]!.args).toMatchObject({ connection_id, ...args })
   })
 
-  test('what it cannot say is to be done by hand, and what is not filled in is a remark', () => {
+  test('reports unsupported operations as to be done by hand, and empty parameters as a remark', () => {
     expect(byHand(one({ operation: 'executeQuery', query: 'insert into a values (1) returning id' }))).toEqual([
       'It: a statement that writes gives back rows',
     ])
     expect(byHand(one({ operation: 'select' }))).toEqual([])
   })
 
-  test('is a tool of agents, with statements of the author or of the model', () => {
+  test('is a tool for agents, with statements of the author or of the model', () => {
     const tool = (name: string, query: string) => ({
       name,
       type: base('postgresTool'),
@@ -178,7 +178,7 @@ describe('a database', () => {
   })
 })
 
-describe('a store of vectors', () => {
+describe('a vector store', () => {
   const store = (name: string, parameters: JsonObject) => ({
     name,
     type: lang('vectorStorePinecone'),
@@ -215,7 +215,7 @@ describe('a store of vectors', () => {
     expect(nodesOf(converted, 'knowledge.search')[0]!.args).toMatchObject({ knowledge_id, limit: 3 })
   })
 
-  test('is a tool of agents and answers questions', () => {
+  test('is a tool for agents and answers questions', () => {
     const converted = convertNodes(
       [
         { name: 'Start', type: base('manualTrigger') },

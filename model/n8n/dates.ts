@@ -1,7 +1,7 @@
 import { type Js, NotConvertible } from './js-ast.ts'
 import { celOut, type Out, quote, textOf } from './out.ts'
 
-// Times of Luxon and of JavaScript as those of CEL.
+// Converts times of Luxon and JavaScript to CEL times.
 
 const UNITS = ['millisecond', 'second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
 
@@ -52,7 +52,7 @@ const MOMENT: Record<string, string> = {
   Z: 'xxx',
 }
 
-/** A pattern of Luxon (or of moment) in our letters. */
+/** Converts a pattern of Luxon or moment to a pattern of our time functions. */
 export function patternOf(pattern: string, style: 'luxon' | 'moment' = 'luxon'): string {
   const known = style === 'luxon' ? LUXON : MOMENT
   return pattern.replace(/'[^']*'|\[[^\]]*\]|([A-Za-z])\1*/g, (token: string) => {
@@ -68,7 +68,7 @@ export const NOW = celOut('now()', 'time')
 export const TODAY = celOut('now().startOf("day")', 'time')
 const EPOCH = 'timestamp("1970-01-01T00:00:00Z")'
 
-/** Something that may be a time already, or a text with one. */
+/** Converts a value that may be a time, or a text that contains a time, to a time. */
 export const asTime = (of: Out): Out => (of.type === 'time' ? of : celOut(`timestamp(${textOf(of)})`, 'time'))
 
 export const formatted = (time: Out, pattern: string): Out => {
@@ -77,7 +77,7 @@ export const formatted = (time: Out, pattern: string): Out => {
   return celOut(`${time.cel}.format(${quote(patternOf(pattern))}${zoneOf(time)})`, 'text')
 }
 
-/** The zone as one more argument of a method of times. */
+/** Returns the zone as an additional argument of a time method. */
 const zoneOf = ({ zone }: Out): string => (zone === undefined ? '' : `, ${zone}`)
 const timeIn = (cel: string, { zone }: Out): Out => ({ ...celOut(cel, 'time'), ...(zone !== undefined && { zone }) })
 
@@ -104,7 +104,7 @@ export function timeMember(time: Out, key: string): Out {
 const literal = (js: Js | undefined): string | undefined =>
   js?.kind === 'literal' && typeof js.value === 'string' ? js.value : undefined
 
-/** `{days: 1, hours: 2}`, or `1, 'days'`, as steps of `add`. */
+/** Converts `{days: 1, hours: 2}`, or `1, 'days'`, to calls of `add`. */
 function moved(time: Out, sign: '' | '-', args: Js[], convert: (js: Js) => Out): Out {
   const [first, second] = args
   const amount = (js: Js): string => (sign === '' ? convert(js).cel : `-(${convert(js).cel})`)
@@ -121,7 +121,7 @@ function moved(time: Out, sign: '' | '-', args: Js[], convert: (js: Js) => Out):
   )
 }
 
-/** A method of a time; undefined where it is none. */
+/** Converts a method of a time; returns undefined if the method is not a time method. */
 export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js) => Out): Out | undefined {
   const pattern = literal(args[0])
   switch (name) {
@@ -185,7 +185,7 @@ export function timeMethod(time: Out, name: string, args: Js[], convert: (js: Js
   }
 }
 
-/** `UTC+2` and `+0200` as `+02:00`; anything else is the name of a zone. */
+/** Converts `UTC+2` and `+0200` to `+02:00`; any other text is the name of a zone. */
 function zoneNamed(name: string): string {
   const [, sign, hours, minutes] = /^(?:utc|gmt)?([+-])(\d{1,2}):?(\d\d)?$/i.exec(name.trim()) ?? []
   if (sign !== undefined && hours !== undefined) return `${sign}${hours.padStart(2, '0')}:${minutes ?? '00'}`
@@ -202,7 +202,7 @@ function difference(time: Out, args: Js[], convert: (js: Js) => Out): Out {
   return { ...amount, fields: { [`${of}s`]: amount, [of]: amount } }
 }
 
-/** `DateTime.now()`, `DateTime.fromISO(x)` and their kin. */
+/** Converts `DateTime.now()`, `DateTime.fromISO(x)` and similar calls. */
 export function luxonCall(name: string, args: Js[], convert: (js: Js) => Out): Out {
   if (name === 'now' || name === 'local' || name === 'utc') {
     if (args.length > 0 && name !== 'utc' && name !== 'now') throw new NotConvertible('a time is put together of parts')

@@ -2,7 +2,7 @@ import type { Definition, Json } from '../definition.ts'
 import { isObject } from '../json.ts'
 import type { Converted, CredentialWanted } from './types.ts'
 
-/** The definition with something in the place of each credential that it wants: a name for a document, or an id. */
+/** Returns the definition with a replacement for each credential that it needs: a name for a document, or an id. */
 export function withCredentials(
   definition: Definition,
   wanted: readonly CredentialWanted[],
@@ -19,14 +19,14 @@ export function withCredentials(
   return visit(definition as unknown as Json, '') as unknown as Definition
 }
 
-/** As `heddle import` and `heddle push` take it: credentials by their names. */
+/** Returns the document that `heddle import` and `heddle push` accept: credentials by their names. */
 export const documentOf = ({ name, definition, credentials }: Converted) => ({
   heddle: 'workflow/1',
   name,
   definition: withCredentials(definition, credentials, (one) => ({ $name: one.name, kind: 'credential' })),
 })
 
-/** How many nodes came out in which way. */
+/** Counts the nodes by outcome of the conversion. */
 export function summaryOf({ report }: Pick<Converted, 'report'>): {
   converted: number
   remark: number

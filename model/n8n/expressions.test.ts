@@ -6,7 +6,7 @@ import { celOut, pathOut, type View } from './out.ts'
 import type { Scope } from './scope.ts'
 import { parameterValue } from './templates.ts'
 
-// Each expression of n8n is converted and then evaluated by our own evaluator: what counts is the value, not the text.
+// Each n8n expression is converted and then evaluated by our own evaluator: the tests compare values, not texts.
 
 const item = {
   name: 'Ann Lee',

@@ -256,7 +256,10 @@ function viewCall(view: View, key: string, args: Js[]): Out {
   throw new NotConvertible(`${key.slice(0, 40)}() of a node has no counterpart`)
 }
 
-/** What a model fills in. Its description may hold quotes that end the text too early; n8n reads only the name. */
+/**
+ * A value that a model fills in. Its description may contain quotes that end the text too early; n8n reads only the
+ * name.
+ */
 const FILLED = /^(?:\/\*[^*]*\*\/)?\s*\$fromAI\(\s*(['"`])([^'"`]+)\1[\s\S]*\)$/
 
 export function translate(source: string, scope: Scope): Out {

@@ -5,9 +5,9 @@ import { isNote } from './plan.ts'
 import type { Work } from './step.ts'
 import type { ConvertOptions, CredentialWanted, N8nWorkflow } from './types.ts'
 
-// What is said of a workflow as a whole once its nodes are converted.
+// The parts of the result that concern the workflow as a whole, created after its nodes are converted.
 
-/** What assistants are shown of a workflow that offers tools. */
+/** Returns the inputs that assistants see for a workflow that offers tools. */
 export function inputsOf({ triggers }: Work): JsonObject | undefined {
   const [server] = triggers
   if (triggers.length !== 1 || server?.kind !== 'mcp' || !Array.isArray(server.settings.tools)) return undefined
@@ -22,7 +22,7 @@ export function inputsOf({ triggers }: Work): JsonObject | undefined {
   }
 }
 
-/** Where notes and nodes stood, for the canvas. */
+/** Returns the positions of the notes on the canvas. */
 export function layoutOf({ nodes }: N8nWorkflow, notes: string[]): JsonObject {
   const stuck = nodes.filter(isNote)
   return notes.length === 0
@@ -30,7 +30,10 @@ export function layoutOf({ nodes }: N8nWorkflow, notes: string[]): JsonObject {
     : { notes: notes.slice(0, 100).map((text, at) => ({ text, x: stuck[at]!.position[0], y: stuck[at]!.position[1] })) }
 }
 
-/** Whatever our validation refuses becomes a node to be done by hand, until nothing is refused. */
+/**
+ * Replaces nodes that our validation refuses by nodes to be done by hand, and drops refused edges and outputs, until
+ * the definition is valid or 8 rounds have passed.
+ */
 export function accepted(definition: Definition, { kinds }: ConvertOptions, work: Work): Definition {
   let current = definition
   for (let round = 0; round < 8; round += 1) {
@@ -66,7 +69,7 @@ function refused(node: Node, why: string, { report }: Work): Node {
   return { id: node.id, type: 'code', ...(node.name && { name: node.name }), args: { source } }
 }
 
-/** The credentials that nodes of the definition want, by name, with pointers to their arguments. */
+/** Returns the credentials that nodes of the definition need, by name, with pointers to their arguments. */
 export function credentialsOf(definition: Definition, work: Work): CredentialWanted[] {
   const wanted = new Map<string, CredentialWanted>()
   const visit = (nodes: readonly Node[], path: string): void => {

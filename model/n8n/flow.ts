@@ -1,24 +1,24 @@
 import { celOut, type Out, pathOut, readPath } from './out.ts'
 
-// What flows along a connection of n8n: a list of items, or exactly one.
+// The data on a connection of n8n: a list of items, or exactly one item.
 
 export type Flow = {
-  /** Set where there is always exactly one item. */
+  /** Set if there is always exactly one item. */
   one?: Out | undefined
   list: Out
-  /** Nodes whose item is the very item that flows here. */
+  /** Nodes whose item is exactly the item on this connection. */
   same: ReadonlySet<string>
-  /** Nodes whose list has the items that these came from, by the position of the current one. */
+  /** Nodes whose list contains the source items of this list, by the position of the current item. */
   aligned: ReadonlyMap<string, (index: string) => string>
 }
 
-/** One way out of a converted node. */
+/** One exit of a converted node. */
 export type Exit = Flow & {
   node: string
   port?: string | undefined
-  /** Taken only where this holds. */
+  /** The exit is taken only if this condition is true. */
   when?: string | undefined
-  /** The branches that were decided before, with the port that leads here. */
+  /** The branches that were decided before, each with the port that leads here. */
   chosen: ReadonlyMap<string, string>
 }
 
@@ -26,14 +26,14 @@ export const ofOne = (one: Out): Pick<Flow, 'one' | 'list'> => ({ one, list: { .
 
 const isRoot = (path: readonly (string | number)[]): boolean => path[0] === 'nodes' && path.length === 3
 
-/** The list, empty where its node did not run. */
+/** Returns the list, or an empty list if its node did not run. */
 export function orEmpty({ one, list }: Flow): string {
   if (one) return `[${one.cel}].filter(x, x != null)`
   if (!list.path) return list.cel
   return isRoot(list.path) ? `(${list.cel} == null ? [] : ${list.cel})` : readPath(list.path, '[]')
 }
 
-/** Lists inside the list become its elements, as n8n does with answers that are lists. */
+/** Flattens lists inside the list, as n8n does with responses that are lists. */
 export const flattened = (list: Out): Out => {
   const inner = list.path && isRoot(list.path) ? `(${list.cel} == null ? [] : ${list.cel})` : list.cel
   return celOut(`${inner}.flatten()`, 'list')
@@ -51,7 +51,7 @@ export const chosenOf = (exits: readonly Exit[]): ReadonlyMap<string, string> =>
 const excludes = (a: Exit, b: Exit): boolean =>
   [...a.chosen].some(([key, value]) => (b.chosen.get(key) ?? value) !== value)
 
-/** Whether at most one of them is ever taken. */
+/** Checks whether at most one of the exits is ever taken. */
 export const areExclusive = (exits: readonly Exit[]): boolean =>
   exits.every((exit, at) => exits.slice(at + 1).every((other) => excludes(exit, other)))
 

@@ -5,7 +5,7 @@ import { orElse } from './operators.ts'
 import { asItems, celOut, NULL, type Out, textOf, truth } from './out.ts'
 import type { Scope } from './scope.ts'
 
-/** `$('Name')`, `$if(…)`, `parseInt(x)` … */
+/** Converts `$('Name')`, `$if(…)`, `parseInt(x)` … */
 export function functionCall(name: string, args: Js[], scope: Scope, convert: Convert): Out {
   const [first] = args
   if (name === '$' || name === '$items') {
@@ -43,7 +43,7 @@ export function functionCall(name: string, args: Js[], scope: Scope, convert: Co
   throw new NotConvertible(`${name.slice(0, 40)}() has no counterpart`)
 }
 
-/** `JSON.stringify(x)`, `Math.round(x)`, `DateTime.now()` … */
+/** Converts `JSON.stringify(x)`, `Math.round(x)`, `DateTime.now()` … */
 export function libraryCall(name: string, key: string, args: Js[], convert: Convert): Out | undefined {
   const of = (at = 0): Out => (args[at] ? convert(args[at]) : NULL)
   if (name === 'JSON' && key === 'stringify') return celOut(`json.encode(${of().cel})`, 'text')

@@ -3,7 +3,7 @@ import type { N8nNode } from './types.ts'
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
-/** What n8n does where a node fails: tries again, goes on, or leaves by the port for errors. */
+/** Returns what n8n does if a node fails: it retries, continues, or leaves by the error port. */
 export function handlingOf({ settings }: N8nNode, type: string): Partial<Node> {
   const tries = Number(settings.maxTries ?? 3)
   const pause = Number(settings.waitBetweenTries ?? 1_000)

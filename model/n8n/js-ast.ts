@@ -1,4 +1,4 @@
-// The expressions of JavaScript that n8n templates hold between {{ and }}: a tree, never run.
+// The syntax tree of the JavaScript expressions between {{ and }} in n8n templates. It is never executed.
 
 export type Js =
   | { kind: 'literal'; value: string | number | boolean | null }
@@ -16,8 +16,8 @@ export type Js =
   | { kind: 'object'; entries: { key: string; value: Js }[] }
   | { kind: 'function'; params: string[]; body: Js }
 
-/** The text is no expression, or one that has no counterpart; the message ends up in the report. */
+/** The text is not an expression, or it has no counterpart; the message is shown in the report. */
 export class NotConvertible extends Error {}
 
-/** A node that the template leaves open too: nothing was lost, and n8n would fail there as well. */
+/** The template does not fill in this node: nothing is lost, because n8n would fail there too. */
 export class NotFilled extends NotConvertible {}

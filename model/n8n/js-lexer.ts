@@ -49,7 +49,7 @@ const matchAt = (pattern: RegExp, text: string, at: number): string => {
   return pattern.exec(text)?.[0] ?? ''
 }
 
-/** A slash after a value divides; elsewhere it begins a pattern. */
+/** Checks whether a token ends a value. A slash after a value divides; elsewhere a slash starts a pattern. */
 const endsValue = (token: Token | undefined): boolean =>
   token !== undefined &&
   (token.kind === 'sign'
@@ -85,7 +85,7 @@ function tokenAt(source: string, at: number, before: Token | undefined): [Token,
   }
   const name = matchAt(NAME, source, at)
   if (name !== '') return [{ kind: 'name', value: name }, at + name.length]
-  // `a?.5:b` is a choice.
+  // In `a?.5:b`, the `?` is the conditional operator.
   const sign = SIGNS.find((one) => source.startsWith(one, at) && !(one === '?.' && /[0-9]/.test(source[at + 2] ?? '')))
   if (sign === undefined) throw new NotConvertible(`the character "${character}" is not understood`)
   return [{ kind: 'sign', value: sign }, at + sign.length]
@@ -145,7 +145,7 @@ function templateAt(source: string, from: number): [Token, number] {
   throw new NotConvertible('a template text has no end')
 }
 
-/** Where the brace closes that is open at `from`; braces inside texts do not count. */
+/** Returns the position of the closing brace for the brace that is open at `from`; braces inside texts do not count. */
 function closingBrace(source: string, from: number): number {
   let depth = 0
   let at = from

@@ -14,7 +14,7 @@ const PRECEDENCE: Record<string, number> = {
   ...{ '*': 7, '/': 7, '%': 7 },
 }
 
-/** One expression of JavaScript. Statements, assignments and spreads are refused. */
+/** Parses one JavaScript expression. Statements, assignments and spreads are refused. */
 export function parseJs(source: string, depth = 0): Js {
   if (source.length > MAX_LENGTH) throw new NotConvertible(`an expression is longer than ${MAX_LENGTH} characters`)
   const parser = new Parser(tokensOf(source.replace(/;\s*$/, '')), depth)
@@ -211,7 +211,7 @@ class Parser {
     return { kind: 'object', entries }
   }
 
-  /** `x => …` and `(x, i) => …` whose body is an expression. */
+  /** Parses `x => …` and `(x, i) => …` whose body is an expression. */
   private arrow(): Js | undefined {
     const params = this.params()
     if (params === undefined) return undefined

@@ -7,15 +7,18 @@ import { connect, type Sink } from './sink.ts'
 import type { Step } from './step.ts'
 import type { N8nEdge } from './types.ts'
 
-// Loops over items become a map, other circles a loop. What leaves them on the way is collected and goes on when they are done.
+// Loops over items become a map, other circles a loop. Items that leave them early are collected and continue after the
+// map or loop ends.
 
 export type Known = { exits: Exit[]; flow: Flow; before: ReadonlySet<string> }
 
-/** What the conversion of a workflow lends to that of a loop. */
+/** The parts of the workflow's conversion that the conversion of a loop uses. */
 export type LoopHost = {
   plan: Plan
   known: Map<string, Known>
-  /** What nodes of a circle gave in an earlier turn, for those that have not run in this one. */
+  /**
+   * The outputs of the nodes of a circle in an earlier iteration, for nodes that have not run in the current iteration.
+   */
   earlier: Map<string, Flow>
   before: ReadonlySet<string>
   uniqueId(name: string): string
@@ -31,7 +34,7 @@ export type LoopHost = {
 
 const TURNS = 1_000
 
-/** A node that holds the items of an exit: its output says whether the exit was taken. */
+/** Adds a node that stores the items of an exit: its output shows whether the exit was taken. */
 function marked(host: LoopHost, sink: Sink, exit: Exit, name: string): string {
   const id = host.uniqueId(name)
   sink.nodes.push({ id, type: 'set', args: { values: { items: { $cel: orEmpty(exit) } } } })
@@ -42,7 +45,7 @@ const itemsOf = (id: string): string => `nodes.${id}.output?.items.orValue([])`
 
 type Leaving = { from: string; port: number; key: string; marker: string; isOne: boolean }
 
-/** The exits of inner nodes that lead out of `members`, each with a node that holds its items. */
+/** Returns the exits of inner nodes that lead out of `members`, each with a node that stores its items. */
 function leavingOf(
   host: LoopHost,
   sink: Sink,
@@ -68,7 +71,7 @@ function leavingOf(
   return found
 }
 
-/** The nodes inside that something names, with what they gave. */
+/** Returns the inner nodes that another node reads, with their results. */
 function readInside(
   host: LoopHost,
   members: ReadonlySet<string>,
@@ -82,7 +85,7 @@ function readInside(
     })
 }
 
-/** What a circle or loop gives of its inner nodes, for those that come after it. */
+/** Makes the results of inner nodes available to the nodes after the circle or loop. */
 function publish(
   host: LoopHost,
   step: Step,
@@ -106,7 +109,7 @@ function publish(
   }
 }
 
-/** A circle: its turns go on while something leads back to where it is entered. */
+/** Converts a circle: it repeats while items flow back to its entry node. */
 export function convertCircle(step: Step, { members, again }: Circle, host: LoopHost): void {
   const { input, node } = step
   const sink: Sink = { nodes: [], edges: [] }
@@ -184,7 +187,7 @@ export function convertCircle(step: Step, { members, again }: Circle, host: Loop
   )
 }
 
-/** A loop over items: a map with one item, or one batch, at a time. */
+/** Converts a loop over items to a map with one item, or one batch, at a time. */
 export function convertLoop(step: Step, host: LoopHost): Exit[] {
   const { node, input } = step
   const size = Number(node.parameters.batchSize ?? 1) || 1

@@ -2,11 +2,11 @@ import { asTime, formatted, timeMethod } from './dates.ts'
 import { type Js, NotConvertible } from './js-ast.ts'
 import { celOut, NULL, type Out, quote, type Type, textOf, truth } from './out.ts'
 
-// Methods of texts, numbers, lists and objects. Those whose name texts and lists share are decided when the value is known.
+// Methods of texts, numbers, lists and objects. If texts and lists share a method name, the type of the value decides.
 
 export type Convert = {
   (js: Js): Out
-  /** The body of a function of one or two parameters, which stand for an element of `list` and its position. */
+  /** Converts the body of a function with one or two parameters: an element of `list` and its position. */
   inside(list: Out, js: Js | undefined): { names: string[]; body: Out }
 }
 
@@ -14,7 +14,7 @@ const text = (cel: string): Out => celOut(cel, 'text')
 const bool = (cel: string): Out => celOut(cel, 'bool')
 const list = (cel: string): Out => celOut(cel, 'list')
 
-/** A pattern of JavaScript for RE2: without look-around and back-references. */
+/** Converts a JavaScript pattern to RE2, which has no look-around and no back-references. */
 export function patternText({ pattern, flags }: { pattern: string; flags: string }): string {
   if (/\(\?(?:=|!|<=|<!)|\\[1-9]|\\k</.test(pattern))
     throw new NotConvertible('a pattern uses look-around or back-references')
@@ -47,7 +47,7 @@ function replaced(target: Out, args: Js[], convert: Convert, all: boolean): Out 
   return text(`regex.replace(${textOf(target)}, ${patternText(from)}, ${replacement}${limit})`)
 }
 
-/** Both a text and a list have it: which one is meant shows when it runs. */
+/** Converts a method that both texts and lists have: an unknown type is checked when the expression runs. */
 const either = (target: Out, ofText: string, ofList: string, type: Type): Out => {
   if (target.type === 'text') return celOut(ofText, type)
   if (target.type === 'list') return celOut(ofList, type)
@@ -236,7 +236,10 @@ const single = <T extends { names: string[] }>(inside: T): T => {
   return inside
 }
 
-/** `match(/…/)` gives the whole match and its groups; `regex.extract` the only group, or the whole match where there is none. */
+/**
+ * `match(/…/)` returns the whole match and its groups; `regex.extract` returns the only group, or the whole match if
+ * there is no group.
+ */
 function matched(of: Out, args: Js[]): Out {
   const [regex] = args
   if (regex?.kind !== 'regex') throw new NotConvertible('a pattern is computed')

@@ -3,7 +3,7 @@ import type { ReportLine } from './types.ts'
 
 type Note = { outcome: 'remark' | 'by_hand'; why: string }
 
-/** What the report says of one node of n8n. */
+/** The report about one n8n node. */
 export class Notes {
   private readonly all: Note[] = []
 
@@ -20,7 +20,7 @@ export class Notes {
     if (!this.all.some((one) => one.outcome === outcome && one.why === clean)) this.all.push({ outcome, why: clean })
   }
 
-  /** What was noted so far. */
+  /** Returns the reasons noted so far for one outcome. */
   noted(wanted: Note['outcome']): string[] {
     return this.all.filter(({ outcome }) => outcome === wanted).map(({ why }) => why)
   }

@@ -58,7 +58,7 @@ function logical(operator: string, left: Js, right: Js, convert: Convert): Out {
   return celOut(`cel.bind(v, ${a.cel}, v in [null, false, 0, ""] ? v : ${b.cel})`)
 }
 
-/** The right side where the left one is one of `empty`. */
+/** Returns the right operand if the left operand is one of `empty`. */
 export function orElse(left: Js, right: Js, empty: string, convert: Convert): Out {
   const [a, b] = [convert(left), convert(right)]
   const type = a.type === b.type ? a.type : 'any'

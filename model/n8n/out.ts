@@ -2,49 +2,52 @@ import type { Json, JsonObject } from '../definition.ts'
 import { isForbiddenKey } from '../json.ts'
 import { NotConvertible } from './js-ast.ts'
 
-// What an expression of n8n becomes: a path where that is all it is, CEL otherwise.
+// The result of converting an n8n expression: a path if the expression is only a path, otherwise CEL.
 
 export type Type = 'any' | 'text' | 'number' | 'bool' | 'list' | 'map' | 'time'
 
-/** What other expressions can read of a node of n8n. */
+/** What other expressions can read from an n8n node. */
 export type View = {
-  /** Its only item, where it always gives exactly one. */
+  /** The only item of the node, if it always returns exactly one. */
   one?: Out | undefined
   list: Out
-  /** The item that the current one came from. */
+  /** Returns the item that the current item came from. */
   paired(): Out
-  /** Whether it has run. */
+  /** Whether the node has run. */
   ran?: Out | undefined
 }
 
 export type Out = {
   cel: string
   type: Type
-  /** Where it is a plain path: `nodes`, id, `output`, then fields. */
+  /** The path, if the expression is a plain path: `nodes`, id, `output`, then fields. */
   path?: (string | number)[]
-  /** An object whose fields are known one by one. */
+  /** The fields of an object, if each of them is known. */
   fields?: Record<string, Out>
-  /** A list of items of n8n, or one of them: `.json` and `.binary` lead to the content. */
+  /** A list of n8n items, or one item: `.json` and `.binary` lead to the content. */
   holds?: 'items' | 'item'
-  /** `$('name')`, `$input`: something to ask for items. */
+  /** A source of items: `$('name')` or `$input`. */
   view?: View
-  /** A time that is shown in this zone, as CEL. */
+  /** The zone in which a time is shown, as CEL. */
   zone?: string
-  /** A file, of which n8n reads `fileName` and `mimeType`. */
+  /** The value is a file, of which n8n reads `fileName` and `mimeType`. */
   isFile?: boolean
 }
 
-/** Where helper nodes are added. `list`: the expression is for each of these items, whose position is `index`. */
+/**
+ * The place where helper nodes are added. `list`: the expression is evaluated for each of these items, at position
+ * `index`.
+ */
 export type HelperPlace = { add(type: string, args: JsonObject): string; list?: Out | undefined }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Names that CEL keeps for itself. */
+/** The reserved words of CEL. */
 const RESERVED = new Set(
   'as break const continue else false for function if import in let loop null package namespace return true var void while'.split(
     ' ',
   ),
 )
-/** Whether CEL keeps the word for itself. */
+/** Checks whether a word is reserved in CEL. */
 export const isReserved = (word: string): boolean => RESERVED.has(word)
 export const quote = (text: string): string =>
   JSON.stringify(text).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
@@ -66,7 +69,7 @@ const rootOf = (path: readonly (string | number)[]): string =>
     .map((part, index) => (index === 0 ? String(part) : step(part)))
     .join('')
 
-/** As CEL that gives `otherwise` where the path leads nowhere. */
+/** Returns CEL that reads a path and gives `otherwise` if the path does not exist. */
 export function readPath(path: readonly (string | number)[], otherwise = 'null'): string {
   const root = rootOf(path)
   const [first, ...rest] = path.slice(rootLength(path))
@@ -75,7 +78,7 @@ export function readPath(path: readonly (string | number)[], otherwise = 'null')
   return `${root}${maybeStep(first)}${rest.map(step).join('')}.${method}(${otherwise})`
 }
 
-/** The text of a `$ref`. */
+/** Returns the text of a `$ref`. */
 export const refText = (path: readonly (string | number)[]): string =>
   path
     .map((part, index) =>
@@ -92,7 +95,7 @@ export const celOut = (cel: string, type: Type = 'any'): Out => ({ cel, type })
 export const textOut = (text: string): Out => celOut(quote(text), 'text')
 export const NULL: Out = celOut('null')
 
-/** An object of which each field is known. */
+/** Returns an object of which each field is known. */
 export const fieldsOut = (fields: Record<string, Out>): Out => ({
   cel: `{${Object.entries(fields)
     .map(([key, value]) => `${quote(key)}: ${value.cel}`)
@@ -138,7 +141,7 @@ export const unwrapped = (of: Out): Out => plainOf(of)
 export const asItem = (of: Out): Out => ({ ...plainOf(of), holds: 'item' })
 export const asItems = (of: Out): Out => ({ ...plainOf(of), type: 'list', holds: 'items' })
 
-/** As a text inside other text. Nothing and null are empty, as in n8n. */
+/** Converts a value to a text inside other text. Absent values and null are empty, as in n8n. */
 export function textOf(of: Out): string {
   if (of.type === 'text' && !of.path) return of.cel
   if (of.path && of.path.length > rootLength(of.path)) return `string(${readPath(of.path, '""')})`
@@ -147,7 +150,7 @@ export function textOf(of: Out): string {
   return `string(${of.cel})`
 }
 
-/** As a condition, by JavaScript's idea of truth. */
+/** Converts a value to a condition by JavaScript's rules of truthiness. */
 export function truth(of: Out): string {
   if (of.type === 'bool' && !of.path) return of.cel
   if (of.type === 'text' && !of.path) return `${of.cel} != ""`
@@ -156,7 +159,7 @@ export function truth(of: Out): string {
   return `!(${of.cel} in [null, false, 0, ""])`
 }
 
-/** As the value of an argument. */
+/** Converts an expression to the value of an argument. */
 export function toValue(of: Out): Json {
   if (of.view) throw new NotConvertible('it reads a whole node')
   if (of.path) return { $ref: refText(of.path) }

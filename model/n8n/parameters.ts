@@ -8,13 +8,16 @@ import type { Scope } from './scope.ts'
 import { isSecretName, withoutSecrets } from './secrets.ts'
 import { outOf, parameterValue } from './templates.ts'
 
-/** Longer ones are computed by code, so that several fit into one expression. */
+/** Code computes expressions longer than this, so that several fit into one expression. */
 const LONG = 1_500
 
 const isPlaceholder = (text: string): boolean =>
   /^[<[{(]?\s*(your|my|enter|add|insert|replace|paste|xxx|\*\*\*)/i.test(text) || text.length < 6
 
-/** Something that has no counterpart: the run fails there, and the text says what stood there. */
+/**
+ * Returns a value that makes the execution fail for something without a counterpart. The message contains the original
+ * text.
+ */
 export function missing(raw: string, error: NotConvertible, notes: Notes, field = ''): Json {
   const clean = withoutSecrets(raw).text.slice(0, 300)
   if (error instanceof NotFilled) notes.remark(`${field === '' ? '' : `${field}: `}${error.message} in n8n either`)
@@ -22,7 +25,7 @@ export function missing(raw: string, error: NotConvertible, notes: Notes, field 
   return { $cel: `dyn(${quote(`To do by hand: ${clean}`)}).value()` }
 }
 
-/** A parameter with everything inside it. Keys and tokens that were typed in are taken out. */
+/** Converts a parameter with all nested values. Literal keys and tokens are removed. */
 export function jsonOf(raw: Json | undefined, scope: Scope, notes: Notes, field = ''): Json {
   if (typeof raw === 'string') {
     const { text, found } = withoutSecrets(raw)
@@ -53,7 +56,7 @@ export function jsonOf(raw: Json | undefined, scope: Scope, notes: Notes, field 
   return copy
 }
 
-/** By code, where CEL cannot say it; otherwise why neither can. */
+/** Computes by code what CEL cannot express; returns the reason if code cannot express it either. */
 function computed(text: string, scope: Scope): Out | NotConvertible {
   try {
     return computedValue(text, scope)
@@ -63,7 +66,7 @@ function computed(text: string, scope: Scope): Out | NotConvertible {
   }
 }
 
-/** The same, as CEL. */
+/** Converts a parameter as `jsonOf` does, to CEL. */
 export function celOf(raw: Json | undefined, scope: Scope, notes: Notes, field = ''): Out {
   if (typeof raw === 'string') {
     const { text } = withoutSecrets(raw)

@@ -1,8 +1,8 @@
-// Parameters of n8n: a text, or `=` and a text with {{ expressions }}.
+// Parameters of n8n: a plain text, or `=` and a text with {{ expressions }}.
 
 type Piece = { text: string } | { source: string }
 
-/** The texts and expressions of `=… {{ … }} …`, without the first sign. */
+/** Returns the texts and expressions of `=… {{ … }} …`, without the leading `=`. */
 export function piecesOf(template: string): Piece[] {
   const pieces: Piece[] = []
   let at = 0
@@ -20,7 +20,7 @@ export function piecesOf(template: string): Piece[] {
   return pieces
 }
 
-/** `}}` that is not the end of an object inside the expression. */
+/** Returns the position of the `}}` that is not the end of an object inside the expression. */
 function closing(template: string, from: number): number {
   let at = template.indexOf('}}', from)
   while (at >= 0 && template[at + 2] === '}') at += 1

@@ -2,14 +2,15 @@ import { type Circle, circlesIn } from './circles.ts'
 import { asRequest } from './tool-request.ts'
 import type { N8nEdge, N8nNode, N8nWorkflow } from './types.ts'
 
-// Which nodes run, what stands below an agent, what is the body of a loop, and in which order all of it is converted.
+// Determines which nodes run, which nodes are attached to an agent, which nodes are the body of a loop, and the order
+// of conversion.
 
 export type Plan = {
   nodes: ReadonlyMap<string, N8nNode>
   triggers: string[]
   /**
-   * Nodes of the workflow itself and of each loop, in an order in which everything comes after what leads to it. A circle counts as the
-   * node by which it is entered, unless it is the open one.
+   * Returns the nodes of the workflow itself or of a loop in topological order. A circle counts as its entry node,
+   * unless it is the open circle.
    */
   order(region: ReadonlySet<string>, open?: string): string[]
   into(name: string): N8nEdge[]
@@ -17,7 +18,7 @@ export type Plan = {
   top: ReadonlySet<string>
   bodies: ReadonlyMap<string, ReadonlySet<string>>
   circles: ReadonlyMap<string, Circle>
-  /** Connections that lead back, or out of a loop: they have no counterpart. */
+  /** Connections that lead back, or out of a loop, and have no counterpart. */
   dropped: N8nEdge[]
   unreachable: string[]
 }
@@ -27,7 +28,7 @@ export const isTrigger = ({ type }: N8nNode): boolean => TRIGGER.test(type)
 export const isNote = ({ type }: N8nNode): boolean => type.endsWith('.stickyNote')
 const isBatches = (node: N8nNode | undefined): boolean => node?.type.endsWith('.splitInBatches') === true
 
-/** The port that leads into the body of a loop; the other one is for when it is done. */
+/** Returns the port that leads into the body of a loop; the other port is for the end of the loop. */
 export const bodyPort = ({ version }: N8nNode): number => (version >= 3 ? 1 : 0)
 
 export function planOf(workflow: N8nWorkflow): Plan {
@@ -46,7 +47,7 @@ export function planOf(workflow: N8nWorkflow): Plan {
   const inside = new Set([...bodies.values()].flatMap((body) => [...body]))
   const used = main.filter(({ from, to }) => reachable.has(from) && reachable.has(to))
   const kept = used.filter((edge) => {
-    // What leaves a loop over items is collected, unless it leaves the loop around that one too.
+    // Items that leave a loop over items are collected, unless they also leave the loop around it.
     const left = [...bodies].filter(([loop, body]) => body.has(edge.from) && !body.has(edge.to) && edge.to !== loop)
     const leaves = left.length > 1
     const enters = [...bodies].some(
@@ -96,7 +97,7 @@ export function planOf(workflow: N8nWorkflow): Plan {
 
 export const isToolServer = ({ type }: N8nNode): boolean => type.endsWith('.mcpTrigger')
 
-/** What a server of tools offers runs after it, each by a port of its own. */
+/** Places each tool of a tool server after the server, at its own port. */
 function withTools(
   { edges }: N8nWorkflow,
   nodes: ReadonlyMap<string, N8nNode>,
@@ -114,7 +115,7 @@ function withTools(
   return { edges: turned, tools }
 }
 
-/** A tool as the node that it is. */
+/** Returns a tool as the node that it is based on. */
 function asNode(node: N8nNode): N8nNode {
   const [prefix = '', kind = ''] = [node.type.slice(0, node.type.lastIndexOf('.')), node.type.split('.').at(-1)]
   const types: Record<string, string> = {
@@ -129,7 +130,7 @@ function asNode(node: N8nNode): N8nNode {
   return { ...plain, type, isTool: true }
 }
 
-/** Where the body of a loop begins. */
+/** Returns the first nodes of the body of a loop. */
 const startsOf = (
   body: ReadonlySet<string>,
   nodes: ReadonlyMap<string, N8nNode>,
@@ -152,7 +153,10 @@ function grouped(edges: Iterable<N8nEdge>, key: (edge: N8nEdge) => string): Map<
   return groups
 }
 
-/** A manual start beside other triggers is for trying it out; without any trigger, whatever nothing leads to begins. */
+/**
+ * Returns the triggers. A manual start beside other triggers is only for testing; without any trigger, the nodes
+ * without incoming connections start.
+ */
 function triggersOf(real: N8nNode[], main: N8nEdge[]): string[] {
   const starting = real.filter((node) => isTrigger(node) && !node.disabled)
   const leading = starting.filter(({ name }) => main.some(({ from }) => from === name))
@@ -189,7 +193,10 @@ function reach(
   return seen
 }
 
-/** What a loop over items does with each: everything that its port leads to, unless it is also reached by another way. */
+/**
+ * Returns the bodies of loops over items: all nodes that the body port leads to, except nodes that are also reached
+ * another way.
+ */
 function bodiesOf(
   reachable: ReadonlySet<string>,
   nodes: ReadonlyMap<string, N8nNode>,
@@ -216,7 +223,7 @@ function bodiesOf(
     body.delete(name)
     if (body.size > 0) bodies.set(name, body)
   }
-  // Loops inside each other: the body of an inner one belongs to the outer one, never the other way round.
+  // Nested loops: the body of an inner loop belongs to the outer loop, never the other way round.
   for (const [name, body] of bodies)
     for (const [other, outer] of bodies)
       if (other !== name && body.has(other) && outer.has(name))
@@ -225,7 +232,7 @@ function bodiesOf(
   return bodies
 }
 
-/** The connections that close a cycle, by a search that goes deep first and never recurses. */
+/** Returns the connections that close a cycle, by a depth-first search without recursion. */
 function cyclesIn(names: ReadonlySet<string>, edges: N8nEdge[]): Set<N8nEdge> {
   const out = grouped(edges, ({ from }) => from)
   const closing = new Set<N8nEdge>()
@@ -251,7 +258,7 @@ function cyclesIn(names: ReadonlySet<string>, edges: N8nEdge[]): Set<N8nEdge> {
   return closing
 }
 
-/** Everything after what leads to it; nodes in the body of a loop count as the loop. */
+/** Sorts nodes topologically; nodes in the body of a loop count as the loop. */
 function ordered(
   region: ReadonlySet<string>,
   edges: N8nEdge[],
@@ -262,7 +269,7 @@ function ordered(
     if (region.has(name) && ![...bodies].some(([loop, body]) => region.has(loop) && body.has(name))) return name
     return [...bodies].find(([loop, body]) => region.has(loop) && body.has(name))?.[0] ?? name
   }
-  // Circles inside each other: the outermost one counts.
+  // Nested circles: the outermost circle counts.
   const bySize = [...circles].sort(([, a], [, b]) => b.members.size - a.members.size)
   const holder = (name: string): string => {
     const node = loopOf(name)

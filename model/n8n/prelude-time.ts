@@ -1,5 +1,5 @@
-// Luxon as far as templates use it, for code that runs in the sandbox, which has no table of time zones: the common ones stand here with
-// the rules of today. The text is put before code that names one of its classes.
+// The part of Luxon that templates use, for code in the sandbox. The sandbox has no time zone data, so the common zones
+// are listed here with today's rules. The text is added before code that names one of its classes.
 
 export const TIME = `const TIME_UNITS = ['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'millisecond']
 const UNIT_MS = { week: 6048e5, day: 864e5, hour: 36e5, minute: 6e4, second: 1e3, millisecond: 1 }

@@ -1,7 +1,7 @@
 import { TIME } from './prelude-time.ts'
 
-// What code and expressions of n8n find around them, as text that is put before them in the sandbox. Each part is there only where
-// the code names something of it.
+// The environment of n8n code and expressions, as text that is added before them in the sandbox. Each part is added
+// only if the code names something in it.
 
 /** `Buffer` over typed arrays: utf8, base64, hex, latin1. */
 const BUFFER = `class Buffer extends Uint8Array {
@@ -37,7 +37,7 @@ const BUFFER = `class Buffer extends Uint8Array {
 }
 `
 
-/** MD5, SHA-1 and SHA-256 that answer at once, which the sandbox's own \`crypto\` does not. */
+/** Synchronous MD5, SHA-1 and SHA-256; the sandbox's own \`crypto\` is asynchronous. */
 const HASH = `const rotate = (value, by) => (value << by) | (value >>> (32 - by))
 const padded = (bytes, isBig) => {
   const size = ((bytes.length + 8) >> 6) + 1
@@ -189,7 +189,7 @@ const $min = Math.min
 const $not = (value) => !value
 `
 
-/** Texts of numbers and dates as the United States write them, which is what code gets that names no language. */
+/** Formats numbers and dates as in the United States, the default for code that names no language. */
 const LOCALE = `const grouped = (value, options = {}) => {
   const isMoney = options.style === 'currency'
   const most = options.maximumFractionDigits ?? Math.max(options.minimumFractionDigits ?? 0, isMoney ? 2 : options.style === 'percent' ? 0 : 3)
@@ -265,7 +265,7 @@ const time: Part = { names: /\b(?:DateTime|Duration|Interval|\$now|\$today|luxon
 const locale: Part = { names: /\btoLocale(?:Date|Time)?String\b/, text: LOCALE, needs: [time] }
 const methods: Part = { names: /./, text: METHODS, needs: [buffer, hash, time] }
 
-/** The parts that a source needs, each once, in an order in which nothing is used before it is there. */
+/** Returns the parts that a source needs, each once, in an order in which each part is defined before its use. */
 export function preludeOf(source: string, isExpression = false): string {
   const wanted = new Set<Part>()
   const want = (part: Part): void => {
@@ -273,12 +273,12 @@ export function preludeOf(source: string, isExpression = false): string {
     wanted.add(part)
   }
   for (const part of [buffer, hash, time, locale]) if (part.names.test(source)) want(part)
-  // Code that declares no `crypto` of its own means that of Node.
+  // Code that does not declare its own `crypto` means Node's `crypto`.
   const isGlobal = wanted.has(hash) && !/\b(?:const|let|var)\s+crypto\b|crypto\.subtle/.test(source)
   if (isExpression && METHOD_NAMES.test(source)) want(methods)
   return `${[...wanted].map(({ text }) => text).join('')}${isGlobal ? 'const crypto = nodeCrypto\n' : ''}`
 }
 
-/** Methods and functions that only n8n's expressions have. */
+/** Methods and functions that exist only in n8n expressions. */
 const METHOD_NAMES =
   /\$(?:if|ifEmpty|max|min|not)\b|\.(?:toNumber|toInt|toFloat|toBoolean|toDateTime|toDate|parseJson|toJsonString|isEmpty|isNotEmpty|isEmail|isUrl|isDomain|isNumeric|extract\w+|toTitleCase|toSentenceCase|toSnakeCase|remove\w+|replaceSpecialChars|quote|url(?:En|De)code|base64(?:En|De)code|hash|round|floor|ceil|abs|isEven|isOdd|isInteger|format|first|last|unique|compact|pluck|sum|average|max|min|chunk|append|union|intersection|difference|randomItem|smartJoin|renameKeys|hasField|keepFieldsContaining|merge|plus|minus|toFormat)\(/

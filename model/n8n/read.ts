@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 8 * 1024 * 1024
 const MAX_NODES = 400
 const LIMITS = { depth: 100, nodes: 400_000 }
 
-/** A workflow as n8n exports it, or the answer of its API with the workflow inside. */
+/** Reads a workflow that n8n exported, or a response of its API that contains the workflow. */
 export function readN8n(text: string): N8nWorkflow {
   if (text.length > MAX_CHARACTERS) throw new ImportFailure('The file is larger than 8 MiB.')
   let value: Json

@@ -1,11 +1,11 @@
-// Keys that somebody typed into a template. They are found by where they stand and by their shape, and never reach the definition.
+// Literal keys in a template. They are found by their position and their shape, and never reach the definition.
 
 const NAME =
   /^(?:x-)?(?:.*[-_.])?(?:authorization|auth|api[-_]?key|apikey|api[-_]?token|access[-_]?token|auth[-_]?token|token|secret|client[-_]?secret|password|passwd|private[-_]?key|access[-_]?key|subscription[-_]?key|key|bearer|appid|app[-_]?secret)$/i
 const CAMEL =
   /(?:apiKey|accessToken|authToken|apiToken|clientSecret|secretKey|privateKey|accessKey|appSecret|authKey)$/i
 
-/** Whether a header, parameter or field of this name holds a secret. */
+/** Checks whether a header, parameter or field with this name contains a secret. */
 export const isSecretName = (name: string): boolean => name.length <= 80 && (NAME.test(name) || CAMEL.test(name))
 
 const SHAPES = [
@@ -32,7 +32,7 @@ const SHAPES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/,
 ]
 const ANY_SHAPE = new RegExp(SHAPES.map(({ source }) => `(?:${source})`).join('|'), 'g')
-/** `Bearer …`, `Basic …` with something typed in. */
+/** `Bearer …`, `Basic …` with a literal value. */
 const SCHEME = /\b(Bearer|Basic|Token)\s+(?!\{\{|\$\{|\$\(|['"`+<\s])([A-Za-z0-9._~+/=:-]{16,})/g
 /** `apiKey = "…"`, `'X-API-Key': '…'`, `"password": "…"` inside code and JSON texts. */
 const ASSIGNED = /(['"]?)([A-Za-z][\w-]{1,60})\1(\s*[:=]\s*)(['"`])([^'"`\s${}]{8,})\4/g
@@ -41,11 +41,11 @@ const USER_INFO = /(https?:\/\/)[^/@\s{}'"]+:[^/@\s{}'"]+@/g
 
 const REMOVED = 'REMOVED'
 
-/** `YOUR_API_KEY`, `your-token`: words that say where a key belongs, without a digit. */
+/** Checks for placeholders such as `YOUR_API_KEY` and `your-token`, without a digit. */
 const isToBeFilled = (value: string): boolean =>
   /^(?:[A-Z]+_)+[A-Z]+$/.test(value) || /^<?(?:your|my|put|insert|enter|add)[-_](?:[a-z]+[-_]?){1,5}>?$/i.test(value)
 
-/** The text without what looks like a secret, and whether there was any. */
+/** Returns the text without parts that look like a secret, and whether there were any. */
 export function withoutSecrets(text: string): { text: string; found: boolean } {
   if (text.length < 12) return { text, found: false }
   const clean = text
@@ -63,7 +63,7 @@ export function withoutSecrets(text: string): { text: string; found: boolean } {
   return { text: clean, found: clean !== text }
 }
 
-/** An address without parameters that hold secrets. */
+/** Returns an address without parameters that contain secrets. */
 export function addressWithoutSecrets(address: string): { text: string; names: string[] } {
   const names: string[] = []
   const text = address

@@ -1,7 +1,7 @@
 import type { Edge, Node } from '../definition.ts'
 import type { Exit } from './flow.ts'
 
-/** A graph that is being written: the workflow, or the body of a map or loop. */
+/** A graph under construction: the workflow, or the body of a map or loop. */
 export type Sink = { nodes: Node[]; edges: Edge[] }
 
 export function connect(sink: Sink, exits: readonly Exit[], to: string): void {

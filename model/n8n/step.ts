@@ -10,13 +10,13 @@ import { withoutSecrets } from './secrets.ts'
 import { connect, type Sink } from './sink.ts'
 import type { Catalogue, N8nNode, ReportLine } from './types.ts'
 
-/** A node below another one: the model, the tools and the memory of an agent. */
+/** A node attached to another node: the model, the tools and the memory of an agent. */
 export type Attached = { kind: string; node: N8nNode }
 
-/** A credential that is named inside the arguments of a node, at this pointer. */
+/** A credential named inside the arguments of a node, at this pointer. */
 export type ToolCredential = { name: string; kind: string; at: string }
 
-/** What the conversion of a whole workflow keeps. */
+/** The state of the conversion of a whole workflow. */
 export type Work = {
   workflowName: string
   services: Catalogue
@@ -25,28 +25,30 @@ export type Work = {
   credentials: (ToolCredential & { node: Node })[]
   triggers: { kind: string; node: string; about: string; settings: JsonObject }[]
   attached(name: string): Attached[]
-  /** Turns the node of a step into nodes of ours. */
+  /** Converts the node of a step to Heddle nodes. */
   convert(step: Step): void
-  /** What another node of n8n gives here; throws where it cannot have run before. */
+  /** Returns the result of another n8n node at this place; throws if that node cannot have run before. */
   view(name: string): { exits: Exit[]; flow: Flow }
-  /** The nodes of n8n that can have run before. */
+  /** Returns the names of the n8n nodes that can have run before. */
   names(): string[]
 }
 
-/** Where one item is worked on: in the graph itself, or in the body of a map. */
+/** The place where one item is processed: the graph itself, or the body of a map. */
 export type Place = { scope: Scope; add(type: string, args: JsonObject, options?: AddOptions): string }
 type AddOptions = {
   credential?: { name: string; kind: string } | undefined
   name?: string
   /** More credentials, inside the arguments. */
   inside?: readonly ToolCredential[]
-  /** Only computes something for the node: it takes neither its id nor what it does with failures. */
+  /**
+   * The node only computes something for the n8n node: it gets neither the id nor the error handling of the n8n node.
+   */
   isHelper?: boolean
 }
 
 const HELPERS = new Set(['set', 'branch', 'code', 'transform'])
 
-/** One node of n8n on its way. */
+/** The conversion of one n8n node. */
 export class Step {
   readonly node: N8nNode
   readonly id: string
@@ -54,7 +56,7 @@ export class Step {
   readonly inputs: readonly (readonly Exit[])[]
   readonly sink: Sink
   readonly work: Work
-  /** Where the node is a tool: the name under which expressions find what the model fills in. */
+  /** If the node is a tool: the name under which expressions find the values that the model fills in. */
   private readonly filledByModel: string | undefined
   private readonly entries: readonly Exit[]
   private isConnected = false
@@ -97,7 +99,7 @@ export class Step {
     this.work.report.push({ node: name, type, ...this.notes.outcome() })
   }
 
-  /** What expressions see where `item` is the current one. */
+  /** Returns what expressions can read if `item` is the current item. */
   scope(
     item: Out | undefined = this.input.one,
     index: Out = celOut('0', 'number'),
@@ -136,18 +138,21 @@ export class Step {
     return { one: flow.one, list: flow.list, paired, ran }
   }
 
-  /** Which item is meant cannot be told: with more than one the run fails instead of taking any. */
+  /**
+   * Returns the only item of a list. If there are several, it is not known which item is meant, so the execution fails
+   * instead of using any.
+   */
   private onlyOf(list: Out, what: string): Out {
     this.remark(`the item of ${what} is read where there is exactly one; with several the run fails here`)
     return celOut(`cel.bind(v, ${list.cel}, size(v) == 1 ? v[0] : [][1])`)
   }
 
-  /** A parameter with everything inside it. Keys and tokens that were typed in are taken out. */
+  /** Converts a parameter with all nested values. Literal keys and tokens are removed. */
   value(raw: Json | undefined, scope: Scope, field = ''): Json {
     return jsonOf(raw, scope, this.notes, field)
   }
 
-  /** The same as CEL. */
+  /** Converts a parameter as `value` does, to CEL. */
   out(raw: Json | undefined, scope: Scope, field = ''): Out {
     return celOf(raw, scope, this.notes, field)
   }
@@ -157,13 +162,16 @@ export class Step {
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   }
 
-  /** A parameter that the template leaves open too. The run fails there until it is filled in, as it does in n8n. */
+  /**
+   * Returns the value of a parameter that the template does not fill in. The execution fails there until it is filled
+   * in, as in n8n.
+   */
   unfilled(what: string): Json {
     this.remark(`${what} is not filled in in n8n either`)
     return { $cel: `dyn(${quote(`To be filled in: ${what}`)}).value()` }
   }
 
-  /** Adds a node to the graph; the first one is where the connections lead. */
+  /** Adds a node to the graph; the incoming connections lead to the first node. */
   add(type: string, args: JsonObject, { credential, name, inside = [], isHelper = false }: AddOptions = {}): string {
     const before = this.sink.nodes.at(-1)?.id
     const isOwn = !this.isThere && !isHelper
@@ -196,13 +204,16 @@ export class Step {
     }
   }
 
-  /** Items that leave as they came. */
+  /** Returns the input items unchanged. */
   passed(more: Partial<Flow> = {}): Flow {
     const { input } = this
     return { ...input, same: new Set([...input.same, this.node.name]), ...more }
   }
 
-  /** Works on each item: nodes of the graph where there is one, the body of a map otherwise. `many`: an item may become several. */
+  /**
+   * Processes each item: with nodes of the graph if there is exactly one item, otherwise in the body of a map. `many`:
+   * an item may become several items.
+   */
   each(build: (place: Place) => Out, { many = false, onlyFirst = false } = {}): Exit[] {
     const { input } = this
     const once = onlyFirst || this.node.settings.executeOnce === true
@@ -227,7 +238,7 @@ export class Step {
     ]
   }
 
-  /** The port for failures, where what the node became has none yet. */
+  /** Adds the error port if the converted node has none yet. */
   withError(exits: Exit[]): Exit[] {
     if (this.node.settings.onError !== 'continueErrorOutput' || exits.length !== 1 || this.node.disabled) return exits
     const failing = this.sink.nodes.find(({ id }) => id === this.id)
@@ -274,7 +285,7 @@ export class Step {
     ]
   }
 
-  /** As a value; what becomes too long is to be done by hand. */
+  /** Returns the expression as a value; a value that becomes too long is to be done by hand. */
   guarded(of: Out): Json {
     try {
       return toValue(of)
@@ -284,7 +295,10 @@ export class Step {
     }
   }
 
-  /** The node cannot be converted: a run fails there and says what is missing. */
+  /**
+   * Adds a placeholder for a node that cannot be converted: the execution fails there with a message about what is
+   * missing.
+   */
   placeholder(why: string, isOpen = false): Exit[] {
     if (isOpen) this.remark(`${why}: it is not filled in in n8n either`)
     else this.byHand(why)
@@ -295,7 +309,7 @@ export class Step {
     })
     const list = celOut(`[${outputOf(this.id).cel}].flatten()`, 'list')
     const exit = this.exit(this.input.one ? ofOne(outputOf(this.id)) : { list, aligned: this.passed().aligned })
-    // Whatever port it had, the run ends here.
+    // The execution ends here, no matter which ports the node had.
     return Array.from({ length: 20 }, () => exit)
   }
 }

@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts'
 
 export const isExpressionText = (value: unknown): value is string => typeof value === 'string' && value.startsWith('=')
 
-/** What a parameter of n8n holds, as one value. */
+/** Converts a parameter of n8n to one value. */
 export function outOf(value: string, scope: Scope): Out {
   if (!isExpressionText(value)) return textOut(value)
   const pieces = piecesOf(value.slice(1))

@@ -3,7 +3,7 @@ import { isObject } from '../json.ts'
 import { objectOf } from './loose.ts'
 import type { N8nNode } from './types.ts'
 
-/** The older tool for requests: `{name}` is what the model fills in. */
+/** Converts the older request tool: the model fills in `{name}`. */
 export function asRequest(node: N8nNode): N8nNode {
   const { parameters: p } = node
   const open = (text: Json | undefined): Json | undefined =>

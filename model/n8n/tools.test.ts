@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { base, byHand, convertNodes, type Given, lang, nodesOf } from '#test/n8n/convert'
 
-// Nodes as tools: below an agent, and of a server of tools.
+// Nodes as tools: attached to an agent, and offered by a tool server.
 
 const agent: Given = {
   name: 'Agent',
@@ -16,7 +16,7 @@ const withTools = (...tools: Given[]) =>
     [['Start', 'Agent'], ...tools.map(({ name }): [string, string, string] => [name, 'Agent', 'ai_tool'])],
   )
 
-test('what the template fixes is fixed, and what the model fills in there it fills in here', () => {
+test('values that the template fixes are fixed, and the model fills in the same values as in n8n', () => {
   const converted = withTools({
     name: 'Tell',
     type: base('slackTool'),
@@ -78,7 +78,7 @@ test('requests, servers, code and the time are granted, each with its credential
   ])
 })
 
-test('an agent below an agent hands its instructions and tools up; what has no counterpart is named', () => {
+test('an agent below an agent passes its instructions and tools up; tools without a counterpart are named', () => {
   const converted = convertNodes(
     [
       start,
@@ -109,7 +109,7 @@ test('an agent below an agent hands its instructions and tools up; what has no c
   ])
 })
 
-test('a server of tools is one workflow whose argument says which tool is meant', () => {
+test('a tool server is one workflow whose argument selects the tool', () => {
   const converted = convertNodes(
     [
       { name: 'Tools', type: lang('mcpTrigger'), parameters: { path: 'x' } },

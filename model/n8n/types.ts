@@ -1,7 +1,7 @@
 import type { Definition, JsonObject } from '../definition.ts'
 import type { Kinds } from '../graph.ts'
 
-/** A workflow of n8n, as far as it is read. */
+/** The parts of an n8n workflow that the conversion reads. */
 export type N8nNode = {
   name: string
   type: string
@@ -10,9 +10,9 @@ export type N8nNode = {
   position: [number, number]
   disabled: boolean
   settings: JsonObject
-  /** A tool that others call: expressions read what the caller filled in. */
+  /** The node is a tool that callers use: expressions read the values that the caller filled in. */
   isTool?: boolean
-  /** Names of credentials by their kind. */
+  /** Names of credentials by kind. */
   credentials: Record<string, string>
 }
 export type N8nEdge = { from: string; port: number; to: string; slot: number; kind: string }
@@ -21,9 +21,9 @@ export type N8nWorkflow = { name: string; nodes: N8nNode[]; edges: N8nEdge[] }
 export type Outcome = 'converted' | 'remark' | 'by_hand'
 export type ReportLine = { node: string; type: string; outcome: Outcome; why: string }
 
-/** A credential that has to be made and named in the nodes at `paths`, which point to their arguments. */
+/** A credential that must be created and set in the nodes at `paths`, which point to their arguments. */
 export type CredentialWanted = { name: string; kind: string; paths: string[] }
-/** What starts the workflow, and has to be set up beside the definition. */
+/** A trigger of the workflow that must be set up separately from the definition. */
 export type TriggerWanted = { kind: string; node: string; about: string; settings: JsonObject }
 
 /** Services and the schemas of their actions' arguments. */
@@ -39,5 +39,5 @@ export type Converted = {
   report: ReportLine[]
 }
 
-/** The text is no workflow of n8n. */
+/** The text is not an n8n workflow. */
 export class ImportFailure extends Error {}

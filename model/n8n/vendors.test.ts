@@ -3,7 +3,7 @@ import type { JsonObject } from '#model/definition'
 import { byHand, convertOne, lang, nodesOf } from '#test/n8n/convert'
 import { VENDORS } from './nodes/requests.ts'
 
-// Nodes of vendors whose arguments are put together of several parameters, or that take several calls.
+// Nodes of vendors whose arguments combine several parameters, or that need several calls.
 
 const id = '0123456789abcdef0123456789abcdef'
 
@@ -222,7 +222,7 @@ test.each<[type: string, parameters: JsonObject, calls: JsonObject[]]>([
   expect(nodesOf(converted, 'service.call').map(({ args }) => args)).toMatchObject(calls)
 })
 
-test('a picture is looked at by the model', () => {
+test('the model analyzes an image', () => {
   const converted = convertOne(lang('openAi'), {
     resource: 'image',
     operation: 'analyze',
@@ -236,7 +236,7 @@ test('a picture is looked at by the model', () => {
   })
 })
 
-describe('requests that are put together', () => {
+describe('requests that combine parameters', () => {
   const requestOf = (type: string, parameters: JsonObject): JsonObject => {
     const converted = convertOne(type, parameters)
     expect(byHand(converted)).toEqual([])

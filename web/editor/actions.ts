@@ -20,7 +20,7 @@ import { sizesIn } from './document/open.ts'
 import type { Kind } from './kinds.ts'
 import type { EditorStore } from './store.ts'
 
-// What people do with mouse, keys and menus alike.
+// Actions that are available by mouse, keys and menus.
 
 export const placeOf = (store: EditorStore) => {
   const { path } = store.get()
@@ -30,7 +30,7 @@ export const placeOf = (store: EditorStore) => {
 
 const onlyOne = (ids: ReadonlySet<string>): string | undefined => (ids.size === 1 ? [...ids][0] : undefined)
 
-/** Adds a node where it is wanted: at a point, into the selected edge, or behind the selected node. */
+/** Adds a node at a point, into the selected edge, or after the selected node. */
 export function add(
   store: EditorStore,
   kind: Kind,
@@ -60,7 +60,7 @@ export function add(
   return added
 }
 
-/** Null when they are connected now, else why not. */
+/** Connects two nodes. Returns null on success, otherwise the reason for refusing. */
 export function join(store: EditorStore, from: Way, to: string): string | null {
   const refused = refuseConnection(store.graph(), from, to)
   if (refused === null) store.change((doc) => connect(doc, store.get().path, from, to))
@@ -106,7 +106,7 @@ export function nudge(store: EditorStore, dx: number, dy: number): void {
   store.change((doc) => setPositions(doc, store.get().path, moved), 'nudge')
 }
 
-/** The middle of a node on the canvas. */
+/** Returns the middle of a node on the canvas. */
 export function middleOf(store: EditorStore, id: string): Point {
   const node = store.graph().nodes.find((candidate) => candidate.id === id)
   const { x, y } = placeOf(store)(id)
@@ -115,7 +115,7 @@ export function middleOf(store: EditorStore, id: string): Point {
   return { x: x + width / 2, y: y + height / 2 }
 }
 
-/** A note in the middle of what is seen; the keyboard goes into it. */
+/** Adds a note in the middle of the visible canvas and focuses it. */
 export function addNoteInSight(store: EditorStore, flow: Flow | null): void {
   const canvas = document.querySelector('[data-canvas]')?.getBoundingClientRect()
   const at =
@@ -135,7 +135,10 @@ const nodeOf = (store: EditorStore, id: string) => store.graph().nodes.find((nod
 
 export const isDisabled = (store: EditorStore, id: string): boolean => nodeOf(store, id)?.disabled === true
 
-/** Which of several ways is taken is what a node decides: only those with one way out can be switched off. */
+/**
+ * Checks whether a node can be disabled. A node with several ports decides which port is used, so only nodes with one
+ * port can be disabled.
+ */
 export function mayDisable(store: EditorStore, id: string): boolean {
   const node = nodeOf(store, id)
   const kind = node && store.kinds.table.get(node.type)
@@ -144,7 +147,7 @@ export function mayDisable(store: EditorStore, id: string): boolean {
   )
 }
 
-/** Switches nodes off, or on where all of them are off. */
+/** Disables nodes, or enables them if all of them are disabled. */
 export function toggleDisabled(store: EditorStore, ids: readonly string[]): void {
   const able = ids.filter((id) => mayDisable(store, id) || isDisabled(store, id))
   const on = able.length > 0 && able.every((id) => isDisabled(store, id))

@@ -40,7 +40,7 @@ export type EditorProps = {
   mayRun: boolean
   userId: string
   executionId: string | undefined
-  /** Opens the comments, of one node where it is named. */
+  /** Opens the comments; a node id opens the comments of that node. */
   commentsOf: string | undefined
 }
 
@@ -117,7 +117,7 @@ function Workbench({
   }, [store])
   const onKeyDown = useKeys(store, flow, { save: onSave, run: onRun })
 
-  // Over the dialog of a run, so that the input that was typed there stays.
+  // Shown over the dialog of a run, so that the input typed there is kept.
   const saveDialogs = (
     <>
       <SaveDialog

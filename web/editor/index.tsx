@@ -10,7 +10,7 @@ import { ErrorState, Loading } from '#web/ui/states.tsx'
 import { Editor } from './editor.tsx'
 import { type Opened, openWorkflow } from './opened.ts'
 
-/** The editor of a workflow; `?execution=` shows the data of one run on its canvas. */
+/** The editor of a workflow; `?execution=` shows the data of one execution on its canvas. */
 export function EditorPage() {
   const workflow_id = useWorkflowId()
   const workflow = useApi('getWorkflow', { workflow_id })
@@ -43,7 +43,7 @@ function Opening({ workflow, palette }: { workflow: Workflow; palette: Palette }
   const [opened, setOpened] = useState<Opened | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { workflow_id: workflowId } = workflow
-  // Readers see what runs; under an owner's hands nothing changes because they activated it.
+  // Readers see the active version. For a user who can edit, activating a version must not change the open document.
   const activeVersionId = readOnly ? workflow.active_version_id : null
   useEffect(() => {
     let current = true

@@ -7,7 +7,7 @@ const press = (
   typing = false,
 ) => commandOf({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more }, typing)?.do
 
-test('keys mean the same with Ctrl and Cmd, and nothing while one types', () => {
+test('keys work the same with Ctrl and Cmd, and most do nothing while the user types', () => {
   expect(press('z', { ctrlKey: true })).toBe('undo')
   expect(press('Z', { metaKey: true, shiftKey: true })).toBe('redo')
   expect(press('/')).toBe('quick-add')

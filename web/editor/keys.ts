@@ -1,6 +1,6 @@
 import type { Direction } from './canvas/navigate.ts'
 
-// The editor's keys, in one table: what is pressed, what it is called in the help, and what it does.
+// The editor's keys, in one table: the key, its name in the help, and its command.
 
 export type Command =
   | {
@@ -30,7 +30,7 @@ export type Command =
 
 type Binding = { keys: string[]; shown: string; what: string; command: Command; typing?: true }
 
-/** `mod` is Ctrl, or Cmd on a Mac. With `typing` it also works from within a field. */
+/** `mod` is Ctrl, or Cmd on a Mac. A binding with `typing` also works inside a field. */
 export const bindings: readonly Binding[] = [
   {
     keys: ['/'],

@@ -8,7 +8,7 @@ const palette = {
   groups: [{ title: 'People', nodes: [{ ...kinds.get('set')!, type: 'approval', defaults: { policy } }] }],
 } as unknown as Palette
 
-test('who is alone in a workspace may open the gates they draw; among others the starter of a run has no vote', () => {
+test('a single member of a workspace may open their own gates; with several members, the starter has no vote', () => {
   expect(readKinds(palette, true).table.get('approval')!.defaults).toEqual({ policy: { ...policy, allow_self: true } })
   expect(readKinds(palette, false).table.get('approval')!.defaults).toEqual({ policy })
 })

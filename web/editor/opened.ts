@@ -7,10 +7,10 @@ import { draftKey, dropDraft, readDraft } from './draft/draft.ts'
 import { type Kinds, readKinds } from './kinds.ts'
 import type { Base } from './store.ts'
 
-/** What an editor begins with. */
+/** The initial data of an editor. */
 export type Opened = { doc: Doc; base: Base | null; kinds: Kinds; restoredAt: string | null }
 
-/** The newest version, or the draft of it that this device has kept. */
+/** Opens the newest version, or its draft stored on this device. */
 export async function openWorkflow(options: {
   workflowId: string
   workspaceId: string
@@ -40,7 +40,7 @@ export async function openWorkflow(options: {
     dropDraft(localStorage, key)
     return fresh
   }
-  // Its own beginning, where that is not the newest: then the editor says that there is a newer one.
+  // The base of the draft, if it is not the newest version: the editor then reports a newer version.
   const began = draft.base
   const origin =
     began &&

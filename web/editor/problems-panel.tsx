@@ -6,7 +6,7 @@ import { focusField } from './fields/focus.ts'
 import { type EditorStore, useEditor, useEditorStore } from './store.ts'
 import { useProblems } from './use-problems.ts'
 
-/** Everything that is wrong, each a step away from where it is. */
+/** All problems, each with a link to its place. */
 export function ProblemsPanel() {
   const store = useEditorStore()
   const open = useEditor((state) => state.panel === 'problems')
@@ -50,7 +50,7 @@ export function ProblemsPanel() {
   )
 }
 
-/** Goes to the place: opens the body, selects the node, and puts the cursor into the field. */
+/** Opens the body, selects the node, and focuses the field of a problem. */
 function show(store: EditorStore, { place }: Problem): void {
   if (store.get().path.join('/') !== place.path.join('/')) store.open(place.path)
   if (place.kind === 'node') store.select([place.id])

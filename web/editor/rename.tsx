@@ -6,7 +6,7 @@ import { IconButton } from '#web/ui/button.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 
-/** The name of a workflow is not part of its versions: it is changed at once. */
+/** Renames a workflow. The name is not part of its versions, so the change takes effect at once. */
 export function Rename({ workflow }: { workflow: Workflow }) {
   const [open, setOpen] = useState(false)
   const close = (): void => setOpen(false)

@@ -2,7 +2,7 @@ import { Search } from 'lucide-react'
 import type { KeyboardEvent } from 'react'
 import { cx } from '#web/ui/cx.ts'
 
-/** Typed into, with a list under it that the same keys move through. */
+/** A search field with a list below it; the arrow keys move in the list. */
 export function SearchBox({
   label,
   placeholder,
@@ -17,7 +17,7 @@ export function SearchBox({
   placeholder: string
   large?: boolean
   value: string
-  /** The id of the list, and of what is chosen in it. */
+  /** The id of the list, and of its active entry. */
   list: string
   active: string | undefined
   onSearch(text: string): void

@@ -15,7 +15,7 @@ const make = (readOnly = false) => {
   })
 }
 
-test('a step back leaves a body that no longer exists, and forgets what was selected in it', () => {
+test('undo leaves a body that no longer exists, and clears the selection in it', () => {
   const store = make()
   store.change((doc) => addNode(doc, TOP, kinds.get('map')!, { x: 0, y: 0 }).doc)
   store.open(['map'])
@@ -30,7 +30,7 @@ test('a step back leaves a body that no longer exists, and forgets what was sele
   expect(store.graph().nodes).toHaveLength(1)
 })
 
-test('what the service refused is said until something changes', () => {
+test('errors of the service are shown until the document changes', () => {
   const store = make()
   store.set({
     refused: [{ message: 'no', where: 'Workflow', level: 'error', place: { kind: 'workflow', path: [], field: '' } }],
@@ -41,7 +41,7 @@ test('what the service refused is said until something changes', () => {
   expect(store.get().refused).toEqual([])
 })
 
-test('who may only look changes nothing', () => {
+test('a viewer cannot change anything', () => {
   const store = make(true)
   store.change((doc) => addNode(doc, TOP, kinds.get('set')!, { x: 0, y: 0 }).doc)
   expect(store.doc().nodes).toEqual([])

@@ -32,28 +32,28 @@ export type EditorState = {
   history: History<Doc>
   path: GraphPath
   selection: Selection
-  /** The version that the document began from. */
+  /** The version that the document is based on. */
   base: Base | null
-  /** What the check in the browser finds, and what the service said when it refused. */
+  /** The problems found by the check in the browser, and the errors of the service when it refused the document. */
   problems: readonly Problem[]
   refused: readonly Problem[]
-  /** The run whose data is shown. */
+  /** The execution whose data is shown. */
   execution: Execution | null
-  /** The run that was shown before it, to compare with. */
+  /** The execution that was shown before, for comparison. */
   previous: Execution | null
-  /** Outputs that the person has pinned, by step, and how a try treats effects. */
+  /** The outputs that the user has pinned, by step, and how a test run treats effects. */
   pins: Pins
   effects: Effects
   comparison: (Comparison & { title: string }) | null
   panel: Panel
-  /** The node that comments are shown of; null: all of them. */
+  /** The node whose comments are shown; null: all comments. */
   about: string | null
   quick: QuickAdd
   help: boolean
   readOnly: boolean
-  /** Whether there is anything that no version holds yet. */
+  /** Whether the document has changes that are not saved in a version. */
   dirty: boolean
-  /** The node that should have the keyboard next; an empty text is the canvas itself. */
+  /** The node to focus next; an empty text is the canvas itself. */
   focus: string | null
 }
 
@@ -66,7 +66,7 @@ export function makeEditorStore(options: {
   base: Base | null
   kinds: Kinds
   readOnly: boolean
-  /** Pins and samples are kept under it. */
+  /** Pins and samples are stored under this id. */
   workflowId?: string
   pins?: Pins
   effects?: Effects
@@ -98,7 +98,7 @@ export function makeEditorStore(options: {
     state = { ...state, ...more }
     for (const tell of listeners) tell()
   }
-  /** After a step back a map may be gone, or what was selected. */
+  /** Leaves a map and clears a selection that no longer exist after an undo. */
   const settle = (history: History<Doc>): Partial<EditorState> => {
     let path = state.path
     while (!graphAt(history.present, path)) path = path.slice(0, -1)
@@ -123,7 +123,7 @@ export function makeEditorStore(options: {
     doc: (): Doc => state.history.present,
     graph: (): DocGraph => graphAt(state.history.present, state.path) ?? { nodes: [], edges: [] },
 
-    /** `about` names a field, so that typing in it is one step back. */
+    /** Changes the document. `about` names a field, so that typing in it is one undo step. */
     change(edit: (doc: Doc) => Doc, about?: string): void {
       if (state.readOnly || state.comparison) return
       const history = record(state.history, edit(state.history.present), clock(), about)
@@ -133,11 +133,11 @@ export function makeEditorStore(options: {
     undo: (): void => step(undo(state.history)),
     redo: (): void => step(redo(state.history)),
 
-    /** Another document as a whole: a version taken into the editor. It can be undone. */
+    /** Replaces the whole document: a version is loaded into the editor. The change can be undone. */
     replace(doc: Doc, base: Base | null): void {
       set({ ...settle(record(state.history, doc, clock())), base, refused: [], dirty: doc !== base?.doc })
     },
-    /** The document as it was sent is a version now; what was typed since is still to be saved. */
+    /** Records that the sent document is now a version; later changes are still unsaved. */
     saved(base: Base): void {
       set({ base, refused: [], dirty: state.history.present !== base.doc })
     },
@@ -165,7 +165,7 @@ export function useEditorStore(): EditorStore {
   return store
 }
 
-/** Renders again only when what is picked changes; pick what is already there, make nothing new. */
+/** Renders again only when the selected value changes; select existing values, do not create new objects. */
 export function useEditor<Picked>(pick: (state: EditorState) => Picked): Picked {
   const store = useEditorStore()
   return useSyncExternalStore(store.subscribe, () => pick(store.get()))

@@ -113,7 +113,7 @@ function SavedState({ kept, mayRun }: { kept: boolean; mayRun: boolean }) {
   )
 }
 
-/** Which version starts when something starts the workflow, and whether it is the one that is open. */
+/** Shows which version new executions use, and whether it is the open version. */
 function LiveVersion({ workflow }: { workflow: Workflow }) {
   const { version } = useVersion(workflow.workflow_id, workflow.active_version_id)
   const base = useEditor((state) => state.base)

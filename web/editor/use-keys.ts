@@ -16,9 +16,9 @@ const FIELDS = 'input,textarea,select,[contenteditable=true],[data-code]'
 type Actions = { save(): void; run(): void }
 
 /**
- * Keys for everything inside the editor. Dialogs are outside of it and have keys of their own; only Ctrl S reaches the editor from
- * there (`useSaveKey`), and never the browser. When a list that had the keyboard is gone, the page has it: its keys are the
- * editor's too.
+ * Handles keys for everything inside the editor. Dialogs are outside of the editor and have their own keys; only Ctrl S
+ * reaches the editor from a dialog (`useSaveKey`), and never the browser. When a focused list is removed, the page has
+ * the focus: the editor handles its keys too.
  */
 export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save, run }: Actions) {
   const handle = useCallback(
@@ -30,7 +30,7 @@ export function useKeys(store: EditorStore, flow: RefObject<Flow | null>, { save
       }
       const command = commandOf(event, typing)
       if (!command) return
-      // Enter and the arrows belong to a button or list that has the keyboard; on the canvas they are ours.
+      // A focused button or list handles Enter and the arrow keys; on the canvas the editor handles them.
       const onCanvas = target.closest('[data-canvas]') !== null && target.closest('button,a') === null
       if ((command.do === 'go' || command.do === 'nudge' || command.do === 'inspect') && !onCanvas) return
       event.preventDefault()

@@ -3,10 +3,13 @@ import { loadCheck } from './check/load.ts'
 import { type Problem, toProblem, unavailable } from './document/problems.ts'
 import { useEditor, useEditorStore } from './store.ts'
 
-/** 500 nodes take 40 ms to check, measured: the larger the graph, the longer it waits for a pause. */
+/**
+ * The delay before a check in ms. Checking 500 nodes takes 40 ms, measured: a larger graph waits longer for a pause in
+ * typing.
+ */
 const waitFor = (nodes: number): number => 120 + nodes
 
-/** Checks the document a moment after it changed, with the code the service uses. */
+/** Checks the document shortly after it changed, with the same code as the service. */
 export function useLiveCheck(): void {
   const store = useEditorStore()
   const doc = useEditor((state) => state.history.present)
@@ -32,7 +35,7 @@ export function useLiveCheck(): void {
   }, [doc, store])
 }
 
-/** What is wrong as far as the browser knows, and what the service has said on top of it. */
+/** Returns the problems found in the browser, and the errors that the service added. */
 export function useProblems(): readonly Problem[] {
   const problems = useEditor((state) => state.problems)
   const refused = useEditor((state) => state.refused)

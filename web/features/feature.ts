@@ -2,14 +2,14 @@ import type { LucideIcon } from 'lucide-react'
 import type { ComponentType } from 'react'
 import type { Person } from '#web/session.tsx'
 
-// What a feature adds to the console: pages, each loaded when first opened, and a place in the navigation.
+// What a feature adds to the console: pages, each loaded when first opened, and an entry in the navigation.
 
 export type PageModule = Record<string, ComponentType>
 
 export type FeaturePage = {
-  /** In the router's form: `/workflows/$workflow_id/runs`. */
+  /** The path in the router's notation: `/workflows/$workflow_id/runs`. */
   path: string
-  /** `[() => import('./list.tsx'), 'WorkflowsPage']`: the module and the name of the component it exports. */
+  /** `[() => import('./list.tsx'), 'WorkflowsPage']`: the module and the name of the component that it exports. */
   page: readonly [load: () => Promise<PageModule>, name: string]
 }
 
@@ -20,9 +20,9 @@ export type NavEntry = {
   label: string
   to: string
   icon: LucideIcon
-  /** What is counted beside it (`shell/counts.ts`). */
+  /** The count shown beside the entry (`shell/counts.ts`). */
   count?: 'approvals' | 'questions' | 'conversations'
-  /** Whether it is offered to this person; by default to all but guests. */
+  /** Whether the entry is shown to this user; by default to all but guests. */
   shownTo?: (person: Person) => boolean
 }
 

@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { features } from './registry.ts'
 
-// A notice leads to a page of the console. One that does not exist says "Page not found" to a person who was asked for something.
+// A notice links to a page of the console. A link to a missing page would show "Page not found" to a person who was
+// asked for something.
 
 const server = join(import.meta.dirname, '../../server')
 const pages = features
   .flatMap((feature) => feature.pages.map(({ path }) => path))
   .map((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}$`))
 
-/** Addresses as the sources write them, with `x` for what they put in. */
+/** Returns the addresses in a source, with `x` for interpolated values. */
 const linksIn = (source: string): string[] =>
   source
     .split('\n')
@@ -28,7 +29,7 @@ test('every link of a notice leads to a page of the console', () => {
   expect(links.filter((link) => leadsNowhere(link.split(' ')[0]!))).toEqual([])
 })
 
-test('one that leads nowhere is found', () => {
+test('a link to a missing page is found', () => {
   expect(linksIn("const LINK = '/settings/billing'").filter(leadsNowhere)).toEqual(['/settings/billing'])
   // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a program
   expect(linksIn("link: `/runs/${toWire('exe', id)}`,").filter(leadsNowhere)).toEqual([])

@@ -31,7 +31,7 @@ import { threads } from './threads/feature.ts'
 import { variables } from './variables/feature.ts'
 import { workflows } from './workflows/feature.ts'
 
-/** Every feature of the console, in the order of the navigation. A new one is a folder and a line here. */
+/** Every feature of the console, in the order of the navigation. A new feature is a folder and a line here. */
 export const features: Feature[] = [
   home,
   workflows,

@@ -11,7 +11,7 @@ import { RelativeTime, TextWithTimes } from '#web/ui/time.tsx'
 import { saidNotice } from '#web/words/said.ts'
 import { useLiveNotifications } from './live-notifications.tsx'
 
-/** What the bell shows, open from the start. */
+/** The panel of the bell, initially open. */
 export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top' | 'bottom' }) {
   const { unread, items } = useLiveNotifications()
   const [open, setOpen] = useState(true)
@@ -20,7 +20,7 @@ export function BellPanel({ trigger, side }: { trigger: ReactElement; side: 'top
     setOpen(false)
     if (!notification.read)
       void account.updateNotification({ notification_id: notification.notification_id, read: true })
-    // What it leads to is in the workspace it came from.
+    // The link of a notification belongs to the workspace of the notification.
     if (notification.workspace_id && notification.workspace_id !== workspace?.workspace_id)
       await switchWorkspace(notification.workspace_id)
   }

@@ -4,7 +4,7 @@ import { useLiveNotifications } from './live-notifications.tsx'
 
 const load = () => import('./bell-panel.tsx').then(({ BellPanel }) => BellPanel)
 
-/** `side`: where its list opens. */
+/** `side`: the side on which the list opens. */
 export function Bell({ side = 'top' }: { side?: 'top' | 'bottom' }) {
   const { unread } = useLiveNotifications()
   const label = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`

@@ -4,7 +4,10 @@ import { useRole } from '#web/session.tsx'
 
 const MAX_COUNTED = 100
 
-/** What waits for this person, for the navigation. The feed of notifications makes it fresh; the interval is for what it misses. */
+/**
+ * Returns the counts of items that wait for this user, for the navigation. The notification feed refreshes them; the
+ * interval covers what the feed misses.
+ */
 export function useCounts(): Record<NonNullable<NavEntry['count']>, number> {
   const gates = useList('listInbox', { limit: MAX_COUNTED }, { refetchInterval: 60_000, staleTime: 30_000 })
   const questions = useList('listQuestionInbox', { limit: MAX_COUNTED }, { refetchInterval: 60_000, staleTime: 30_000 })

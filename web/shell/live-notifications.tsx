@@ -7,7 +7,7 @@ import { timesInWords } from '#web/ui/time-words.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { saidNotice } from '#web/words/said.ts'
 
-// One socket for everything that concerns the person. What it tells also refreshes the lists it makes stale.
+// One socket for everything that concerns the user. Its events also refresh the lists that they make stale.
 
 export type Live = {
   unread: number
@@ -38,7 +38,8 @@ function apply(live: Live, frame: Frame): Live {
         unread: live.unread + Number(!changed.read) - wasUnread,
       }
     case 'notification.updated':
-      // Such a frame comes only when the mark has changed; of one that is not kept here, nothing else matters.
+      // This event arrives only when the read mark has changed; for a notification that is not loaded here, only the
+      // count matters.
       if (!old) return { ...live, unread: Math.max(0, live.unread + (changed.read ? -1 : 1)) }
       return {
         ...live,
@@ -52,7 +53,9 @@ function apply(live: Live, frame: Frame): Live {
   }
 }
 
-/** Anyone who is looking at the run it is about, on its page or in the editor, need not be told. */
+/**
+ * Checks whether the user is already looking at the execution, on its page or in the editor; then no toast is needed.
+ */
 const isInSight = (executionId: string): boolean =>
   location.pathname === `/runs/${executionId}` ||
   document.querySelector(`[data-execution="${CSS.escape(executionId)}"]`) !== null
@@ -73,7 +76,7 @@ export function LiveNotifications({ children }: { children: ReactNode }) {
           const notice = frame.data as Notification
           const { link, data } = notice
           const { title, body } = saidNotice(notice)
-          // In a moment: a run that was begun here is shown at about the time it asks its first question.
+          // Delayed: an execution started here is shown at about the same time as its first question arrives.
           setTimeout(() => {
             if (link !== location.pathname && !isInSight(String(data.execution_id)))
               toast.tell(title, body ? timesInWords(body) : undefined)

@@ -2,10 +2,10 @@ import { WifiOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useLiveNotifications } from './live-notifications.tsx'
 
-/** A short gap is no news: the feed comes back by itself within a moment. */
+/** A shorter interruption is not reported: the feed usually reconnects by itself within a moment. */
 const PATIENCE_MS = 4_000
 
-/** Says that the service cannot be reached; what is typed stays where it is. */
+/** Tells the user that the service is unreachable; typed text stays in place. */
 export function OfflineSign() {
   const { state } = useLiveNotifications()
   const [wasLive, setWasLive] = useState(false)

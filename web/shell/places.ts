@@ -1,4 +1,4 @@
-// Two keys lead everywhere: g, then the letter of the place. `?` shows the list.
+// Two keys open any place: g, then the letter of the place. `?` shows the list.
 
 export const places: Record<string, { label: string; to: string }> = {
   h: { label: 'Home', to: '/' },

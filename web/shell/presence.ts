@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import { api, invalidate } from '#web/api.ts'
 
-// What colleagues see of oneself. It holds for a minute, so it is said again while a page of the console is to be seen, wherever
-// in it one is. Of several tabs only the one that is looked at speaks: one person has one presence in a workspace.
+// The presence of this user for colleagues. It expires after a minute, so it is renewed while any page of the console
+// is visible. Of several tabs only the visible one reports: a user has one presence in a workspace.
 
 export type Status = 'online' | 'away' | 'busy' | 'offline'
 
@@ -12,7 +12,7 @@ const KEY = 'heddle.presence'
 const isStatus = (text: string | null): text is Status =>
   text === 'online' || text === 'away' || text === 'busy' || text === 'offline'
 
-/** Chosen in any tab of this browser; a browser without storage is online. */
+/** Returns the status chosen in any tab of this browser; a browser without storage is online. */
 function chosen(): Status {
   try {
     const kept = localStorage.getItem(KEY)
@@ -25,11 +25,11 @@ function chosen(): Status {
 type Pointer = { x: number; y: number; path: string }
 let place: { workflow_id: string; pointer?: Pointer } | null = null
 
-/** A pointer is told at most this often. */
+/** The minimum interval between two reports of the pointer, in ms. */
 const POINT_EVERY = 1_000
 let isPointing = false
 
-/** Where on the canvas one points; for a page that others look at too. */
+/** Reports the pointer position on the canvas, for a page that others view too. */
 export function pointAt(pointer: Pointer): void {
   if (place === null) return
   place = { ...place, pointer }
@@ -46,7 +46,7 @@ async function say(): Promise<void> {
   try {
     await api.recordPresence({ status: chosen(), context: place })
   } catch {
-    // Said again in a moment.
+    // The next renewal reports it again.
   }
 }
 
@@ -54,13 +54,13 @@ export async function choosePresence(status: Status): Promise<void> {
   try {
     localStorage.setItem(KEY, status)
   } catch {
-    // Without storage the choice holds until the next renewal.
+    // Without storage the choice lasts until the next renewal.
   }
   await api.recordPresence({ status, context: place })
   await invalidate('listColleagues')
 }
 
-/** For the shell: says it at once, then again and again, and when the page is looked at again. */
+/** For the shell: reports the presence at once, then at an interval, and when the page becomes visible again. */
 export function useRenewedPresence(workspaceId: string | undefined): void {
   useEffect(() => {
     if (workspaceId === undefined) return
@@ -74,7 +74,7 @@ export function useRenewedPresence(workspaceId: string | undefined): void {
   }, [workspaceId])
 }
 
-/** For a page: colleagues see that one is at this workflow while it is open. */
+/** For a page: shows colleagues that the user has this workflow open. */
 export function usePlace(workflow_id: string): void {
   useEffect(() => {
     place = { workflow_id }

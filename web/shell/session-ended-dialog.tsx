@@ -6,7 +6,7 @@ import type { Person } from '#web/session.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 
-/** Somebody at work signs in again where they are, and nothing typed is lost. */
+/** Lets the user sign in again in place, so that typed text is not lost. */
 export function SessionEndedDialog({ me, onBack }: { me: Person; onBack(): void }) {
   const [asked, setAsked] = useState<SecondFactorRequired | null>(null)
   const goOn = async (): Promise<void> => {

@@ -6,7 +6,7 @@ const SessionEndedDialog = lazy(() =>
   import('./session-ended-dialog.tsx').then((module) => ({ default: module.SessionEndedDialog })),
 )
 
-/** Watches for the end of the session; what is then shown is loaded then. */
+/** Detects the end of the session; the dialog is loaded only then. */
 export function SessionEnded({ me }: { me: Person }) {
   const [ended, setEnded] = useState(false)
   useEffect(() => {

@@ -16,7 +16,7 @@ import { SessionEnded } from './session-ended.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { WorkspaceSwitcher } from './workspace-switcher.tsx'
 
-/** What stands around every page of a signed-in person. */
+/** The frame around every page of a signed-in user. */
 export function Shell() {
   const me = useMaybeMe()
   const location = useLocation()
@@ -25,10 +25,10 @@ export function Shell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation of small screens
   useEffect(() => setNavOpen(false), [location.pathname])
 
-  // The canvas of the editor wants the room that names take.
+  // The canvas of the editor needs the space of the labels.
   const compact = /^\/workflows\/[^/]+\/editor$/.test(location.pathname)
 
-  // The route lets nobody in who is not signed in; between signing out and leaving, nothing is shown.
+  // The route admits only signed-in users; between signing out and leaving, nothing is shown.
   if (!me.data) return null
   return (
     <LiveNotifications>

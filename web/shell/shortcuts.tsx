@@ -6,7 +6,7 @@ const ShortcutsDialog = lazy(() =>
   import('./shortcuts-dialog.tsx').then((module) => ({ default: module.ShortcutsDialog })),
 )
 
-/** Keys that belong to what is being typed in, to an open dialog, or to a page with keys of its own are not shortcuts. */
+/** Checks for keys that are not shortcuts: keys in a text field, in an open dialog, or on a page with its own keys. */
 export const isTyping = (event: KeyboardEvent): boolean => {
   const target = event.target as Element
   return (

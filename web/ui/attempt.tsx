@@ -10,7 +10,7 @@ const told = (error: unknown): string => {
 
 export type Attempt = { pending: boolean; problem: string | null; work(run: () => Promise<void>): Promise<void> }
 
-/** Work that a person waits for: whether it goes on, and what went wrong with it. */
+/** An operation that the user waits for: whether it is pending, and its error. */
 export function useAttempt(): Attempt {
   const [pending, setPending] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -30,14 +30,14 @@ export function useAttempt(): Attempt {
 
 type StepProps = {
   attempt: Attempt
-  /** Where there is a step before this one. */
+  /** Set if there is a previous step. */
   onBack: (() => void) | undefined
   onNext(): void
   next: string
   children: ReactNode
 }
 
-/** One step of a dialog of several: its content, what went wrong, and the way back and on. */
+/** One step of a dialog with several steps: its content, its error, and the buttons back and next. */
 export function Step({ attempt, onBack, onNext, next, children }: StepProps) {
   return (
     <div className="flex flex-col gap-4">

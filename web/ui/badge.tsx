@@ -32,7 +32,7 @@ export const Badge = ({
   </span>
 )
 
-/** The word for a state and its colour, in one table for everything that has states. */
+/** The label and the colour of each state, in one table for everything that has states. */
 const states: Record<string, { tone: Tone; label: string }> = {
   queued: { tone: 'neutral', label: 'Queued' },
   pending: { tone: 'neutral', label: 'Not started' },

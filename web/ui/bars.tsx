@@ -1,11 +1,11 @@
 import { cx } from './cx.ts'
 
-/** One column of a plot: parts stacked from the bottom, in the order of `tones`. */
+/** One column of a chart: parts stacked from the bottom, in the order of `tones`. */
 export type BarColumn = { label: string; parts: number[] }
 
 const tones = ['bg-success', 'bg-danger', 'bg-ink-3']
 
-/** Runs over time as plain boxes: small enough for the first page, which has no room for a library of charts. */
+/** Executions over time as plain boxes: small enough for the first page, which cannot afford a chart library. */
 export function Bars({
   columns,
   names,
@@ -13,7 +13,7 @@ export function Bars({
   className,
 }: {
   columns: BarColumn[]
-  /** What each part of a column counts. */
+  /** The name of each part of a column. */
   names: string[]
   label: string
   className?: string

@@ -40,7 +40,7 @@ export function Button({ look, size, icon: Icon, pending = false, children, clas
   )
 }
 
-/** An icon alone; `label` is what it is called. */
+/** A button with only an icon; `label` is its accessible name. */
 export function IconButton({
   icon: Icon,
   label,
@@ -65,7 +65,7 @@ export function IconButton({
   )
 }
 
-/** Looks like a button, goes somewhere. */
+/** A link that looks like a button. */
 export function ButtonLink({
   look,
   size,
@@ -82,7 +82,7 @@ export function ButtonLink({
   )
 }
 
-/** What the page of one thing offers to those who may. */
+/** The buttons on the page of one resource, for users who may change it. */
 export function ChangeAndDelete({ onChange, onDelete }: { onChange(): void; onDelete(): void }) {
   return (
     <>

@@ -8,7 +8,7 @@ export type ConfirmProps = {
   open: boolean
   onClose(): void
   title: ReactNode
-  /** What will happen, and what will not come back. */
+  /** What will happen, and what cannot be restored. */
   consequence: ReactNode
   /** The verb: "Delete workflow", never "OK". */
   action: string
@@ -16,7 +16,10 @@ export type ConfirmProps = {
   onConfirm(): Promise<unknown>
 }
 
-/** Asks before something that cannot be undone, and says what it will do. Stays open with the reason when it was refused. */
+/**
+ * Asks before an action that cannot be undone, and names its consequence. Stays open with the reason if the action
+ * fails.
+ */
 export function ConfirmDialog({ open, onClose, title, consequence, action, look = 'danger', onConfirm }: ConfirmProps) {
   const [pending, setPending] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
@@ -24,7 +27,7 @@ export function ConfirmDialog({ open, onClose, title, consequence, action, look 
     setRefused(null)
     onClose()
   }
-  // A question waits for its answer.
+  // The save key must not answer the question.
   const onKeyDown = useSaveKey(close, () => {})
   const confirm = async (): Promise<void> => {
     setPending(true)

@@ -16,7 +16,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   )
 }
 
-/** A text to take along; `secret` says that it is shown this once. */
+/** A text to copy; `secret` states that it is shown only once. */
 export function CopyField({ label, text, secret = false }: { label: string; text: string; secret?: boolean }) {
   return (
     <div className="flex flex-col gap-1">
@@ -39,7 +39,7 @@ export function CopyField({ label, text, secret = false }: { label: string; text
   )
 }
 
-/** The clipboard exists only on https and loopback; elsewhere the old way still works. */
+/** Copies a text. The clipboard API exists only on https and localhost; elsewhere the older API still works. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')

@@ -1,11 +1,11 @@
 import { language, t } from '#web/words/language.ts'
 
-// A cron line of five fields as a sentence. What has no simple sentence is shown as it is.
+// Describes a cron line of five fields as a sentence. A line without a simple sentence is shown unchanged.
 
 // English without the comma before “and”.
 const together = new Intl.ListFormat(language === 'en' ? 'en-GB' : language)
 const dayName = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' })
-/** 0 is Sunday; the first of January 2023 was one. */
+/** Returns the name of a day: 0 is Sunday, like 1 January 2023. */
 const nameOf = (day: number): string => dayName.format(new Date(Date.UTC(2023, 0, 1 + (day % 7))))
 
 const two = (text: string): string => text.padStart(2, '0')

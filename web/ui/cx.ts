@@ -1,2 +1,2 @@
-/** Class names, without those that are off. */
+/** Joins class names, without falsy values. */
 export const cx = (...names: (string | false | null | undefined)[]): string => names.filter(Boolean).join(' ')

@@ -12,7 +12,10 @@ export type DialogProps = {
   description?: ReactNode
   children?: ReactNode
   size?: 'small' | 'medium' | 'large'
-  /** What Ctrl S does where the page saves with it; else it sends the form of the dialog, or closes it and saves the page. */
+  /**
+   * Replaces the action of Ctrl S on a page that saves with it. By default the key submits the form of the dialog, or
+   * closes the dialog and saves the page.
+   */
   onSaveKey?: () => void
 }
 

@@ -9,7 +9,7 @@ import { said } from '#web/words/said.ts'
 import { Button, type ButtonLook } from './button.tsx'
 import { cx } from './cx.ts'
 
-// A form shows the service's refusals where they belong: `errors[].path` at the field of that name, the rest above the button.
+// A form shows the service's errors in place: `errors[].path` at the field of that name, the rest above the button.
 
 export const inputClass =
   'w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 data-[invalid]:border-danger disabled:opacity-60 [input&]:read-only:bg-sunken'
@@ -20,7 +20,7 @@ export type FormProps<Values> = {
   submit: ReactNode
   look?: ButtonLook
   onCancel?: () => void
-  /** More to the left of the buttons. */
+  /** Additional content to the left of the buttons. */
   aside?: ReactNode
   className?: string
 }
@@ -92,7 +92,7 @@ export type FieldProps = {
   name?: string
   label: ReactNode
   hint?: ReactNode
-  /** Shown to nobody but screen readers. */
+  /** Shows the label only to screen readers. */
   hideLabel?: boolean
   className?: string
   children: ReactNode
@@ -127,11 +127,11 @@ export const Textarea = ({
 
 export type Option = { value: string; label: string; disabled?: boolean }
 
-/** With what is chosen now, where a list that ends somewhere lacks it: the platform would choose the first one instead. */
+/** Adds the current value if a truncated list lacks it: otherwise the browser would select the first option instead. */
 export const withPresent = (options: readonly Option[], value: string | null | undefined, label: string): Option[] =>
   value && !options.some((option) => option.value === value) ? [...options, { value, label }] : [...options]
 
-/** The platform's own list: it is known to every keyboard and reader. */
+/** The browser's own select: it works with every keyboard and screen reader. */
 export function Select({
   options,
   className,

@@ -3,12 +3,12 @@ import { language, t } from '#web/words/language.ts'
 const whole = new Intl.NumberFormat(language)
 const short = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
-/** 92.5: one digit after the point where it says something. */
+/** Formats 92.5 with one decimal place, and whole numbers without. */
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 export const formatTenths = (value: number): string => (Number.isInteger(value) ? whole : tenths).format(value)
 
 export const formatNumber = (value: number): string => whole.format(value)
-/** 250,000 and 3.4M: where the exact figure would only be noise. */
+/** Formats 250,000 and 3.4M, for places where the exact number is not useful. */
 export const formatShort = (value: number): string => (value < 1_000_000 ? whole.format(value) : short.format(value))
 
 export function formatBytes(bytes: number): string {
@@ -22,7 +22,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value < 10 ? tenths.format(value) : whole.format(Math.round(value))} ${units[unit]}`
 }
 
-/** Amounts are whole minor units; how many make one is the currency's own affair. */
+/** Formats an amount in minor units; the currency defines how many minor units make one unit. */
 export function formatMoney(amount: number, currency: string): string {
   const format = new Intl.NumberFormat(language, { style: 'currency', currency: currency.toUpperCase() })
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2

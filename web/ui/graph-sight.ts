@@ -1,10 +1,10 @@
 import type { Edge, Node, ReactFlowInstance } from '@xyflow/react'
 
-/** Below this the words of a node cannot be read: a graph that needs more room is opened at its beginning instead of in full. */
+/** Below this zoom the text of a node is unreadable: a larger graph is opened at its start instead of in full. */
 export const READABLE = 0.75
 const MARGIN = 24
 
-/** Brings a node of a graph that is larger than its place into sight. */
+/** Scrolls to a node of a graph that is larger than its box. */
 export function showNode<N extends Node, E extends Edge>(
   flow: ReactFlowInstance<N, E>,
   box: HTMLElement,
@@ -20,7 +20,7 @@ export function showNode<N extends Node, E extends Edge>(
   void flow.setCenter(bounds.x + bounds.width / 2, bounds.y + bounds.height / 2, { zoom })
 }
 
-/** A graph too large for its place is seen from its first step on, not from its middle. */
+/** Shows a graph that is too large for its box from its first step, not from its middle. */
 export function showBeginning<N extends Node, E extends Edge>(flow: ReactFlowInstance<N, E>, height: number): void {
   const { x, y, zoom } = flow.getViewport()
   const nodes = flow.getNodes()

@@ -7,7 +7,8 @@ import { Dialog } from './dialog.tsx'
 import { formatNumber, plural } from './format.ts'
 import { useWindow } from './window.ts'
 
-// JSON as a tree of lines. Lines are flattened and windowed, so that megabytes scroll; text stays text.
+// JSON as a tree of lines. Lines are flattened and virtualized, so that megabytes can be scrolled; text is never
+// markup.
 
 type Line = { path: string; depth: number; name: string | null; value: unknown; open: boolean | null; size: number }
 

@@ -8,21 +8,21 @@ import { Table, type TableProps } from './table.tsx'
 type ListPageProps<Row> = Pick<TableProps<Row>, 'columns' | 'rowKey' | 'rowTo'> & {
   title: string
   description: ReactNode
-  /** With its article, as in "Could not load the teams". */
+  /** The plural noun with its article, as in "Could not load the teams". */
   what: string
   list: Fetched<Row[]> & Pick<TableProps<Row>, 'more'>
-  /** What makes a new one, for people who may; also shown while there is none. */
+  /** The button that creates an item, for users who may; also shown in the empty state. */
   create?: ReactNode
   empty: { icon: LucideIcon; title: string; text?: ReactNode }
-  /** From `useSearchText`, for lists that take `q`. */
+  /** The result of `useSearchText`, for lists that accept `q`. */
   search: Search
-  /** Above the table. */
+  /** Shown above the table. */
   notice?: ReactNode
   /** Dialogs. */
   children?: ReactNode
 }
 
-/** A page that lists things of one kind: heading, button, table, empty state. */
+/** A page that lists resources of one kind: heading, button, table, empty state. */
 export const ListPage = <Row,>({
   title,
   description,

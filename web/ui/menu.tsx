@@ -72,7 +72,7 @@ export const MenuGroup = ({ label, children }: { label: string; children: ReactN
   </Base.Group>
 )
 
-/** One of several: the checked one is marked. */
+/** One of several choices; the selected one is marked. */
 export function MenuChoice<Value extends string>({
   value,
   options,

@@ -1,7 +1,7 @@
 import { HeddleProblem } from '#sdk/problems'
 import { said } from '#web/words/said.ts'
 
-/** What to tell a person about a failure. */
+/** Returns the message for the user about a failure. */
 export function messageOf(error: unknown): string {
   if (error instanceof HeddleProblem) {
     const details = error.errors.map(({ path, message }) =>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { cx } from './cx.ts'
 
-/** A bar that fills: an upload, a quota, a job. Without `max` there is nothing to measure against. */
+/** A progress bar: an upload, a quota, a job. Without `max` it shows no ratio. */
 export function Meter({
   label,
   value,

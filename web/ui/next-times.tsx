@@ -3,7 +3,7 @@ import { exactMinute } from './time-words.ts'
 
 const COUNT = 5
 
-/** The next starts of a schedule that is still being written; the service says them again once it is saved. */
+/** The next starts of an unsaved schedule; the service returns them again once it is saved. */
 export function NextTimes({
   cron,
   every_s,

@@ -11,8 +11,8 @@ import { toast } from './toast.tsx'
 type Popup<Props> = ComponentType<Props & { trigger: ReactElement }>
 
 /**
- * A button whose popup is loaded when it is first wanted: pointing at it or coming to it fetches, pressing it opens.
- * Measured: menus and popovers are 30 kB of script, gzipped, that no first page needs.
+ * A button whose popup is loaded when first needed: hover or focus fetches it, a click opens it. Measured: menus and
+ * popovers are 30 kB of script, gzipped, that no first page needs.
  */
 export function OnDemand<Props extends object>({
   load,
@@ -20,7 +20,7 @@ export function OnDemand<Props extends object>({
   kind = 'menu',
   children,
 }: {
-  /** The popup, open from the start, around the button it is given. */
+  /** Loads the popup, initially open, around the given button. */
   load(): Promise<Popup<Props>>
   props: Props
   kind?: 'menu' | 'dialog'

@@ -5,7 +5,7 @@ import { cx } from './cx.ts'
 
 export type Crumb = { label: ReactNode; to: string }
 
-/** A page of the console: its title stands in the window too. */
+/** A page of the console; its title is also the title of the window. */
 export function Page({
   title,
   heading,
@@ -16,7 +16,7 @@ export function Page({
   children,
 }: {
   title: string
-  /** Where the heading is more than its title. */
+  /** Replaces the title if the heading contains more than text. */
   heading?: ReactNode
   crumbs?: Crumb[]
   description?: ReactNode
@@ -114,7 +114,7 @@ export const Card = ({ children, className }: { children: ReactNode; className?:
   </div>
 )
 
-/** Name above value, side by side while there is room. */
+/** Names above values, side by side if there is space. */
 export const FactRow = ({ facts }: { facts: [label: string, value: ReactNode][] }) => (
   <dl className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-x-8 gap-y-4">
     {facts.map(([label, value]) => (
@@ -126,7 +126,7 @@ export const FactRow = ({ facts }: { facts: [label: string, value: ReactNode][] 
   </dl>
 )
 
-/** Name and value, side by side. */
+/** Names and values, side by side. */
 export const Facts = ({ facts }: { facts: [label: string, value: ReactNode][] }) => (
   <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
     {facts.map(([label, value]) => (

@@ -14,7 +14,7 @@ type Props = {
   foot: ReactNode
 }
 
-/** A whole value as JSON; what does not match the schema is said with its place. */
+/** A whole value as JSON; errors against the schema are shown with their path. */
 export function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: Props) {
   const [text, setText] = useState(() =>
     JSON.stringify(value ?? (isObject(schema) && schema.type !== 'string' ? {} : ''), null, 2),
@@ -51,7 +51,7 @@ export function PlainJson({ schema, value, onChange, onSend, onRefuse, foot }: P
             try {
               onChange(JSON.parse(event.target.value))
             } catch {
-              // Told only once it reads as JSON again.
+              // `onChange` is called only once the text is valid JSON again.
             }
           }}
           className={`${inputClass} py-2 font-mono text-xs font-normal`}

@@ -9,19 +9,19 @@ import { Menu, MenuItem, MenuSeparator } from './menu.tsx'
 import { toast } from './toast.tsx'
 
 type RowMenuProps = {
-  /** Of what the row is about. */
+  /** The name of the row's resource. */
   name: string
   /** Items of the menu. */
   children?: ReactNode
-  /** Its page, whose address can be copied. */
+  /** The path of its page, whose address can be copied. */
   path?: string
-  /** Gives it another name; absent for people who may not. */
+  /** Renames the resource; absent for users who may not. */
   rename?: ((name: string) => Promise<unknown>) | false
-  /** What ends it, asked for once more; absent for people who may not. */
+  /** The confirmation for deleting the resource; absent for users who may not. */
   removal?: Pick<ConfirmProps, 'title' | 'consequence' | 'action' | 'onConfirm'> | false
 }
 
-/** What one does with a thing without opening it. */
+/** The actions of a resource that do not need its page. */
 export function RowMenu({ name, children, path, rename, removal }: RowMenuProps) {
   const [open, setOpen] = useState<'rename' | 'removal' | null>(null)
   const close = (): void => setOpen(null)

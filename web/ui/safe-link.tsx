@@ -1,7 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-/** A link whose address a tenant wrote: a path of the console or an http(s) address; anything else is only text. */
+/**
+ * A link whose address a tenant wrote: a path of the console or an http(s) address; any other address is shown as text
+ * only.
+ */
 export function SafeLink({
   to,
   children,

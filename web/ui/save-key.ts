@@ -1,14 +1,15 @@
 import { createContext, type KeyboardEvent, useContext } from 'react'
 
-/** On a page that saves with Ctrl S: what the key does. Null elsewhere, where the key stays the browser's. */
+/** The action of Ctrl S on a page that saves with it. Null on other pages, where the browser handles the key. */
 export const SaveKey = createContext<(() => void) | null>(null)
 
 export const isSaveKey = (event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>): boolean =>
   event.key.toLowerCase() === 's' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
 
 /**
- * Ctrl S inside a popup, for its `onKeyDown`. A popup with a form sends the form. Any other closes, and the page is saved.
- * `instead` replaces both. The key does it once while it is held: it must not answer the popup that it has opened.
+ * Handles Ctrl S inside a popup, for its `onKeyDown`. A popup with a form submits the form. Any other popup closes, and
+ * the page is saved. `instead` replaces both. The key acts once while it is held: it must not answer the popup that it
+ * has opened.
  */
 export function useSaveKey(onClose: () => void, instead?: () => void) {
   const save = useContext(SaveKey)

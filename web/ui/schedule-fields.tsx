@@ -30,7 +30,7 @@ function readCron(cron: string): { kind: Every; time: string } {
   return { kind: found, time: `${hour!.padStart(2, '0')}:${minute!.padStart(2, '0')}` }
 }
 
-/** A schedule put together from words, or as a cron line. */
+/** A schedule chosen from words, or as a cron line. */
 export function ScheduleFields({ value, onChange }: { value: ScheduleValue; onChange(value: ScheduleValue): void }) {
   const [{ kind, time }, setParts] = useState(() => readCron(value.cron))
   const zones = useMemo(() => ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')], [])

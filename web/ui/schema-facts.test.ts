@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { factsOf } from './schema-facts.ts'
 
-test('settings are said with the titles of their fields, and choices in words', () => {
+test('settings are shown with the titles of their fields, and choices with their titles', () => {
   const schema = {
     type: 'object',
     properties: {

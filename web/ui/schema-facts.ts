@@ -5,7 +5,7 @@ type Field = { title?: unknown; oneOf?: unknown }
 
 const MAX_SHOWN = 300
 
-/** A value of a form as a person reads it. */
+/** Returns a value of a form as readable text. */
 export function inWords(value: unknown, { oneOf }: Field = {}): string {
   const choice = Array.isArray(oneOf) ? oneOf.find((one) => isObject(one) && one.const === value) : undefined
   if (isObject(choice) && typeof choice.title === 'string') return choice.title
@@ -18,7 +18,7 @@ export function inWords(value: unknown, { oneOf }: Field = {}): string {
   return String(value)
 }
 
-/** What was filled into the form of a schema, as facts: the titles of its fields, and its values in words. */
+/** Returns the values of a form as facts: the titles of its fields, and readable values. */
 export function factsOf(schema: Record<string, unknown>, filled: Record<string, unknown>): [string, string][] {
   const fields = isObject(schema.properties) ? schema.properties : {}
   return Object.entries(filled)

@@ -10,7 +10,8 @@ import { PlainJson } from './plain-json.tsx'
 import type { SchemaFormProps } from './schema-form-props.ts'
 import { validator } from './schema-validator.ts'
 
-// The form library draws, our own interpreter of JSON Schema judges: the same code as on the server, and no generated code.
+// The form library renders, our own interpreter of JSON Schema validates: the same code as on the server, without
+// generated code.
 
 const templates = {
   ButtonTemplates: {
@@ -42,7 +43,7 @@ const widgets = {
     PlainSelect ? <PlainSelect {...props} placeholder={props.placeholder || 'Choose'} /> : null,
 }
 
-/** A schema that says nothing about fields is answered with plain JSON. */
+/** Checks for a schema without fields, which is shown as plain JSON. */
 const isVague = (schema: unknown): boolean => {
   if (!isObject(schema)) return true
   if (['$ref', 'oneOf', 'anyOf', 'allOf', 'enum', 'const'].some((key) => key in schema)) return false
@@ -56,7 +57,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
   const [value, setValue] = useState(props.value)
   const [pending, setPending] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
-  // Several forms may stand on one page.
+  // A page may contain several forms.
   const prefix = `form${useId()}`
   const vague = useMemo(() => isVague(schema), [schema])
   const [asJson, setAsJson] = useState(false)
@@ -114,7 +115,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
       showErrorList={false}
       noHtml5Validate
       focusOnFirstError
-      // The fields say what is wrong; the library would write it to the browser's log.
+      // The fields show the errors; without this, the library would write them to the browser's console.
       onError={() => {}}
       onChange={({ formData }) => change(formData)}
       onSubmit={({ formData }) => void send(formData)}
@@ -132,7 +133,7 @@ export function SchemaFormInside(props: SchemaFormProps) {
   )
 }
 
-/** Fill in fields, or type and paste the whole as JSON. */
+/** Switches between fields and the whole value as JSON. */
 function Ways({ asJson, onChoose }: { asJson: boolean; onChoose(asJson: boolean): void }) {
   return (
     <fieldset className="mb-3 inline-flex w-fit rounded-md border border-line">

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 
 export type SchemaFormProps = {
-  /** JSON Schema as a tenant wrote it; it is interpreted, never compiled. */
+  /** JSON Schema written by a tenant; it is interpreted, never compiled. */
   schema: unknown
   value?: unknown
   onSubmit(value: unknown): Promise<unknown>
-  /** For forms that are saved as one types. */
+  /** For forms that are saved while the user types. */
   onChange?: (value: unknown) => void
   submit?: ReactNode
   /** Buttons beside the submit button. */

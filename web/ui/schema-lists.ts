@@ -1,6 +1,6 @@
 import { isObject } from '#model/json'
 
-/** Whether a form for this schema holds lists, which want a wide dialog. */
+/** Checks whether a form for this schema contains lists, which need a wide dialog. */
 export const hasLists = (schema: unknown): boolean => {
   if (!isObject(schema)) return false
   if (schema.type === 'array') return true

@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '#model/definition'
 import type { Issue } from '#model/issue'
 import { validateJson } from '#model/json-schema'
 
-// Form libraries compile schemas to functions, which the content security policy forbids and tenants' schemas must not
-// become. This one asks the interpreter that the server uses.
+// Form libraries compile schemas to functions, which the content security policy forbids; tenants' schemas must never
+// become code. This validator calls the interpreter that the server uses.
 
-/** What was never typed in is absent, not undefined. */
+/** Converts a form value to JSON: a field without input is absent, not undefined. */
 const asJson = (value: unknown): Json => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json))
 
 const toError = ({ path, message }: Issue): RJSFValidationError => ({

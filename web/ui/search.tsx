@@ -7,10 +7,10 @@ import { Empty } from './states.tsx'
 const PAUSE_MS = 200
 
 export type Search = {
-  /** What stands in the box. */
+  /** The text in the search box. */
   text: string
   setText(text: string): void
-  /** For the list's query: the text once the person pauses, nothing where there is none. */
+  /** For the list's query: the text after a pause in typing; empty if there is no text. */
   query: { q?: string }
 }
 
@@ -52,7 +52,7 @@ const NoMatch = ({ search }: { search: Search }) => (
   </Empty>
 )
 
-/** Above a list; not shown while there is nothing to search. */
+/** The search box above a list; hidden while there is nothing to search. */
 export const SearchBar = ({ search, rows }: { search: Search; rows: readonly unknown[] | undefined }) =>
   search.text !== '' || search.query.q !== undefined || (rows?.length ?? 0) > 0 ? (
     <div className="mb-4 flex max-w-md">

@@ -3,17 +3,17 @@ import { Button } from './button.tsx'
 import type { Column } from './table.tsx'
 
 export type Selection<Row> = {
-  /** Those that are chosen and still in the list. */
+  /** The selected rows that are still in the list. */
   chosen: Row[]
   clear(): void
-  /** The column of check boxes; undefined where none can be chosen. */
+  /** The column of checkboxes; undefined if no row can be selected. */
   column: Column<Row> | undefined
 }
 
-/** As many as one call takes. */
+/** The maximum number of rows in one request. */
 const MAX_CHOSEN = 100
 
-/** Rows that are chosen for a verb. `can` says which of them the person may choose. */
+/** Rows selected for an action. `can` checks which rows the user may select. */
 export function useSelection<Row>(
   rows: readonly Row[] | undefined,
   { keyOf, nameOf, can }: { keyOf(row: Row): string; nameOf(row: Row): string; can(row: Row): boolean },
@@ -55,7 +55,7 @@ export function useSelection<Row>(
   return { chosen, clear: () => setKeys(new Set()), column: open.length > 0 ? column : undefined }
 }
 
-/** Above the table while something is chosen. */
+/** Shown above the table while rows are selected. */
 export const SelectionBar = <Row,>({ selection, children }: { selection: Selection<Row>; children: ReactNode }) =>
   selection.chosen.length > 0 ? (
     <div role="toolbar" aria-label="Selected" className="mb-3 flex flex-wrap items-center gap-3">
@@ -67,7 +67,7 @@ export const SelectionBar = <Row,>({ selection, children }: { selection: Selecti
     </div>
   ) : null
 
-/** What a verb for several has answered, where not all were done. */
+/** Returns the errors of a bulk action; null if all items were done. */
 export function refusalsIn(items: readonly { done: boolean; problem: { detail: string } | null }[]): string | null {
   const refused = items.filter(({ done }) => !done)
   const reasons = [...new Set(refused.map(({ problem }) => problem?.detail ?? ''))]

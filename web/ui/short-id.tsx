@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { copyText } from './copy-field.tsx'
 
-/** An id that nothing here has a name for: its kind and its end; a press copies all of it. */
+/** An id without a known name: its kind and its end; a click copies the whole id. */
 export function ShortId({ id }: { id: string }) {
   const [copied, setCopied] = useState(false)
   const Icon = copied ? Check : Copy

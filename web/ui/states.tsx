@@ -6,7 +6,7 @@ import { isRefusal, messageOf } from './messages.ts'
 
 type Words = { icon?: LucideIcon; title: ReactNode; children?: ReactNode; action?: ReactNode; className?: string }
 
-/** Nothing here yet, and what to do about it. */
+/** The empty state, with a suggestion for what to do. */
 export const Empty = ({ icon: Icon = Inbox, title, children, action, className }: Words) => (
   <div
     className={cx(
@@ -21,7 +21,7 @@ export const Empty = ({ icon: Icon = Inbox, title, children, action, className }
   </div>
 )
 
-/** A failure in words: not allowed, not there, or not reachable, and what helps. */
+/** Describes a failure: not allowed, not found, or not reachable, and how to fix it. */
 export function ErrorState({ error, onRetry, what = 'this' }: { error: unknown; onRetry?: () => void; what?: string }) {
   if (isRefusal(error, 403)) {
     return (
@@ -63,7 +63,7 @@ export const Skeleton = ({ className }: { className?: string }) => (
   <div aria-hidden className={cx('animate-pulse rounded bg-hover', className ?? 'h-4 w-full')} />
 )
 
-/** Grey lines while something is fetched; a reader hears it once. */
+/** Grey lines while data is loading; a screen reader announces it once. */
 export const Loading = ({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) => (
   <div role="status" aria-label={label} className="flex flex-col gap-3 py-2">
     {Array.from({ length: rows }, (_, row) => (
@@ -75,7 +75,7 @@ export const Loading = ({ rows = 4, label = 'Loading' }: { rows?: number; label?
 
 export type Fetched<Data> = { data: Data | undefined; error: unknown; isPending: boolean; refetch(): unknown }
 
-/** What a query has come to: skeleton, words about the failure, or the thing itself. */
+/** The state of a query: skeleton, error, or its data. */
 export function Loaded<Data>({
   of,
   what,

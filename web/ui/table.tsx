@@ -7,16 +7,16 @@ import { useWindow } from './window.ts'
 export type Column<Row> = {
   header: ReactNode
   cell(row: Row, index: number): ReactNode
-  /** A CSS width; one column without it takes the rest. */
+  /** A CSS width; the one column without it fills the remaining width. */
   width?: string
   align?: 'left' | 'right'
-  /** Left out on narrow screens. */
+  /** Hidden on narrow screens. */
   secondary?: boolean
-  /** Left out on all but wide screens. */
+  /** Hidden on all but wide screens. */
   wide?: boolean
-  /** What leads where the row leads, for keyboards: the name, as a rule. */
+  /** The column contains the row's link, for keyboards: usually the name. */
   link?: boolean
-  /** What stands behind the link. */
+  /** Content after the link. */
   after?: (row: Row) => ReactNode
 }
 
@@ -25,7 +25,7 @@ export type TableProps<Row> = {
   columns: Column<Row>[]
   rows: readonly Row[]
   rowKey(row: Row, index: number): string
-  /** Where a click on the row leads; one column is the `link` to it. */
+  /** The address that a click on the row opens; one column is the `link` to it. */
   rowTo?: (row: Row) => string
   empty?: ReactNode
   more?: { hasMore: boolean; loading: boolean; load(): void }
@@ -37,7 +37,9 @@ const hiddenIn = ({ secondary, wide }: Column<never>): string | undefined =>
 const ROW_HEIGHT = 44
 const WINDOW_ABOVE = 100
 
-/** What a narrow screen must have room for, or scroll: the column that takes the rest never vanishes. */
+/**
+ * Returns the minimum width, below which the table scrolls: the column that fills the remaining width never disappears.
+ */
 const narrowest = (columns: Column<never>[]): string =>
   `calc(${columns
     .filter(({ secondary, wide }) => !secondary && !wide)
@@ -57,7 +59,7 @@ export function Table<Row>({ label, columns, rows, rowKey, rowTo, empty, more }:
   if (rows.length === 0 && empty) return empty
   const open = (event: MouseEvent, row: Row): void => {
     const target = event.target as Element
-    // A dialog of the row is no part of it, though its clicks arrive here.
+    // A dialog of the row is not inside its element, but its click events bubble up to here.
     if (!rowTo || !event.currentTarget.contains(target) || target.closest('a,button,input,label,select')) return
     void navigate({ to: rowTo(row) })
   }

@@ -35,7 +35,7 @@ export function Tabs({ tabs, value, onChange }: { tabs: Tab[]; value?: string; o
   )
 }
 
-/** Sections with an address of their own, so that each can be linked to. */
+/** Sections with their own addresses, so that each can be linked to. */
 export function TabLinks({
   label,
   tabs,

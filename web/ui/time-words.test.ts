@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatDuration, relativeTime, timesInWords } from './time-words.ts'
 
-test('a length of time is said with the two units that matter, and never as sixty of one', () => {
+test('a duration is shown with its two largest units, and never as sixty of one unit', () => {
   expect([820, 4_240, 59_990, 60_000, 185_000, 119_999, 7_800_000, 200_000_000].map(formatDuration)).toEqual([
     '820 ms',
     '4.2 s',
@@ -14,13 +14,13 @@ test('a length of time is said with the two units that matter, and never as sixt
   ])
 })
 
-test('timestamps in a text of the service become times for people', () => {
+test('timestamps in a text of the service become readable times', () => {
   const tomorrow = new Date(Date.now() + 86_400_000 + 5_000).toISOString()
   expect(timesInWords(`Due ${tomorrow}, at the latest`)).toBe('Due tomorrow, at the latest')
   expect(timesInWords('Nothing is due')).toBe('Nothing is due')
 })
 
-test('what has just happened is not counted in seconds', () => {
+test('a time under a minute away is not shown in seconds', () => {
   const now = Date.now()
   expect(relativeTime(new Date(now - 3_000), now)).toBe('just now')
   expect(relativeTime(new Date(now - 30_000), now)).toBe('just now')

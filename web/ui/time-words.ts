@@ -1,6 +1,6 @@
 import { language, locale, t } from '#web/words/language.ts'
 
-// Times and lengths of time in words.
+// Times and durations as readable text.
 
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
@@ -30,17 +30,17 @@ export function relativeTime(at: Date, now: number): string {
 }
 
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
-/** Where the hour says nothing. */
+/** Formats a date for places where the hour does not matter. */
 export const exactDay = (at: string | Date): string => day.format(new Date(at))
 
 export const exactTime = (at: string | Date): string => exact.format(new Date(at))
 
-/** A time that comes, where seconds say nothing. */
+/** Formats a future time for places where seconds do not matter. */
 export const exactMinute = (at: string | Date): string => minute.format(new Date(at))
 
 export const TIMESTAMP = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
-/** A text of the service with its timestamps as times for people, where only text can stand. */
+/** Returns a text of the service with readable times for its timestamps, for places that allow only text. */
 export const timesInWords = (text: string): string =>
   text.replace(new RegExp(TIMESTAMP, 'g'), (at) => relativeTime(new Date(at), Date.now()))
 
@@ -52,13 +52,13 @@ const lengths: [seconds: number, unit: string][] = [
   [60, 'min'],
 ]
 
-/** A chosen length of time in its largest whole unit: 3 d, 90 min, 45 s. */
+/** Formats a configured duration in its largest whole unit: 3 d, 90 min, 45 s. */
 export function formatSeconds(seconds: number): string {
   const [length, unit] = lengths.find(([length]) => seconds > 0 && seconds % length === 0) ?? [1, 's']
   return `${seconds / length} ${unit}`
 }
 
-/** 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min */
+/** Formats a duration: 820 ms, 4.2 s, 3 min 5 s, 2 h 10 min. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 60_000) return ms < 9_950 ? `${tenths.format(ms / 1000)} s` : `${Math.floor(ms / 1000)} s`

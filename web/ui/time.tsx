@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { exactTime, formatDuration, relativeTime, TIMESTAMP } from './time-words.ts'
 
-// Times are relative to now, with the exact one on hover. One clock for the whole page, not one per time.
+// Times are relative to now, with the exact time on hover. The whole page shares one clock.
 
 let current = Date.now()
 const listeners = new Set<() => void>()
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** Now, to the second while `live`, else to ten seconds. */
+/** Returns the current time, updated every second while `live`, otherwise every ten seconds. */
 export function useNow(live = false): number {
   const step = live ? 1000 : 10_000
   return useSyncExternalStore(subscribe, () => Math.floor(current / step) * step)
@@ -39,14 +39,14 @@ export function RelativeTime({ at, never = 'never' }: { at: string | null | unde
   )
 }
 
-/** A text of the service, which knows no time zone: its timestamps as times for people. */
+/** A text of the service, which does not know the user's time zone, with readable times for its timestamps. */
 export const TextWithTimes = ({ text }: { text: string }) =>
   text.split(TIMESTAMP).map((part, index) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text do not move
     index % 2 === 1 ? <RelativeTime key={index} at={part} /> : part,
   )
 
-/** How long it took, or has taken so far. */
+/** The duration, final or so far. */
 export function Duration({ from, to }: { from: string | null; to: string | null }) {
   const now = useNow(from !== null && to === null)
   if (from === null) return <span className="text-ink-3">–</span>

@@ -1,6 +1,7 @@
 import { messageOf } from './messages.ts'
 
-// What is told in a corner. The part that shows it is loaded with the first thing to tell, and gets what waited for it.
+// Messages in a corner. The component that shows them is loaded with the first message, and then receives the waiting
+// messages.
 
 export type Told = { kind: 'done' | 'tell' | 'failed'; title: string; description?: string | undefined }
 
@@ -32,7 +33,7 @@ export function connectToaster(next: (told: Told) => void): () => void {
   }
 }
 
-/** Calls `needed` with the first thing to tell. */
+/** Sets the function that is called when a message waits for the component, and calls it if one already waits. */
 export function whenToastNeeded(needed: () => void): () => void {
   wake = needed
   if (waiting.length > 0) wake()

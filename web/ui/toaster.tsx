@@ -6,7 +6,7 @@ import { connectToaster, type Told } from './toast.tsx'
 
 const manager = Base.createToastManager()
 
-/** Milliseconds each kind stays; what failed longer, to be read. */
+/** How long each kind stays, in ms; failures stay longer so that they can be read. */
 const stays: Record<Told['kind'], number> = { done: 4_000, tell: 7_000, failed: 10_000 }
 
 const add = ({ kind, title, description }: Told): void =>

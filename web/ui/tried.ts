@@ -1,7 +1,7 @@
 import { said } from '#web/words/said.ts'
 import { toast } from './toast.tsx'
 
-/** What came of trying something out. `ok` is null where that cannot be said. */
+/** Shows the result of a test. `ok` is null if the result is unknown. */
 export function tellTried({ ok, message }: { ok: boolean | null; message: string }): void {
   const text = said(message)
   if (ok === null) toast.tell(text)

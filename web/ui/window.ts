@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-// Only the rows in sight are in the document: a list of 10,000 scrolls like one of 50. Rows have one height.
+// Only the visible rows are in the DOM: a list of 10,000 rows scrolls like a list of 50. All rows have the same height.
 
 export type Window = { from: number; to: number; before: number; after: number }
 

@@ -11,9 +11,9 @@ import { blank, starters } from '#web/features/workflows/starters.ts'
 import { textsIn } from './find-texts.ts'
 import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
-// Which texts the console shows, and whether every language has them: those in its sources, of the kinds of nodes, of the
-// workflows that it offers, of the services that come with it, with their actions and arguments, of the model (functions of
-// expressions, kinds of notices and mails), and what the service says of refusals and mistakes.
+// Collects the texts that the console shows, and checks whether every language has them: the texts in its sources, of
+// the kinds of nodes, of the workflows that it offers, of the built-in services with their actions and arguments, of
+// the model (functions of expressions, kinds of notices and mails), and the error messages of the service.
 
 const web = join(import.meta.dirname, '..')
 
@@ -40,13 +40,13 @@ const textsOfService = [
     .map(inConsoleWords),
 ]
 
-/** Printed from the kinds of nodes and from the services by `npm run generate`. */
+/** Returns the texts of the kinds of nodes and the services, which `npm run generate` writes. */
 const textsOfData = (): string[] =>
   globSync('*.generated.json', { cwd: import.meta.dirname }).flatMap(
     (file) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as string[],
   )
 
-/** Every text of the console, with the files it stands in. */
+/** Returns every text of the console, with the files that contain it. */
 export function allTexts(): Map<string, string[]> {
   const texts = new Map<string, string[]>()
   for (const file of globSync('**/*.{ts,tsx}', { cwd: web }).sort())
@@ -57,7 +57,7 @@ export function allTexts(): Map<string, string[]> {
   return texts
 }
 
-/** What a language lacks, and where a value was lost. */
+/** Returns the missing texts of a language, and the texts that lost a value. */
 export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: ReadonlyMap<string, string[]>): string[] {
   const valuesIn = (text: string): string => [...text.matchAll(/\{\d\}/g)].map(String).sort().join()
   return [
@@ -65,14 +65,14 @@ export function faultsOf(catalogue: Readonly<Record<string, string>>, texts: Rea
       Object.hasOwn(catalogue, text) ? [] : [`missing: ${JSON.stringify(text)} (${files[0]})`],
     ),
     ...Object.entries(catalogue).flatMap(([text, said]) => {
-      // Left over by a page that is gone: no harm.
+      // A leftover of a removed page is harmless.
       if (!texts.has(text)) return []
       return valuesIn(text) === valuesIn(said) && said.trim() !== '' ? [] : [`other values: ${JSON.stringify(text)}`]
     }),
   ]
 }
 
-/** `web/words/de.json` and whatever else stands beside it. */
+/** Checks `web/words/de.json` and all other languages beside it. */
 export function checkLanguages(): string | undefined {
   const texts = allTexts()
   const languages = globSync('words/*.json', { cwd: web }).filter((file) => !file.endsWith('.generated.json'))

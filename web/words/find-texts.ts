@@ -1,38 +1,39 @@
 import { parseSync } from 'vite'
 
-// The texts of the console. People write them in English where they are shown; this finds them there, so that the build puts
-// each through the catalogue (`web/words/language.ts`) and a check (`web/words/catalogue.ts`) knows which have no translation yet. Only literals are
-// found: what a tenant wrote is never translated.
+// Finds the texts of the console. Developers write texts in English where they are shown. The build passes each text
+// that this module finds through the catalogue (`web/words/language.ts`), and a check (`web/words/catalogue.ts`) finds
+// those without a translation. Only literals are found: text written by a tenant is never translated.
 //
-// A text is: what stands between tags, what is given to a property that is shown (`label`, `title`, …), and a literal that reads
-// like one: a capital first and either a space or an end. What is compared, imported or a class name is none.
+// A text is: the content between tags, the value of a visible property (`label`, `title`, …), and a literal that looks
+// like a text: it starts with a capitalized word that is followed by a space, punctuation or the end. Literals in
+// comparisons, imports and class names are not texts.
 
-/** What is shown of an element or of an object that describes one. */
+/** Visible properties of an element or of an object that describes one. */
 const SHOWN = new Set(
   `label title description hint submit aria-label action consequence placeholder section nothing lead heading what one everything
   nobody empty alt summary done failed header detail shown add can needs question button use where find connect ready caption
   legend aside never unit sub note why reason placeholderText words cell content tell facts`.split(/\s+/),
 )
-/** Values that are read by programs, whatever they look like. */
+/** Properties whose values are read by programs, even if they look like text. */
 const HIDDEN = new Set(
   `className class name value id key type kind to href path role mode style d icon lang rel target method language tone look size
   autoComplete inputMode pattern accept as align width height variant code color colour test testid data-testid`.split(
     /\s+/,
   ),
 )
-/** Functions whose texts are shown. */
+/** Functions whose texts are shown to users. */
 const TELLING = /^(toast\.(done|failed|tell)|plural|t|useTitle)$/
 /** Functions whose arguments are read by programs. */
 const PROGRAMS =
   /(^|\.)(querySelector(All)?|getElementById|addEventListener|removeEventListener|createElement|setAttribute|getAttribute|getItem|setItem|removeItem|startsWith|endsWith|includes|indexOf|split|replace|replaceAll|match|test|has|get|set|delete|join|format|DateTimeFormat|NumberFormat|RelativeTimeFormat|PluralRules|api\.\w+|useApi|useList|useAll|useChange|query|invalidate|cx|describe|it|RegExp|URL|fetch|import|define|setData|getData|closest|matches)$/
 
-/** Files whose literals are data: workflows that are offered, samples, keys. */
+/** Files whose literals are data: offered workflows, samples, keys. */
 const DATA =
   /(\.test\.tsx?|\/testing\.ts|features\/workflows\/(gallery\/[^/]*\.ts$|starters)|words\/|vite\.config|editor\/(run\/sample|code\/(languages|look|mount|program-completion)))/
 
 type Ast = { type: string; start: number; end: number; [field: string]: unknown }
 
-/** `text` has {0}, {1} … where values stand. */
+/** `text` contains {0}, {1} … in place of values. */
 export type Found = {
   text: string
   start: number
@@ -41,7 +42,7 @@ export type Found = {
   form: 'jsx' | 'attribute' | 'value'
 }
 
-/** Addresses, examples of code and classes of styles are the same in every language. */
+/** Addresses, code examples and style classes are the same in every language. */
 const ISNT =
   /^(https?:|select |has\(|size\(|true$|false$|null$)|@example|example\.com|px$|(^| )(py|px|bg|text|border)-|^record\.|^[a-z]+([-_./][a-z\d]+)+$/
 const hasWords = (text: string): boolean => /\p{L}{2}/u.test(text) && !ISNT.test(text)
@@ -53,7 +54,7 @@ const readsLikeText = (text: string): boolean =>
   !/[=<>{}\\]|:\/\/|^\w+\.\w+\(/.test(text)
 const isSentence = (text: string): boolean => readsLikeText(text) && / /.test(text.trim())
 
-/** As React shows what stands between tags: lines are trimmed and joined by one space. */
+/** Returns the text between tags as React shows it: lines are trimmed and joined by one space. */
 export function shownBetween(raw: string): { lead: string; text: string; trail: string } {
   const lines = raw.split('\n')
   const joined = lines
@@ -102,7 +103,7 @@ export function textsIn(file: string, source: string): Found[] {
     found.push({ text, start: node.start, end: node.end, values, form })
   }
 
-  /** A literal; `shown` says that it stands where a text is expected, `single` that one word is enough. */
+  /** Handles a literal. `shown`: it is in a place where a text is expected. `single`: one word is enough. */
   function literal(node: Ast, shown: boolean, single: boolean, form: Found['form']): void {
     if (node.type === 'Literal' && typeof node.value === 'string') {
       const text = form === 'attribute' ? withEntities(node.value) : node.value
@@ -142,7 +143,7 @@ export function textsIn(file: string, source: string): Found[] {
         return
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':
-        // A list of words that a type is made of is read by the program.
+        // A list of words that defines a type is read by the program.
         walk(node.expression as Ast, place)
         return
       case 'JSXText': {
@@ -239,7 +240,7 @@ export function textsIn(file: string, source: string): Found[] {
           const isText = argument.type === 'Literal' || argument.type === 'TemplateLiteral'
           if (isText && PROGRAMS.test(callee)) continue
           if (callee === 't' && argument.type === 'Literal') {
-            // Written by hand: it is in the catalogue, and needs no second call.
+            // An explicit call of `t`: the text is in the catalogue and needs no second call.
             found.push({ text: String(argument.value), start: -1, end: -1, values: [], form: 'value' })
             continue
           }

@@ -1,10 +1,11 @@
 import de from './de.json?url'
 
-// One language for the page: chosen by the person on this device, else that of the browser. Its texts are there before any
-// other module that shows one, since those import this one and it waits; a change loads the page again.
+// One language for the page: the user's choice on this device, otherwise the language of the browser. Its texts are
+// loaded before any other module that shows a text, because those modules import this module and it awaits the texts; a
+// change reloads the page.
 //
-// English is the texts themselves, where they stand in the sources. The build puts each of them through `t`
-// (`words/plugin.ts`). A language is a file beside this one with a translation for each.
+// The English texts are in the sources. The build passes each of them through `t` (`words/plugin.ts`). A language is a
+// file beside this one with a translation for each text.
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages
@@ -25,7 +26,9 @@ export function readLanguage(): Language {
   return isLanguage(short) ? short : 'en'
 }
 
-/** For what the service says to the person: it knows more languages than the console. */
+/**
+ * Returns the language for messages of the service to the user: the service supports more languages than the console.
+ */
 export function spokenLanguage(): string {
   const kept = localStorage.getItem(KEY)
   return isLanguage(kept) ? kept : (navigator.languages[0] ?? language)
@@ -33,12 +36,12 @@ export function spokenLanguage(): string {
 
 export const language: Language = readLanguage()
 
-/** For dates: as the person's country writes them, where the browser tells it. */
+/** The locale for dates: the format of the user's country, if the browser provides it. */
 export const locale: string =
   (typeof navigator === 'undefined' ? undefined : navigator.languages?.find((one) => one.split('-')[0] === language)) ??
   language
 
-/** Without its texts the page is English, and works. */
+/** Loads the texts. If that fails, the page is in English and works. */
 async function load(): Promise<Catalogue | undefined> {
   if (language === 'en') return undefined
   try {
@@ -52,7 +55,7 @@ async function load(): Promise<Catalogue | undefined> {
 const catalogue = await load()
 if (typeof document !== 'undefined') document.documentElement.lang = catalogue ? language : 'en'
 
-/** A word that stands alone elsewhere, within a sentence. German nouns keep their capital. */
+/** Returns a label for use within a sentence. German nouns keep their capital. */
 export const inSentence = (word: string): string => (language === 'en' ? word.toLowerCase() : word)
 
 export function chooseLanguage(chosen: Language): void {
@@ -60,7 +63,7 @@ export function chooseLanguage(chosen: Language): void {
   location.reload()
 }
 
-/** A text in the language of the page. {0}, {1} … in it are the values, in the order of the English text. */
+/** Translates a text to the language of the page. {0}, {1} … are the values, in the order of the English text. */
 export function t(text: string, values: readonly unknown[] = []): string {
   const said = catalogue?.[text] ?? text
   if (values.length === 0) return said

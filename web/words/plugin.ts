@@ -2,7 +2,7 @@ import { sep } from 'node:path'
 import type { Plugin } from 'vite'
 import { type Found, shownBetween, textsIn } from './find-texts.ts'
 
-// Puts every text of the console through the catalogue when it is built: `Save` between tags becomes `{t("Save")}`.
+// Passes every text of the console through the catalogue during the build: `Save` between tags becomes `{t("Save")}`.
 
 const IMPORT = `import { t as __t } from '#web/words/language.ts';`
 
@@ -12,7 +12,10 @@ export function translated(file: string, source: string): string {
     .sort((a, b) => a.start - b.start || b.end - a.end)
   if (found.length === 0) return source
 
-  /** The source from one place to another, with the texts in between; texts inside the values of a text are its own affair. */
+  /**
+   * Returns the source from one position to another, with translated texts; texts inside the values of a text are
+   * rendered recursively.
+   */
   function render(from: number, to: number): string {
     let result = ''
     let at = from

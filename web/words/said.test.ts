@@ -11,8 +11,8 @@ const english = makeSaid(put)
 const de = JSON.parse(readFileSync(join(import.meta.dirname, 'de.json'), 'utf8')) as Record<string, string>
 const german = makeSaid((text, values) => put(de[text] ?? text, values))
 
-describe('what the service says', () => {
-  test('is about runs, not executions', () => {
+describe('a message of the service', () => {
+  test('uses the word run, not execution', () => {
     expect(english('The execution has already ended.')).toBe('The run has already ended.')
     expect(english('an execution has at most 50 open gates, questions and awaited events')).toMatch(
       /^a run has at most 50/,
@@ -20,7 +20,7 @@ describe('what the service says', () => {
     expect(english('must be a list')).toBe('must be a list')
   })
 
-  test('is German in the German console, with its values, its place and its suggestion', () => {
+  test('is German in the German console, with its values, its position and its suggestion', () => {
     expect(german('there is no node "sett"; did you mean "set"?')).toBe(
       'es gibt keinen Node "sett"; meinten Sie "set"?',
     )
@@ -58,17 +58,17 @@ describe('what the service says', () => {
       'Somebody else must approve this: you retried the execution and also started the execution.',
       'Jemand anderes muss hier zustimmen. Was Sie ausschließt: Wiederholung des Laufs und Start des Laufs.',
     ],
-  ])('of a notice is German as a whole: %s', (text, expected) => {
+  ])('of a notice is completely German: %s', (text, expected) => {
     expect(german(text)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
   })
 
-  test('is left alone where it is not ours', () => {
+  test('is unchanged if it is not a known message', () => {
     expect(german('GitLab answered 500: down')).toBe('GitLab answered 500: down')
     expect(english('The execution of Charles I')).toBe('The execution of Charles I')
     expect(german(`there is no node "${'x'.repeat(1_000)}"`)).toMatch(/^there is no node/)
   })
 
-  test('is what the sources say: a text that was changed there is changed here', () => {
+  test('is in the sources: a text that changed there must change here', () => {
     const root = join(import.meta.dirname, '../..')
     const sources = globSync('{server,model}/**/*.ts', { cwd: root })
       .filter((file) => !file.endsWith('.test.ts') && file !== 'model/notice-texts.ts')

@@ -2,7 +2,7 @@ import { inConsoleWords, makeSaid as makeSaying, type Translate } from '#model/s
 import { t } from './language.ts'
 import { checkTexts, expressionTexts, libraryTexts, problemTexts, runTexts } from './service-texts.ts'
 
-// What the service says, in the words and the language of the console.
+// The messages of the service, in the words and the language of the console.
 
 const texts = [...problemTexts, ...runTexts, ...checkTexts, ...expressionTexts, ...libraryTexts]
 
@@ -20,11 +20,14 @@ export function makeSaid(translate: Translate): (text: string) => string {
   }
 }
 
-/** A message of the service as the console says it; any other text as it is. */
+/** Translates a message of the service; any other text is unchanged. */
 export const said = makeSaid(t)
 
 type Notice = { kind: string; title: string; body: string | null }
 
-/** Those of the service have a kind such as `approval.requested`; what people wrote to themselves stays as it is. */
+/**
+ * Translates a notice. Notices of the service have a kind such as `approval.requested`; texts written by people are
+ * unchanged.
+ */
 export const saidNotice = ({ kind, title, body }: Notice): Pick<Notice, 'title' | 'body'> =>
   kind.includes('.') ? { title: said(title), body: body && said(body) } : { title, body }

@@ -1,7 +1,8 @@
-// Texts that the service, the check of a definition and the libraries of expressions say, as the console knows them. {0}, {1} … are the
-// values. The service says "execution", as its API does; the console says "run". A text that is not here is shown as it came.
+// The messages of the service, of the validation of a definition and of the expression libraries that the console
+// knows. {0}, {1} … are the values. The service uses "execution", as its API does; the console uses "run". A message
+// that is not listed here is shown unchanged.
 
-/** Refusals of the service. */
+/** Errors of the service. */
 export const problemTexts = [
   'The request could not be read.',
   'The JSON is nested too deeply.',
@@ -80,7 +81,7 @@ export const problemTexts = [
   '{0} answered {1}; try again later.',
 ]
 
-/** Why a run failed. */
+/** Reasons why an execution failed. */
 export const runTexts = [
   'the execution took longer than its timeout_s',
   'the execution ended before this node did',
@@ -92,7 +93,7 @@ export const runTexts = [
   'the execution was {0}',
 ]
 
-/** What is wrong with a definition or a value. */
+/** Errors in a definition or a value. */
 export const checkTexts = [
   'is required',
   'unknown field',
@@ -155,7 +156,7 @@ export const checkTexts = [
   'an object with {0} has no other field',
 ]
 
-/** What is wrong with an expression. */
+/** Errors in an expression. */
 export const expressionTexts = [
   'the expression ends too early',
   'unexpected {0}',
@@ -196,7 +197,7 @@ export const expressionTexts = [
   '"{0}" cannot be imported; code has no packages',
 ]
 
-/** JSONata, and the check of requests. */
+/** Errors of JSONata and of the validation of requests. */
 export const libraryTexts = [
   'String literal must be terminated by a matching quote',
   'Number out of range: {0}',

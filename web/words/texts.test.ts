@@ -4,7 +4,7 @@ import { faultsOf } from './catalogue.ts'
 import { textsIn } from './find-texts.ts'
 import { translated } from './plugin.ts'
 
-// That every text of the console stands in every language is part of `npm run check`.
+// `npm run check` verifies that every language has every text of the console.
 
 const textsOf = (source: string): string[] => textsIn('/features/one.tsx', source).map(({ text }) => text)
 
@@ -38,14 +38,14 @@ test.each([
   expect(textsOf(source)).toEqual([])
 })
 
-test('a text goes through the catalogue where it stands, with its values and its spaces', () => {
+test('a text is passed through the catalogue in place, with its values and its spaces', () => {
   const source = 'const a = <p title="Big one">Hello {name}, {n > 1 ? `${n} are here` : null}</p>'
   expect(translated('/a.tsx', source).split(';').slice(1).join(';')).toBe(
     'const a = <p title={__t("Big one")}>{__t("Hello")}{" "}{name}, {n > 1 ? __t("{0} are here", [n]) : null}</p>',
   )
 })
 
-test('a language that lacks a text or loses a value is told; what is left over does no harm', () => {
+test('a missing text or a lost value in a language is reported; a leftover text is harmless', () => {
   const texts = new Map([
     ['Save', ['a.tsx']],
     ['{0} left', ['b.tsx']],

@@ -4,7 +4,7 @@ import { NotConvertible } from '../js-ast.ts'
 import type { Step } from '../step.ts'
 import { attachedOf } from './language-model.ts'
 
-// The schema of an answer: written out, by an example, or by a parser below the node.
+// The schema of an answer: given in full, by an example, or by a parser attached to the node.
 
 export function schemaOf(example: Json): JsonObject {
   if (Array.isArray(example)) return { type: 'array', ...(example.length > 0 && { items: schemaOf(example[0]!) }) }
@@ -31,7 +31,7 @@ export const parsed = (text: Json | undefined): Json | undefined => {
   }
 }
 
-/** The schema that a parser below the node wants the answer in. */
+/** Returns the schema that a parser attached to the node requires for the answer. */
 export function wantedSchema(step: Step): JsonObject | undefined {
   if (step.p.hasOutputParser === false) return undefined
   let parser = attachedOf(step, 'ai_outputParser')[0]?.node
@@ -53,7 +53,7 @@ export function wantedSchema(step: Step): JsonObject | undefined {
     : { type: 'object', properties: { items: plain }, required: ['items'] }
 }
 
-/** Without what our schemas do not know. */
+/** Removes keywords that our schemas do not support. */
 export function cleaned(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(cleaned)
   if (!isObject(schema)) return schema

@@ -5,10 +5,11 @@ import { listOf, objectOf } from '../loose.ts'
 import { celOut, fieldsOut, pathOut, textOf } from '../out.ts'
 import type { Step } from '../step.ts'
 
-// A message that waits for an answer, as a question to people of the workspace: they answer it where they are asked everything else.
+// A message that waits for an answer becomes a question to people of the workspace, who answer it where they answer all
+// other questions.
 
 const SECONDS: Record<string, number> = { minutes: 60, hours: 3_600, days: 86_400 }
-/** A question has 4,000 characters at most. */
+/** A question has at most 4,000 characters. */
 const LONGEST = 3_900
 
 const TYPES: Record<string, JsonObject> = { number: { type: 'number' }, checkbox: { type: 'array' } }
@@ -19,7 +20,7 @@ function fieldOf(field: JsonObject): JsonObject {
   return TYPES[String(field.fieldType)] ?? { type: 'string' }
 }
 
-/** The form of the answer, as JSON Schema. */
+/** Returns the form of the answer as JSON Schema. */
 function answerOf({ p }: Step): JsonObject {
   if (p.responseType === 'freeText')
     return { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }

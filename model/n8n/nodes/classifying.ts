@@ -8,7 +8,7 @@ import type { Place, Step } from '../step.ts'
 import { cleaned, parsed, schemaOf } from './answer-schema.ts'
 import { modelOf } from './language-model.ts'
 
-// Nodes that have a model say something about a text: its fields, its category, its sentiment, its summary.
+// Nodes in which a model analyzes a text: its fields, its category, its sentiment, its summary.
 
 export function informationExtractor(step: Step): Exit[] {
   const { p } = step
@@ -57,7 +57,7 @@ export function informationExtractor(step: Step): Exit[] {
   })
 }
 
-/** A model names a category for each item, and a branch, or a list for each category, leads on. */
+/** Adds a model that chooses a category for each item, followed by a branch, or by a list for each category. */
 function classified(
   step: Step,
   categories: { name: string; about: string }[],

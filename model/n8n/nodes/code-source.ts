@@ -1,9 +1,9 @@
-// What stands around the code of a Code node: the items as n8n shows them, and what becomes of its answer.
+// The code around the source of a Code node: it provides the items as n8n does, and processes the result.
 
-/** What code does with files, and whether it keeps something between runs. */
+/** Whether code reads or writes files, and whether it keeps data between executions. */
 export type Needs = { reads: boolean; writes: boolean; keeps: boolean }
 
-/** A file as n8n shows it. Ours stays inside, so that it can be handed on. */
+/** Shows a file as n8n does. The Heddle file stays inside the object, so that the code can pass it on. */
 const ITEMS = `const fileView = (file, content) => {
   const { name = '', media_type: mimeType = '', bytes: fileSize } = file?.$file ?? {}
   return { ...file, fileName: name, mimeType, fileSize, fileExtension: name.includes('.') ? name.split('.').at(-1) : '', ...(content !== undefined && { data: content }) }
@@ -66,7 +66,7 @@ const $items = (name) => (name === undefined ? items : $(name).all())
 `
     : 'const $items = () => items\n'
 
-/** Files of ours leave as they came; those that the code made are texts in Base64 that are still to be written. */
+/** Heddle files are returned unchanged; files that the code created are Base64 texts that must still be written. */
 const FINISH = `const made = []
 const plainFile = (file, at, key) => {
   if (file?.$file) return { $file: file.$file }

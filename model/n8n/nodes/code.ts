@@ -8,7 +8,8 @@ import { withoutSecrets } from '../secrets.ts'
 import type { Step } from '../step.ts'
 import { finishSource, itemsSource, type Needs, readersSource } from './code-source.ts'
 
-// JavaScript of Code and Function nodes runs as it is, with the names that n8n gives it. What reaches outside is to be done by hand.
+// The JavaScript of Code and Function nodes runs unchanged, with the names that n8n provides. Code that needs external
+// access is to be done by hand.
 
 const OUTSIDE: readonly [RegExp, string][] = [
   [
@@ -26,10 +27,10 @@ const OUTSIDE: readonly [RegExp, string][] = [
   ...REFUSED,
 ]
 
-/** What a new Code node of n8n does; templates leave it out. */
+/** The code of a new Code node in n8n; templates omit it. */
 const DEFAULT_CODE = 'for (const item of $input.all()) item.json.myNewField = 1\nreturn $input.all()'
 
-/** Files that are only handed on, or of which only the name and kind are read. */
+/** Files that are only passed on, or of which only the name and type are read. */
 const HANDED_ON =
   /\bbinary\s*:\s*[\w$.?[\]()'"]*\.binary\b(?!\s*\??[.[])|\.binary\b\s*(?=[,;)}\]\n|&:?])|Object\.(?:keys|values|entries)\(\s*[\w$.?[\]()'"]*\.binary\b[^)]*\)|\.binary(?:\??\.\w+|\??\.?\[[^\]]*\])\??\.(?:fileName|mimeType|fileExtension|fileSize|fileType|id|directory)\b/g
 
@@ -86,7 +87,7 @@ export function convertCode(step: Step): Exit[] {
   return [step.exit({ list, aligned })]
 }
 
-/** The nodes that code reads: those that it names, or all before it where it computes a name. */
+/** Returns the nodes that code reads: the nodes it names, or all nodes before it if it computes a name. */
 function namesOf(step: Step, source: string): string[] {
   try {
     return namesIn(source)
@@ -98,7 +99,10 @@ function namesOf(step: Step, source: string): string[] {
   }
 }
 
-/** Where code asks whether a node has run, one that cannot have run before it has not. */
+/**
+ * Returns the items of a node. If the code checks whether the node has run, a node that cannot have run before it gives
+ * null.
+ */
 function itemsOf(step: Step, name: string, source: string): Json {
   try {
     return step.guarded(celOut(orEmpty(step.work.view(name).flow), 'list'))
@@ -116,7 +120,7 @@ function keptState(step: Step): string {
   return step.add('state.get', { key: STATE_KEY, default: {} }, { isHelper: true })
 }
 
-/** The contents of all files of the items, with the item and the field that each belongs to. */
+/** Reads the contents of all files of the items, with the item and the field that each file belongs to. */
 function filesRead(step: Step, items: Out): JsonObject {
   const list = step.add(
     'set',
@@ -143,7 +147,7 @@ function filesRead(step: Step, items: Out): JsonObject {
   return { $ref: `nodes.${contents}.output` }
 }
 
-/** Files that the code made are written, and what it keeps is stored. */
+/** Writes the files that the code created, and stores the data that it keeps. */
 function after(step: Step, id: string, { writes, keeps }: Needs): Out {
   if (keeps) step.add('state.set', { key: STATE_KEY, value: { $ref: `nodes.${id}.output.kept` } })
   if (!writes) return celOut(keeps ? `nodes.${id}.output.items` : `[nodes.${id}.output].flatten()`, 'list')

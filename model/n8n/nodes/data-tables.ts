@@ -9,7 +9,7 @@ import type { Place, Step } from '../step.ts'
 import { idFrom } from './databases.ts'
 import { columnsOf, isFilledByModel } from './service-call.ts'
 
-// Tables that n8n keeps itself, as datasets of the workspace.
+// Data tables of n8n become datasets of the workspace.
 
 const MAX_RECORDS = 10_000
 
@@ -21,7 +21,7 @@ function datasetOf(step: Step): Json {
   return idFrom(step, 'dataset', name.replace(/^=/, ''))
 }
 
-/** The conditions, with their values as one node computes them. */
+/** Returns the conditions, with values that one node computes. */
 function conditionsOf(step: Step, scope: Scope): JsonObject[] {
   return listOf(objectOf(step.p.filters).conditions)
     .filter(({ keyName }) => typeof keyName === 'string' && keyName !== '')
@@ -32,7 +32,7 @@ function conditionsOf(step: Step, scope: Scope): JsonObject[] {
     }))
 }
 
-/** How n8n compares what stands in a table with what a condition names. */
+/** Compares a value in a table with the value of a condition as n8n does. */
 const MATCHES = `const same = (a, b) => (a ?? '') === (b ?? '') || (a !== null && a !== undefined && b !== null && b !== undefined && String(a) === String(b))
 const order = (a, b) => (Number.isFinite(Number(a)) && Number.isFinite(Number(b)) ? Number(a) - Number(b) : String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0)
 const like = (a, b, flags) => new RegExp('^' + String(b ?? '').replace(/[.*+?^$()|[\\]{}\\\\]/g, '\\\\$&').replaceAll('%', '[\\\\s\\\\S]*').replaceAll('_', '[\\\\s\\\\S]') + '$', flags).test(String(a ?? ''))
@@ -48,7 +48,7 @@ const fits = (row) => {
 }
 `
 
-/** Reads the table and the conditions, and gives them to code. */
+/** Reads the table and the conditions, and passes them to code. */
 function coded(step: Step, { scope, add }: Place, dataset_id: Json, source: string, more: JsonObject = {}): string {
   const read = add('dataset.read', { dataset_id, limit: MAX_RECORDS })
   return add('code', {
@@ -64,7 +64,7 @@ function coded(step: Step, { scope, add }: Place, dataset_id: Json, source: stri
 
 const listed = (id: string): Out => ({ ...pathOut(['nodes', id, 'output']), type: 'list' })
 
-/** A new row has what n8n gives it: a number and the time. */
+/** Gives a new row the same fields as n8n does: a number and the time. */
 const NEW_ROW = `const at = new Date().toISOString()
 const made = (row) => ({ id: Date.now() * 1000 + Math.floor(Math.random() * 1000), createdAt: at, updatedAt: at, ...row })
 `
@@ -81,7 +81,7 @@ function insert(step: Step, { scope, add }: Place): Out {
   return listed(id)
 }
 
-/** Changed rows are written by their number, so that others that change meanwhile stay. */
+/** Writes changed rows by their number, so that concurrent changes of other rows are kept. */
 function change(step: Step, at: Place, isUpsert: boolean): Out {
   const dataset_id = datasetOf(step)
   const row = columnsOf(step, step.p.columns, at.scope)

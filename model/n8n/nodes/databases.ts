@@ -20,7 +20,8 @@ import {
   type Value,
 } from './sql.ts'
 
-// Nodes of databases as warehouse.query and warehouse.execute. The connection is one of the workspace; a variable names it.
+// Database nodes become warehouse.query and warehouse.execute. They use a connection of the workspace; a variable
+// contains its id.
 
 const DIALECTS: Record<string, Dialect> = {
   postgres: POSTGRES,
@@ -37,7 +38,7 @@ const slug = (name: string): string =>
     .replaceAll(/^_+|_+$/g, '')
     .slice(0, 40)
 
-/** A thing of the workspace that a node names: its id stands in a variable. */
+/** Returns the id of a workspace resource that a node names: a variable contains the id. */
 export function idFrom(step: Step, kind: 'connection' | 'dataset' | 'knowledge', name: string): Json {
   const variable = `${kind}_${slug(name) || 'n8n'}`
   step.remark(
@@ -52,7 +53,7 @@ function connectionOf(step: Step, dialect: Dialect, isWriting = false): Json {
   return idFrom(step, 'connection', name ?? dialect.name)
 }
 
-/** A name that stands in the statement itself. */
+/** Returns a name that is written into the statement itself. */
 function plainName(raw: Json | undefined, what: string): string {
   const name = chosen(raw)
   if (typeof name !== 'string' || name.replace(/^=/, '').trim() === '') throw new NotFilled(`${what} is missing`)
@@ -70,7 +71,7 @@ function tableOf({ p }: Step, dialect: Dialect): { name: string; quoted: string 
   return { name: parts.join('.'), quoted: parts.map((part) => dialect.quote(part)).join('.') }
 }
 
-/** The parameters that stand beside the statement. */
+/** Returns the parameters that are passed separately from the statement. */
 function replacements(step: Step, scope: Scope): { list: Json[] } | { all: Out } {
   const options = objectOf(step.p.options)
   const held = options.queryReplacement ?? step.p.additionalFields
@@ -85,7 +86,7 @@ function replacements(step: Step, scope: Scope): { list: Json[] } | { all: Out }
   return { list: parts.map((part) => step.value(raw.startsWith('=') ? `=${part}` : part, scope, 'queryReplacement')) }
 }
 
-/** By commas that stand outside of expressions. */
+/** Splits a text at commas outside of expressions. */
 function splitTop(text: string): string[] {
   const parts = ['']
   let depth = 0
@@ -139,7 +140,7 @@ function written(step: Step, { scope, add }: Place, dialect: Dialect): Out {
 
 const SIGNS: Record<string, string> = { equal: '=', '=': '=', '!=': '<>', '<>': '<>', LIKE: 'like' }
 
-/** The conditions of a node as a part of a statement. */
+/** Converts the conditions of a node to a part of a statement. */
 function conditions(step: Step, scope: Scope, dialect: Dialect, from: number): { text: string; params: Json[] } {
   const { p } = step
   const params: Json[] = []
@@ -178,7 +179,7 @@ function select(step: Step, { scope, add }: Place, dialect: Dialect): Out {
   return pathOut(['nodes', id, 'output', 'rows'], 'list')
 }
 
-/** The fields of a row. Older nodes name the columns in a text. */
+/** Returns the fields of a row. Older nodes list the columns in a text. */
 function rowOf(step: Step, scope: Scope): Json {
   const { p } = step
   if (typeof p.columns === 'string' || p.dataMode === 'autoMapInputData' || p.columns === undefined) {
@@ -236,7 +237,10 @@ function write(step: Step, at: Place, dialect: Dialect, operation: string): Out 
   return result
 }
 
-/** The row in a node of its own, so that its expressions are computed once. What a model fills in stays where it is. */
+/**
+ * Adds a separate node for the row, so that its expressions are computed once. Values that a model fills in stay in
+ * place.
+ */
 function heldRow({ add }: Place, given: Json): { row: Out; field(column: string): Json } {
   if (isFilledByModel(given)) return { row: celOut('{}', 'map'), field: (column) => objectOf(given)[column] ?? null }
   const id = add('set', { values: { row: given } }, { isHelper: true })
@@ -271,7 +275,7 @@ export function database(step: Step): Exit[] {
     case 'executeQuery': {
       const query = typeof p.query === 'string' ? p.query : ''
       if (query.replace(/^=/, '').trim() === '') throw new NotFilled('it has no statement')
-      // A model that writes the statement itself.
+      // A model writes the whole statement.
       if (/^=?\s*\{\{[^{}]*\$fromAI\([^{}]*\}\}\s*;?\s*$/.test(query))
         return step.each((at) => written(step, at, dialect), many)
       const statements = statementsOf(query, dialect)

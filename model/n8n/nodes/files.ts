@@ -116,7 +116,7 @@ export function convertToFile(step: Step): Exit[] {
   })
 }
 
-/** XML to JSON goes through a file; the other way has no counterpart. */
+/** Converts XML to JSON through a file; JSON to XML has no counterpart. */
 export function xml(step: Step): Exit[] {
   const { p } = step
   if (p.mode === 'jsonToxml') throw new NotConvertible('JSON cannot be written as XML')
@@ -134,7 +134,7 @@ export function xml(step: Step): Exit[] {
   })
 }
 
-/** The spreadsheets of older templates. */
+/** Converts the spreadsheet node of older templates. */
 export function spreadsheetFile(step: Step): Exit[] {
   const { p } = step
   if (p.operation === 'toFile') {
@@ -166,7 +166,7 @@ export function spreadsheetFile(step: Step): Exit[] {
   )
 }
 
-/** There is no disk that runs share. What is written stays with the run; what lies on the disk of n8n is not here. */
+/** Executions share no disk. A written file belongs to the execution; files on the disk of n8n are not available. */
 export function diskFile(step: Step): Exit[] {
   const kind = step.node.type.split('.').at(-1)
   const isWriting = kind === 'writeBinaryFile' || (kind === 'readWriteFile' && step.p.operation === 'write')

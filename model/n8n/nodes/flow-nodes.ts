@@ -7,7 +7,7 @@ import { celOut, type Out, pathOut } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 
-/** Items that meet a condition leave by its port; the last port is for those that meet none. */
+/** Routes items that meet a condition to its port; the last port is for items that meet no condition. */
 function routed(step: Step, conditions: (scope: Scope) => string[], { fallback = true, all = false } = {}): Exit[] {
   const { input, node } = step
   if (input.one) {
@@ -106,14 +106,14 @@ export function convertSwitch(step: Step): Exit[] {
       all: options.allMatchingOutputs === true,
     })
   const exits = routed(step, made)
-  // The older node leads what no rule fits to a numbered output, of which there are always four.
+  // The older node routes items without a matching rule to a numbered output; it always has four outputs.
   const fallback = Number(p.fallbackOutput ?? -1)
   const ports = Array.from({ length: 4 }, (_, at) => (at < list.length ? exits[at] : undefined))
   if (fallback >= 0 && exits.at(-1)) ports[fallback] = exits.at(-1)
   return ports.map((exit) => exit ?? { ...exits.at(-1)!, when: 'false' })
 }
 
-/** Something that hands its items on: a node that does nothing, or one whose work is done elsewhere. */
+/** Passes items on: for a node that does nothing, or whose work is done elsewhere. */
 export function passOn(step: Step): Exit[] {
   const flow = step.passed()
   step.add('set', {
@@ -173,7 +173,7 @@ export function convertStop(step: Step): Exit[] {
   return []
 }
 
-/** Both inputs as lists; a code node does what a merge does beyond putting them one after the other. */
+/** Converts a merge of two lists; a code node does everything except concatenation. */
 export function convertMerge(step: Step): Exit[] {
   const { p, inputs } = step
   const mode = String(p.mode ?? 'append')

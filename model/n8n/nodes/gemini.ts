@@ -7,7 +7,7 @@ import type { Place, Step } from '../step.ts'
 import { asGeminiAnswer, type Credential, fieldName, fileOfItem, givenFile, inBase64 } from './media-file.ts'
 import { chosen } from './service-call.ts'
 
-// Files for Gemini, and pictures that it makes: requests to the vendor, with the credential of the node.
+// Files for Gemini, and images that it creates: requests to the vendor, with the credential of the node.
 
 const API = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -17,7 +17,7 @@ function modelUrl({ p }: Step, otherwise: string): string {
   return `${API}/${model.startsWith('models/') ? model : `models/${model}`}`
 }
 
-/** A file as a part of the prompt. */
+/** Returns a file as a part of the prompt. */
 function filePart(at: Pick<Place, 'add'>, file: Json): Json {
   const { content, mediaType } = inBase64(at, file)
   return { inline_data: { mime_type: mediaType, data: content } }
@@ -31,7 +31,7 @@ function asked({ add }: Place, url: string, parts: Json[], credential: Credentia
   )
 }
 
-/** What the model says of a file, wrapped as n8n does. */
+/** Returns the model's text about a file, wrapped as n8n does. */
 function told(step: Step, at: Place, credential: Credential, urls: Json | undefined, otherwise: string): Out {
   const { p } = step
   const file = filePart(at, givenFile(step, at, urls))
@@ -41,7 +41,7 @@ function told(step: Step, at: Place, credential: Credential, urls: Json | undefi
   return asGeminiAnswer(celOut(said, 'text'))
 }
 
-/** The picture that comes in Base64, as a file. */
+/** Returns the generated image, which arrives in Base64, as a file. */
 function drawn(step: Step, at: Place, credential: Credential, files: Json[]): Out {
   const { p } = step
   const url = modelUrl(step, 'models/gemini-2.5-flash-image')
@@ -67,7 +67,7 @@ function drawn(step: Step, at: Place, credential: Credential, files: Json[]): Ou
   return fieldsOut({ binary: fieldsOut({ [name]: { ...pathOut(['nodes', file, 'output']), isFile: true } }) })
 }
 
-/** Undefined where it is none of these. */
+/** Converts the media operations of Gemini; returns undefined for any other operation. */
 export function geminiMedia(
   step: Step,
   resource: string,

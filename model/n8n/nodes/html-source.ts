@@ -1,4 +1,7 @@
-/** A small reader of HTML with CSS selectors, for code in the sandbox: tags, classes, ids, attributes, `>`, `+`, `~`, `:nth-child`, `:not`. */
+/**
+ * A small HTML parser with CSS selectors, for code in the sandbox: tags, classes, ids, attributes, `>`, `+`, `~`,
+ * `:nth-child`, `:not`.
+ */
 export const HTML_READER = `const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\\u00a0' }
 const decode = (text) => text.replace(/&(#x[0-9a-f]+|#\\d+|\\w+);/gi, (all, name) => {

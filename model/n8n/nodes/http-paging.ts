@@ -7,16 +7,17 @@ import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 import { outOf } from '../templates.ts'
 
-// Pages of a request of n8n, whose rules name the last answer and the number of pages, as `paginate` of http.request.
+// Pagination of an n8n request, whose rules use the last response and the number of pages, becomes `paginate` of
+// http.request.
 
-/** What stands for `$response` and `$pageCount` while an expression is translated. */
+/** Placeholders for `$response` and `$pageCount` while an expression is converted. */
 const ANSWER = 'answer_of_the_page'
 const COUNT = 'count_of_pages'
 const OUTSIDE = /\b(?:nodes|input|item|index|vars|state|execution)\b\s*[.[?]/
 
 const readsAnswer = (raw: Json | undefined): boolean => typeof raw === 'string' && /\$response\b/.test(raw)
 
-/** As CEL over `response` and the number of pages that were fetched. */
+/** Converts a value to CEL over `response` and the number of fetched pages. */
 function celOf(raw: Json | undefined, scope: Scope, count: string, isCondition = false): string {
   if (typeof raw !== 'string') return JSON.stringify(raw ?? null)
   if (/\$request\b/.test(raw)) throw new NotConvertible('its pages depend on the request before')
@@ -32,7 +33,7 @@ function celOf(raw: Json | undefined, scope: Scope, count: string, isCondition =
   return cel
 }
 
-/** When there is no further page. */
+/** Returns the condition that there is no further page. */
 function isLast(held: JsonObject, scope: Scope): string {
   const when = String(held.paginationCompleteWhen ?? 'responseIsEmpty')
   if (when === 'other') return celOf(held.completeExpression, scope, '(page + 1)', true)
@@ -67,7 +68,10 @@ export function pagingOf(step: Step, scope: Scope): Paging | undefined {
 
 const nextUrl = (held: JsonObject, scope: Scope): string => `dyn(${celOf(held.nextURL, scope, '(page + 1)')})`
 
-/** Parameters that change with each page. Those that do not name an answer stand in the first request too. */
+/**
+ * Returns the parameters that change with each page. Parameters that do not use a response are also part of the first
+ * request.
+ */
 function changes(held: JsonObject, scope: Scope, first: Paging['first']): string {
   const parameters = listOf(isObject(held.parameters) ? held.parameters.parameters : undefined)
   if (parameters.length === 0) throw new NotConvertible('its pages change nothing')

@@ -11,7 +11,7 @@ import { rawObject } from './set-node.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A text that is marked as an expression and holds none. */
+/** Returns the plain text of a value that is marked as an expression but contains none. */
 const plainly = (value: Json): string =>
   String(value)
     .replace(/^=(?!.*\{\{)/s, '')
@@ -31,7 +31,7 @@ const pairsOf = (held: Json | undefined): Pair[] => {
 const hostOf = (url: Json): string =>
   /^https?:\/\/([^/?#{]+)/.exec(typeof url === 'string' ? url : '')?.[1] ?? 'the service'
 
-/** One request takes one credential, whatever the template says twice. */
+/** A request, which can use only one credential: a second secret is to be done by hand. */
 class Request {
   credential: { name: string; kind: string } | undefined
   private readonly step: Step
@@ -46,7 +46,7 @@ class Request {
     this.credential ??= { name, kind }
   }
 
-  /** Headers or parameters, without those that hold a secret. */
+  /** Returns headers or parameters, without those that contain a secret. */
   pairs(pairs: Pair[], scope: Scope, place: 'header' | 'query', url: Json): JsonObject {
     const values: JsonObject = {}
     for (const { name, value } of pairs) {
@@ -78,7 +78,7 @@ function addressOf(step: Step, request: Request, scope: Scope): Json {
   return /^https?:\/\//i.test(plain) ? plain : `https://${plain}`
 }
 
-/** What is sent, by the kind of content that n8n was told. */
+/** Returns the body, by the content type set in n8n. */
 function bodyOf(step: Step, scope: Scope): JsonObject {
   const { p } = step
   const isOld = step.node.version < 3
@@ -207,7 +207,7 @@ export function httpRequest(step: Step): Exit[] {
           statusCode: pathOut(['nodes', id, 'output', 'status'], 'any'),
         })
       if (isText) return content
-      // A text that is no JSON is the field "data" of an item.
+      // A text that is not JSON becomes the field "data" of an item.
       return { cel: `(type(${body.cel}) == string ? {"data": ${body.cel}} : ${body.cel})`, type: 'any' }
     },
     { many: !isFile && !isText && !isFull },

@@ -7,9 +7,9 @@ import { celOut, member, type Out, pathOut, quote } from '../out.ts'
 import type { Step } from '../step.ts'
 import { place } from './set-node.ts'
 
-// Nodes that work on the list of items as a whole: code nodes with a few lines.
+// Nodes that process the whole list of items: code nodes with a few lines.
 
-/** The whole list through a few lines of code. */
+/** Processes the whole list with a few lines of code. */
 function overList(step: Step, source: string, input: JsonObject = {}): Exit[] {
   step.add('code', { input: { items: step.guarded(celOut(orEmpty(step.input), 'list')), ...input }, source })
   return [step.exit({ list: { ...outputOf(step.id), type: 'list' } })]
@@ -155,7 +155,7 @@ return input.items.filter((item) => {
   )
 }
 
-/** The values that earlier runs saw are kept as state of the workflow. */
+/** Keeps items whose values earlier executions have not seen. The values are stored as state of the workflow. */
 function unseen(step: Step): Exit[] {
   const { p } = step
   if (p.logic !== undefined && p.logic !== 'removeItemsWithAlreadySeenKeyValues')

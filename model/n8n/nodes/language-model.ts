@@ -5,12 +5,12 @@ import { celOut, type Out, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Attached, Step } from '../step.ts'
 
-// What stands below a node of LangChain, and what it is asked.
+// The nodes attached to a LangChain node, and its prompt.
 
 export const attachedOf = (step: Step, kind: string): Attached[] =>
   step.work.attached(step.node.name).filter((one) => one.kind === kind && !one.node.disabled)
 
-/** The credential and the settings of the model below a node; which model is asked is the workspace's choice. */
+/** Returns the credential and the settings of the model attached to a node; the workspace chooses the model. */
 export function modelOf(step: Step): { args: JsonObject; credential: { name: string; kind: string } | undefined } {
   const model = attachedOf(step, 'ai_languageModel')[0]?.node ?? step.node
   const options = objectOf(model.parameters.options)

@@ -12,9 +12,9 @@ import { media } from './media.ts'
 import { toolsOf } from './tools.ts'
 import { answeredFrom } from './vector-stores.ts'
 
-// Chains and agents of LangChain as llm.generate, llm.extract and agent.run.
+// LangChain chains and agents become llm.generate, llm.extract and agent.run.
 
-/** The messages of a chain: those of the system are instructions, the others follow the prompt. */
+/** Returns the messages of a chain: system messages are instructions, the others follow the prompt. */
 function messagesOf(step: Step, scope: Scope): { system: string[]; others: string[] } {
   const { p } = step
   const list = listOf(
@@ -41,7 +41,7 @@ const joined = (parts: string[]): Json | undefined => {
   return { $cel: cel }
 }
 
-/** The answer as the item that n8n gives: the fields of a schema, or the text under a name. */
+/** Returns the answer as the item that n8n returns: the fields of a schema, or the text under a name. */
 function answered(
   step: Step,
   { add }: Place,
@@ -79,7 +79,7 @@ export function chain(step: Step): Exit[] {
   })
 }
 
-/** The nodes of OpenAI, Gemini and Anthropic that write text; pictures and sound are services. */
+/** Converts the nodes of OpenAI, Gemini and Anthropic that generate text; images and sound are services. */
 export function message(step: Step): Exit[] {
   const { p } = step
   const resource = String(p.resource ?? 'text')
@@ -132,7 +132,7 @@ export function message(step: Step): Exit[] {
     const text = pathOut(['nodes', id, 'output', isAgent ? 'answer' : 'text'], 'any')
     const content =
       p.jsonOutput === true || objectOf(p.options).textFormat !== undefined ? celOut(`json.decode(${text.cel})`) : text
-    // Each vendor wraps the text in its own way, and expressions name the wrapping.
+    // Each vendor wraps the text differently, and expressions name the fields of the wrapping.
     const list = (inner: Out): Out => ({ cel: `[${inner.cel}]`, type: 'list', fields: { '0': inner } })
     const type = step.node.type.split('.').at(-1)
     if (type === 'googleGemini')
@@ -153,7 +153,7 @@ export function message(step: Step): Exit[] {
 
 type Memory = { before: string; keep(question: string, answer: string): void }
 
-/** What was said before is state of the workflow, by session. */
+/** Stores earlier messages as state of the workflow, by session. */
 function memoryOf(step: Step, { scope, add }: Place): Memory | undefined {
   const memory = attachedOf(step, 'ai_memory')[0]?.node
   if (!memory) return undefined
@@ -180,7 +180,7 @@ function memoryOf(step: Step, { scope, add }: Place): Memory | undefined {
   }
 }
 
-/** Computed instructions, and a text after them. */
+/** Returns computed instructions followed by a text. */
 function withText(step: Step, { add }: Place, system: Json, list: string): Json {
   const id = add('set', { values: { text: system, tools: list } }, { isHelper: true })
   return step.guarded(celOut(`string(nodes.${id}.output.text) + "\\n\\n" + nodes.${id}.output.tools`, 'text'))
@@ -223,7 +223,7 @@ export function agent(step: Step): Exit[] {
   })
 }
 
-/** The answer to a question, from a knowledge base. Older versions wrap it once more. */
+/** Answers a question from a knowledge base. Older versions wrap the answer once more. */
 export function retrieval(step: Step): Exit[] {
   return step.each((at) => {
     const { p } = step

@@ -6,7 +6,7 @@ import { celOut } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, fileOf } from './service-call.ts'
 
-/** A text or a list of addresses, as a list. */
+/** Converts a text or a list of addresses to a list. */
 function addresses(step: Step, { scope }: Place, raw: unknown): JsonObject | unknown[] | undefined {
   if (typeof raw !== 'string' || raw.replace(/^=/, '').trim() === '') return undefined
   if (!raw.startsWith('=')) {
@@ -14,7 +14,7 @@ function addresses(step: Step, { scope }: Place, raw: unknown): JsonObject | unk
       .split(/[,;]/)
       .map((one) => one.trim())
       .filter((one) => one !== '')
-    // `your-email`: words that say where an address belongs.
+    // `your-email`: a placeholder for an address.
     return list.every((one) => one.includes('@') && !/[<>[\]{}\s]/.test(one)) ? list : undefined
   }
   const of = step.out(raw, scope, 'to')
@@ -40,7 +40,7 @@ function attachments(step: Step, { scope }: Place): JsonObject {
   return names.length === 0 ? {} : { attachments: names.map((name) => step.guarded(fileOf(scope, name))) }
 }
 
-/** Mail: through Gmail, and through SMTP as mail.send. Google Docs writes by a list of changes. */
+/** Converts mail nodes: Gmail, and SMTP as mail.send. Google Docs writes by a list of changes. */
 export function mailByCode(step: Step, resource = 'message', operation = 'send'): Exit[] | undefined {
   const { p, node } = step
   const kind = node.type.split('.').at(-1)
@@ -92,7 +92,7 @@ export function mailByCode(step: Step, resource = 'message', operation = 'send')
   })
 }
 
-/** n8n fetches each message of a list; the list of the vendor has ids only. */
+/** Fetches each message of a list, as n8n does; the list of the vendor contains ids only. */
 function messages(step: Step): Exit[] {
   const { p } = step
   const filters = isObject(p.filters) ? p.filters : {}
@@ -110,7 +110,7 @@ function messages(step: Step): Exit[] {
         if (typeof value !== 'string' || value === '') continue
         if (!value.startsWith('=')) search.push(`${word}:${value}`)
         else if (word === 'from') search.push(`=${word}:${value.slice(1)}`)
-        // Gmail takes seconds since 1970 for a moment.
+        // Gmail expects a time as seconds since 1970.
         else search.push(`=${word}:{{ (${expressionIn(value)}).toString().toDateTime().toSeconds() }}`)
       }
       const limit = Number(p.limit ?? 50)
@@ -140,13 +140,13 @@ function messages(step: Step): Exit[] {
   )
 }
 
-/** One text of several, with an expression where one of them has one. */
+/** Joins several texts to one, as an expression if one of the texts is an expression. */
 const joined = (parts: string[]): string =>
   parts.some((part) => part.startsWith('='))
     ? `=${parts.map((part) => part.replace(/^=/, '')).join(' ')}`
     : parts.join(' ')
 
-/** What stands between {{ and }}, where that is all. */
+/** Returns the source between {{ and }} if the value consists only of that. */
 function expressionIn(value: string): string {
   const [, source] = /^=\s*\{\{([\s\S]*)\}\}\s*$/.exec(value) ?? []
   if (source === undefined || source.includes('{{')) throw new NotConvertible('gmail: a time is put together of texts')

@@ -5,11 +5,11 @@ import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { fileOf } from './service-call.ts'
 
-// Files that models hear and see.
+// Files that are inputs of models for sound and images.
 
 export type Credential = { name: string; kind: string } | undefined
 
-/** The name of the field that holds a file; a name that is computed cannot be told. */
+/** Returns the name of the field that contains a file; a computed name cannot be determined. */
 export function fieldName(value: Json | undefined): string {
   const name = String(value ?? 'data').replace(/^=(?!.*\{\{)/, '')
   if (name.startsWith('=')) throw new NotConvertible('the name of the field with the file is computed')
@@ -21,7 +21,7 @@ const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { pat
 export const fileOfItem = (step: Step, scope: Scope, field: Json | undefined): Json =>
   step.guarded(plain(fileOf(scope, fieldName(field))))
 
-/** A file of the item, or one that is fetched from its address. */
+/** Returns a file of the item, or a file fetched from its address. */
 export function givenFile(step: Step, { scope, add }: Place, urls: Json | undefined): Json {
   if (['base64', 'binary'].includes(String(step.p.inputType ?? 'url')))
     return fileOfItem(step, scope, step.p.binaryPropertyName)
@@ -34,7 +34,7 @@ export function inBase64({ add }: Pick<Place, 'add'>, file: Json): { content: Js
   return { content: { $ref: `nodes.${id}.output.content` }, mediaType: { $ref: `nodes.${id}.output.media_type` } }
 }
 
-/** A text as n8n wraps what Gemini says. */
+/** Wraps a text as n8n wraps an answer of Gemini. */
 export function asGeminiAnswer(text: Out): Out {
   const parts: Out = { cel: `[{"text": ${text.cel}}]`, type: 'list', fields: { '0': fieldsOut({ text }) } }
   return fieldsOut({ content: fieldsOut({ parts, role: celOut('"model"', 'text') }) })

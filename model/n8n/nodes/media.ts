@@ -7,7 +7,7 @@ import { geminiMedia } from './gemini.ts'
 import { asGeminiAnswer, type Credential, fieldName, fileOfItem, givenFile, inBase64 } from './media-file.ts'
 import { addCall } from './service-call.ts'
 
-// Pictures and sound of OpenAI and Gemini: actions of the service OpenAI, and models that look at pictures.
+// Images and sound of OpenAI and Gemini: actions of the service OpenAI, and models that analyze images.
 
 const asFile = (id: string, name: string): Out =>
   fieldsOut({ binary: fieldsOut({ [name]: { ...pathOut(['nodes', id, 'output', 'file']), isFile: true } }) })
@@ -51,7 +51,7 @@ function spoken(step: Step, at: Place): Out {
   return asFile(id, fieldName(options.binaryPropertyOutput))
 }
 
-/** What a model says of a picture. */
+/** Returns the model's text about an image. */
 function analyzed(
   step: Step,
   at: Place,
@@ -63,7 +63,7 @@ function analyzed(
   return pathOut(['nodes', id, 'output', 'text'])
 }
 
-/** What is no text; undefined where it is none of these. */
+/** Converts operations on media; returns undefined for any other operation. */
 export function media(step: Step, resource: string, operation: string, credential: Credential): Exit[] | undefined {
   const { p } = step
   const isGemini = step.node.type.endsWith('.googleGemini')

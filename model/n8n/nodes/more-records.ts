@@ -8,7 +8,7 @@ import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, fileOf } from './service-call.ts'
 
-// Operations of Salesforce, Mailchimp, OneDrive and S3 whose arguments are put together of several parameters.
+// Operations of Salesforce, Mailchimp, OneDrive and S3 whose arguments combine several parameters.
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
@@ -22,7 +22,7 @@ const OBJECTS: Record<string, string> = {
   task: 'Task',
   user: 'User',
 }
-/** Fields whose name at Salesforce is not the parameter with a capital. */
+/** Fields whose name at Salesforce is not the capitalized parameter name. */
 const FIELDS: Record<string, string> = {
   lastname: 'LastName',
   firstname: 'FirstName',
@@ -65,7 +65,7 @@ function salesforceFields(step: Step, scope: Scope, resource: string, isUpdate: 
 
 const SIGNS: Record<string, string> = { equal: '=', '=': '=', '>': '>', '<': '<', '>=': '>=', '<=': '<=' }
 
-/** A query whose values stand between quotes that the value cannot leave. */
+/** Returns a query whose values are quoted and escaped, so that a value cannot leave its quotes. */
 function soqlOf(step: Step, scope: Scope, object: string): Json {
   const options = objectOf(step.p.options)
   const named = Array.isArray(options.fields) ? options.fields.map(String) : String(options.fields ?? '').split(',')
@@ -146,7 +146,7 @@ function mailchimp(step: Step, resource: string, operation: string): Exit[] | un
   })
 }
 
-/** The file of the item, or a text that becomes one. */
+/** Returns the file of the item, or a text to be sent as a file. */
 function sentFile(step: Step, { scope, add }: Place, isFile: boolean, name: Json): { file: Json; name: Json } {
   const { p } = step
   if (!isFile) {

@@ -9,12 +9,12 @@ import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen } from './service-call.ts'
 
-// Notion: properties and blocks of pages, and pages in the plain form that n8n gives them.
+// Notion: properties and blocks of pages, and pages in the simplified form of n8n.
 
 const SERVICE = 'notion'
 const rich = (content: Json): Json => [{ type: 'text', text: { content } }]
 
-/** The id inside an address, or the id itself. */
+/** Returns the id inside an address, or the id itself. */
 const idOf = (step: Step, raw: Json | undefined, scope: Scope): Json => {
   const value = chosen(raw)
   const found =
@@ -22,7 +22,7 @@ const idOf = (step: Step, raw: Json | undefined, scope: Scope): Json => {
   return found ?? step.text(value, scope, 'id')
 }
 
-/** A list, or one value with commas, each as an object. */
+/** Converts a list, or a text with commas, to a list of objects. */
 function several(step: Step, raw: Json | undefined, scope: Scope, key: 'name' | 'id'): Json {
   if (Array.isArray(raw)) return raw.filter((one) => one !== '').map((one) => ({ [key]: step.value(one, scope, key) }))
   if (typeof raw !== 'string' || raw === '') return []
@@ -123,7 +123,7 @@ function blocksOf(step: Step, scope: Scope): Json[] {
   })
 }
 
-/** Pages as n8n gives them unless told otherwise: id, name, url and `property_…`. */
+/** Converts pages to the default form of n8n: id, name, url and `property_…`. */
 const PLAIN = `const textOf = (list) => (list ?? []).map((one) => one.plain_text ?? one.text?.content ?? '').join('')
 const valueOf = (property) => {
   const value = property[property.type]
@@ -157,7 +157,7 @@ function plainly(step: Step, { add }: Place, id: string, isList: boolean): Out {
   return outputOf(add('code', { input: pages, source }))
 }
 
-/** Conditions that are written as JSON, or by hand for a few kinds. */
+/** Returns conditions given as JSON, or set in the form for some types. */
 function filterOf(step: Step, scope: Scope): Json | undefined {
   const { p } = step
   if (p.filterType === 'json') {
@@ -205,7 +205,7 @@ function filterOf(step: Step, scope: Scope): Json | undefined {
   return { [p.matchType === 'allFilters' ? 'and' : 'or']: made }
 }
 
-/** Undefined where the table of services knows the operation. */
+/** Converts operations that need special arguments; returns undefined if the table of services knows the operation. */
 export function notion(step: Step, resource: string, operation: string): Exit[] | undefined {
   const { p } = step
   const call = (at: Place, action: string, args: JsonObject): string => addCall(step, at, SERVICE, action, args)

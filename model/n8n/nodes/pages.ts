@@ -7,7 +7,7 @@ import { celOut, member, type Out, pathOut } from '../out.ts'
 import type { Step } from '../step.ts'
 import { HTML_READER } from './html-source.ts'
 
-// Pages: HTML that is written or read, and the pages of a form.
+// Pages: HTML that is generated or parsed, and the pages of a form.
 
 export function html(step: Step): Exit[] {
   const { p } = step
@@ -15,7 +15,7 @@ export function html(step: Step): Exit[] {
   const operation = String(p.operation ?? (isOld ? 'extractHtmlContent' : 'generateHtmlTemplate'))
   if (operation === 'generateHtmlTemplate' || operation === 'generateHtmlTemplateV2')
     return step.each((at) => {
-      // n8n reads expressions here without a sign before the text.
+      // n8n evaluates expressions in this field without a leading `=`.
       const text = String(p.html ?? '')
       const value = step.text(text.startsWith('=') ? text : `=${text}`, at.scope, 'html')
       return outputOf(at.add('set', { values: { html: value } }))
@@ -85,7 +85,7 @@ return { table: '<table><thead><tr>' + names.map((name) => '<th>' + escape(capit
   return [step.exit(ofOne(outputOf(step.id)))]
 }
 
-/** A page at the end of a form answers the person who sent it; one on the way waits for its fields. */
+/** Converts a form page: the last page answers the person who sent the form; an earlier page waits for its fields. */
 export function form(step: Step): Exit[] {
   const { p } = step
   const scope = step.scope(step.input.one ?? member(step.input.list, 0))

@@ -8,7 +8,8 @@ import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 import { chosen, fileOf } from './service-call.ts'
 
-// Vendors that post for people: requests whose body depends on the network, or whose address is put together of parameters.
+// Vendors that post on behalf of people: requests whose body depends on the network, or whose address combines
+// parameters.
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
@@ -19,7 +20,7 @@ const credentialOf = ({ node }: Step, otherwise: { name: string; kind: string })
 
 const BLOTATO = 'https://backend.blotato.com/v2'
 
-/** What a network asks for besides the text, by the parameter that holds it. */
+/** Fields that a network requires besides the text, with the parameter of each. */
 const TARGETS: Record<string, Record<string, string>> = {
   facebook: { pageId: 'facebookPageId', mediaType: 'options.facebookMediaType' },
   linkedin: { pageId: 'linkedinPageId' },
@@ -58,7 +59,7 @@ function target(step: Step, scope: Scope, platform: string): JsonObject {
   return made
 }
 
-/** A text with commas, or a list already. */
+/** Returns the list of a text with commas, or the list itself. */
 function mediaUrls(step: Step, scope: Scope): Json {
   const raw = step.p.postContentMediaUrls
   if (isEmpty(raw)) return []
@@ -106,7 +107,7 @@ function blotato(step: Step): Exit[] {
   })
 }
 
-/** Any address of the Graph API, with what is asked for. */
+/** Converts a request to any address of the Graph API. */
 function facebook(step: Step): Exit[] {
   const { p } = step
   const options = objectOf(p.options)
@@ -151,7 +152,7 @@ function plainFile({ p }: Step, scope: Scope): Out {
   return { cel, type, ...(path && { path }) }
 }
 
-/** Rows of Baserow, with the names of its fields. */
+/** Converts operations on Baserow rows, with the names of its fields. */
 function baserow(step: Step): Exit[] {
   const { p } = step
   const operation = String(p.operation ?? 'getAll')

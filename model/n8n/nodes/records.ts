@@ -9,16 +9,16 @@ import { hubspot } from './hubspot.ts'
 import { MORE_SPECIAL } from './more-records.ts'
 import { addCall, chosen, fileOf, itemsOf, limitOf } from './service-call.ts'
 
-// Operations of services whose arguments are put together of several parameters, or that take several calls.
+// Operations of services whose arguments combine several parameters, or that need several calls.
 
 const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
-/** A text after `before`, such as `eq.` and a value. */
+/** Returns a text after a prefix, such as `eq.` and a value. */
 const prefixed = (step: Step, before: string, raw: Json | undefined, scope: Scope): Json =>
   typeof raw === 'string' && raw.startsWith('=')
     ? step.guarded(celOut(`${JSON.stringify(before)} + ${textOf(step.out(raw, scope, 'value'))}`, 'text'))
     : `${before}${String(raw ?? '')}`
 
-/** Conditions by column: `{"id": "eq.7"}`. */
+/** Returns conditions by column: `{"id": "eq.7"}`. */
 function supabaseFilters(step: Step, scope: Scope): JsonObject {
   const filters: JsonObject = {}
   for (const one of listOf(objectOf(step.p.filters).conditions)) {
@@ -75,7 +75,7 @@ function supabase(step: Step, _resource: string, operation: string): Exit[] | un
   }, many)
 }
 
-/** The file behind an id takes two calls. */
+/** Fetches the file of an id, which needs two calls. */
 function telegram(step: Step, resource: string, operation: string): Exit[] | undefined {
   if (resource !== 'file') return undefined
   if (operation !== 'get' && operation !== 'sendMessage') return undefined
@@ -91,7 +91,7 @@ function telegram(step: Step, resource: string, operation: string): Exit[] | und
   })
 }
 
-/** A reply goes to the sender of a mail, in its thread. */
+/** Converts a reply: it is sent to the sender of a mail, in its thread. */
 function gmail(step: Step, resource: string, operation: string): Exit[] | undefined {
   const { p, node } = step
   if (operation !== 'reply') return undefined
@@ -143,7 +143,7 @@ function googleDrive(step: Step, _resource: string, operation: string): Exit[] |
   })
 }
 
-/** A file is sent to the address that Slack gives for it, and then shown in a channel. */
+/** Uploads a file to the address that Slack returns, and then shares it in a channel. */
 function slack(step: Step, resource: string, operation: string): Exit[] | undefined {
   if (resource !== 'file' || (operation !== 'upload' && operation !== 'post')) return undefined
   const { p } = step
@@ -179,7 +179,7 @@ function slack(step: Step, resource: string, operation: string): Exit[] | undefi
   })
 }
 
-/** A change of a file names the one that it replaces. */
+/** Converts a file change, which must name the version that it replaces. */
 function github(step: Step, resource: string, operation: string): Exit[] | undefined {
   if (resource !== 'file') return undefined
   const { p } = step
@@ -256,7 +256,7 @@ function wordpress(step: Step, resource: string, operation: string): Exit[] | un
 
 type Special = (step: Step, resource: string, operation: string) => Exit[] | undefined
 
-/** By the kind of node of n8n. What they do not know is looked for in the table. */
+/** Handlers by type of n8n node. Operations that a handler does not know are looked up in the table. */
 export const SPECIAL: Record<string, Special> = {
   hubspot,
   supabase,

@@ -1,19 +1,19 @@
-// The requests of vendors that have no service of ours, as their references describe them. Data only: requests.ts reads it.
+// The requests of vendors without a Heddle service, as in the vendors' API references. Data only: requests.ts reads it.
 
 export type RequestOf = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With parameters in braces. */
+  /** An address with parameters in braces. */
   url: string
   query?: Record<string, string>
   json?: Record<string, string>
-  /** The parameter that holds the whole body. */
+  /** The parameter that contains the whole body. */
   whole?: string
-  /** The parameter that names the field with the file that is sent. */
+  /** The parameter that names the field with the file to send. */
   file?: string
   headers?: Record<string, string>
-  /** Where the answer is inside the body. */
+  /** The path of the result inside the response body. */
   output?: string
-  /** The answer is a list of items. */
+  /** The result is a list of items. */
   list?: boolean
   download?: boolean
 }
@@ -21,7 +21,7 @@ export type VendorOf = {
   title: string
   resource: string
   operation: string
-  /** What is done where the node names no operation, by resource. */
+  /** The default operation of each resource, for a node without an operation. */
   operations?: Record<string, string>
   requests: Record<string, RequestOf>
 }

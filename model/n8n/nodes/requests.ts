@@ -9,14 +9,18 @@ import { REQUESTS, type RequestOf, type VendorOf } from './request-table.ts'
 import { fileOf, parameterAt } from './service-call.ts'
 import { MORE_REQUESTS } from './vendor-table.ts'
 
-// Vendors without a service of ours: the request that their node sends, as http.request with the credential of the node.
+// Vendors without a Heddle service: the request that their node sends becomes http.request with the credential of the
+// node.
 
 export const VENDORS: Record<string, VendorOf> = { ...REQUESTS, ...MORE_REQUESTS }
 
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
 
-/** The parameter that an argument names: `a|b` is the first that is there, `'text` the text itself, `#a` a number. */
+/**
+ * Returns the parameter of an argument: `a|b` is the first parameter that is set, `'text` is the text itself, `#a` is a
+ * number.
+ */
 function given(step: Step, spec: string, scope: Scope): Json | undefined {
   if (spec.startsWith("'")) return spec.slice(1)
   const isNumber = spec.startsWith('#')
@@ -38,7 +42,7 @@ const filled = (step: Step, specs: Record<string, string>, scope: Scope): JsonOb
     }),
   )
 
-/** An address whose `{parameter}` are filled in. */
+/** Returns an address with each `{parameter}` filled in. */
 function addressOf(step: Step, url: string, scope: Scope): Json {
   const parts = url.split(/\{([^}]+)\}/)
   if (parts.length === 1) return url
@@ -55,7 +59,7 @@ function addressOf(step: Step, url: string, scope: Scope): Json {
   return step.guarded(celOut(texts.filter((text) => text !== '""').join(' + '), 'text'))
 }
 
-/** What stands in the credential of n8n and not in the node: the address of an installation of its own. */
+/** Returns the address of a self-hosted installation, which n8n stores in the credential and not in the node. */
 function variableAddress(step: Step, name: string): string {
   step.remark(`store the address (https://…) as the variable ${name}`)
   return textOf(pathOut(['vars', name]))
@@ -90,7 +94,7 @@ function bodyOf(step: Step, of: RequestOf, scope: Scope): JsonObject {
   return { json: nested(of.json.author === undefined ? fields : { ...fields, author: authorOf(step, scope) }) }
 }
 
-/** Who posts at LinkedIn: a person or an organization. */
+/** Returns the author of a LinkedIn post: a person or an organization. */
 function authorOf(step: Step, scope: Scope): Json {
   const { p } = step
   const isCompany = p.postAs === 'organization'
@@ -104,7 +108,7 @@ function authorOf(step: Step, scope: Scope): Json {
   )
 }
 
-/** `a.b` is a field inside another one. */
+/** Nests fields: `a.b` is the field `b` inside `a`. */
 function nested(fields: JsonObject): JsonObject {
   const result: JsonObject = {}
   for (const [name, value] of Object.entries(fields)) {

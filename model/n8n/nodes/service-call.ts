@@ -7,7 +7,7 @@ import { celOut, type Out, pathOut } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 
-/** A parameter by its path. Where n8n keeps a choice with its way of choosing, the choice. */
+/** Returns a parameter by its path. If n8n stores a choice together with the method of choosing, returns the choice. */
 export function parameterAt(parameters: JsonObject, path: string): Json | undefined {
   let value: Json | undefined = parameters
   for (const key of path.split('.')) {
@@ -17,14 +17,14 @@ export function parameterAt(parameters: JsonObject, path: string): Json | undefi
   return chosen(value)
 }
 
-/** Stands where n8n lets the model fill in a value. */
+/** Marks a value that n8n lets the model fill in. */
 export const MODEL_FILLS = 'filled_by_model'
 export const isFilledByModel = (value: Json | undefined): boolean => JSON.stringify(value ?? null).includes(MODEL_FILLS)
 
 export const chosen = (value: Json | undefined): Json | undefined => {
   if (!isObject(value) || value.__rl !== true) return value
   const held = value.value
-  // The id inside an address of Google or Notion.
+  // Finds the id inside an address of Google or Notion.
   const found =
     value.mode === 'url' && typeof held === 'string'
       ? (/\/d\/([\w-]{15,})|folders\/([\w-]{15,})|\/(app\w{14})|([0-9a-f]{32})/
@@ -44,7 +44,7 @@ export const fileOf = (scope: Scope, name: string): Out => {
     : celOut(`(${item.cel})?.binary[${JSON.stringify(name)}].orValue(null)`)
 }
 
-/** The columns that a record is made of: those that are mapped, or the item itself. */
+/** Returns the columns of a record: the mapped columns, or the item itself. */
 export function columnsOf(step: Step, raw: Json | undefined, scope: Scope): Json {
   if (!isObject(raw)) return step.guarded(scope.input.paired())
   if (raw.mappingMode === 'autoMapInputData') return step.guarded(scope.input.paired())
@@ -61,7 +61,10 @@ const credentialOf = ({ node }: Step, service: string): { name: string; kind: st
   return { name: name ?? service, kind: kind ?? service }
 }
 
-/** The service must be there, and take these arguments; otherwise the node is to be done by hand. */
+/**
+ * Adds a call of a service. The service must exist and accept these arguments; otherwise the node is to be done by
+ * hand.
+ */
 export function addCall(
   step: Step,
   { add }: Pick<Place, 'add'>,
@@ -80,11 +83,11 @@ export function addCall(
   return add('service.call', { service, action, args }, { credential: credentialOf(step, service) })
 }
 
-/** How many items a node of n8n asks for, where it does not ask for all. */
+/** Returns the number of items that an n8n node requests, unless it requests all. */
 export const limitOf = ({ p }: Step): JsonObject => {
   const limit = Number(p.limit ?? 50)
   return p.returnAll === true || !Number.isInteger(limit) ? {} : { max_items: limit }
 }
 
-/** What a call that reads page by page gives. */
+/** Returns the items of a call that reads page by page. */
 export const itemsOf = (id: string): Out => pathOut(['nodes', id, 'output', 'items'], 'list')

@@ -1,8 +1,9 @@
-// Which action of which service a node of n8n is. Data only: services.ts reads it.
+// Maps nodes of n8n to actions of services. Data only: services.ts reads it.
 //
-// An argument says which parameter fills it: `text` is the parameter of that name, `a|b` the first that is there, `a.b` one inside
-// another. `name[]` is a text with commas that becomes a list, `#name` a number, `?name` a boolean, `{}name` JSON as a text,
-// `@name` the file of the item that the parameter names, `'text` the text itself.
+// An argument names the parameter that fills it: `text` is the parameter of that name, `a|b` is the first parameter
+// that is set, `a.b` is a parameter inside another one. `name[]` is a text with commas that becomes a list, `#name` a
+// number, `?name` a boolean, `{}name` JSON as a text, `@name` the file of the item that the parameter names, `'text`
+// the text itself.
 
 import { MORE_SERVICES } from './service-table-more.ts'
 import type { ServiceOf } from './service-types.ts'
@@ -608,7 +609,7 @@ export const SERVICES: Record<string, ServiceOf> = {
   ...MORE_SERVICES,
 }
 
-/** Services whose events start workflows, by the trigger of n8n. */
+/** Services whose events start workflows, by n8n trigger. */
 export const TRIGGERS: Record<string, string> = {
   gmailTrigger: 'gmail',
   googleSheetsTrigger: 'google_sheets',
@@ -631,7 +632,7 @@ export const TRIGGERS: Record<string, string> = {
   microsoftTeamsTrigger: 'microsoft_teams',
 }
 
-/** Actions that are called by code, not by a line of the table. */
+/** Actions that code calls, not a line of the table. */
 const BY_CODE: Record<string, string[]> = {
   gmail: ['send_message', 'create_draft', 'list_messages', 'get_message'],
   google_docs: ['batch_update'],
@@ -646,7 +647,7 @@ const BY_CODE: Record<string, string[]> = {
   ],
 }
 
-/** Every service and action that is mapped. */
+/** All services and actions that are mapped. */
 export const MAPPED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...new Set([...Object.values(SERVICES).map(({ service }) => service), ...Object.keys(BY_CODE)])].map((service) => [
     service,

@@ -20,7 +20,7 @@ import { sheets } from './sheets.ts'
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || value === '='
 
-/** One argument, read as the table says. */
+/** Reads one argument in the notation of the table. */
 function argument(step: Step, spec: string, scope: Scope): Json | undefined {
   if (spec.startsWith("'")) return spec.slice(1)
   const sign = /^(?:#|\?|@|\{\})/.exec(spec)?.[0] ?? ''
@@ -60,7 +60,7 @@ function argument(step: Step, spec: string, scope: Scope): Json | undefined {
   return undefined
 }
 
-/** A text with commas, or a list already. */
+/** Converts a text with commas to a list; keeps a list unchanged. */
 const listFrom = (of: Out): Out =>
   celOut(`(type(${of.cel}) == list ? ${of.cel} : ${textOf(of)}.split(",").map(x, x.trim()))`, 'list')
 
@@ -72,7 +72,7 @@ function resultOf({ list, file }: ActionOf, id: string): Out {
   return output
 }
 
-/** A node of a vendor as `service.call`; undefined where no service is mapped. */
+/** Converts the node of a vendor to `service.call`; returns undefined if no service is mapped. */
 export function callService(step: Step, kind: string): Exit[] | undefined {
   const { p } = step
   if (p.operation === 'sendAndWait') return askAndWait(step)
@@ -110,7 +110,7 @@ export function callService(step: Step, kind: string): Exit[] | undefined {
   )
 }
 
-/** What n8n does where the template names no operation, since it is the first of the list. */
+/** The operation that n8n uses if the template names none: the first of its list. */
 const DEFAULTS: Record<string, Record<string, string>> = {
   slack: { message: 'post', channel: 'create', user: 'info', reaction: 'add', file: 'upload' },
   telegram: { message: 'sendMessage', chat: 'get', callback: 'answerQuery', file: 'get' },

@@ -7,9 +7,9 @@ import { celOut, textOf } from '../out.ts'
 import type { Scope } from '../scope.ts'
 import type { Step } from '../step.ts'
 
-// The Set node, and JSON that is written as a text with expressions inside.
+// The Set node, and JSON that is given as a text with expressions inside.
 
-/** The fields that a Set node writes, of the older and the newer form. */
+/** Returns the fields that a Set node writes, in the older and the newer form. */
 function assignments({ p }: Step): { name: string; value: Json | undefined; type: string }[] {
   if (isObject(p.assignments))
     return listOf(p.assignments.assignments).map((one) => ({
@@ -41,7 +41,7 @@ function typedValue(step: Step, raw: Json | undefined, type: string, scope: Scop
   return step.value(raw ?? null, scope, field)
 }
 
-/** `a.b` sets a field inside another one. */
+/** Sets a field; `a.b` sets the field `b` inside `a`. */
 export function place(values: JsonObject, name: string, value: Json, dotted: boolean): void {
   const path = dotted ? name.split('.') : [name]
   if (path.some((part) => isForbiddenKey(part) || part === ''))
@@ -94,7 +94,7 @@ export function convertSet(step: Step): Exit[] {
   })
 }
 
-/** `{"a": "{{ $json.b }}"}`: a text that becomes JSON. */
+/** Converts a text such as `{"a": "{{ $json.b }}"}` to JSON. */
 export function rawObject(step: Step, raw: Json | undefined, scope: Scope): Json {
   if (isObject(raw) || Array.isArray(raw)) return step.value(raw, scope)
   if (typeof raw !== 'string' || raw.trim() === '' || raw.trim() === '=') return {}
@@ -111,14 +111,14 @@ export function rawObject(step: Step, raw: Json | undefined, scope: Scope): Json
     try {
       return step.value(restored(JSON.parse(filled.text) as Json, filled.expressions), scope)
     } catch {
-      // Below it is put together as a text when it runs.
+      // The code below builds the text when the execution runs.
     }
   }
   const out = step.out(raw, scope, 'JSON')
   return step.guarded(out.type === 'text' ? celOut(`json.decode(${textOf(out)})`) : out)
 }
 
-/** Each {{ … }} replaced by a mark that JSON can hold, whether it stood inside a text or alone. */
+/** Replaces each {{ … }}, inside a text or alone, by a mark that JSON can contain. */
 function withValues(text: string): { text: string; expressions: string[] } | undefined {
   const expressions: string[] = []
   let inText = false

@@ -8,7 +8,8 @@ import type { Scope } from '../scope.ts'
 import type { Place, Step } from '../step.ts'
 import { addCall, chosen, columnsOf } from './service-call.ts'
 
-// Google Sheets: n8n writes rows by the names of columns, the vendor by their order. The first row says where a column stands.
+// Google Sheets: n8n writes rows by column name, the vendor by column position. The first row shows the position of
+// each column.
 
 const SERVICE = 'google_sheets'
 
@@ -22,7 +23,7 @@ function spreadsheet(step: Step, scope: Scope): Json {
   return step.text(text, scope, 'documentId')
 }
 
-/** The name of a sheet; n8n may know only its number. */
+/** Returns the name of a sheet; n8n may know only its number. */
 function sheetName(step: Step, scope: Scope): Json {
   const { p } = step
   const raw = p.sheetName ?? p.range
@@ -51,7 +52,7 @@ const rangeOf = (sheet: Json, cells: string): Json => {
 
 type Mapped = { values: Json; order: string[] | undefined; match: string[] }
 
-/** The values by column, and the order of the columns where the template knows it. */
+/** Returns the values by column, and the order of the columns if the template contains it. */
 function mapped(step: Step, scope: Scope): Mapped {
   const { p } = step
   const columns = isObject(p.columns) ? p.columns : undefined
@@ -108,7 +109,9 @@ const refCel = (ref: string): string =>
     ),
   ).cel
 
-/** Reads the sheet, finds the row by its columns, and writes it; where none fits, behind the last one. */
+/**
+ * Reads the sheet, finds the row by its columns, and writes the row; if no row matches, appends it after the last row.
+ */
 function update(step: Step, at: Place, isUpsert: boolean): Out {
   const sheet = sheetName(step, at.scope)
   const id = spreadsheet(step, at.scope)

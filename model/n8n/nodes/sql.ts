@@ -1,7 +1,8 @@
 import { NotConvertible } from '../js-ast.ts'
 import { piecesOf } from '../pieces.ts'
 
-// Statements of n8n, whose values stand in the text as {{ expressions }}, as statements with parameters. Data never becomes a part of the text.
+// Converts n8n statements, which contain values as {{ expressions }}, to statements with parameters. Data never becomes
+// part of the text.
 
 export type Dialect = { name: string; parameter(number: number): string; quote(name: string): string; joins: string }
 
@@ -21,11 +22,14 @@ export const SQL_SERVER: Dialect = {
 }
 export const SNOWFLAKE: Dialect = { name: 'Snowflake', parameter: () => '?', quote: doubled, joins: '||' }
 
-/** A value of a statement: an expression, which is a text where it stands between quotes, or a parameter that has a number already. */
+/**
+ * A value of a statement: an expression, which is a text if it is between quotes, or a parameter that already has a
+ * number.
+ */
 export type Value = { source: string; isText: boolean } | { number: number }
 export type Statement = { text: string; values: Value[] }
 
-/** Places where a value may stand that is not between quotes. */
+/** Places where a value without quotes is allowed. */
 const BEFORE_VALUE = /(?:[=<>(,+\-*/|]|\b(?:limit|offset|like|ilike|between|values|then|else|interval))\s*$/i
 const IN_LIST = /\bin\s*\(\s*$/i
 
@@ -34,7 +38,7 @@ class Reader {
   private readonly dialect: Dialect
   private text = ''
   private values: Value[] = []
-  /** What the text between quotes is made of, while it is read. */
+  /** The parts of the quoted text that is being read. */
   private quoted: (string | Value)[] | undefined
   private closes = ''
 
@@ -58,7 +62,7 @@ class Reader {
     this.text += this.add({ source, isText: false })
   }
 
-  /** `'a {{ b }} c'` is put together by the database. */
+  /** Lets the database concatenate `'a {{ b }} c'`. */
   private endQuoted(): void {
     const parts = this.quoted!.filter((part) => part !== '')
     const { joins, name } = this.dialect
@@ -81,7 +85,7 @@ class Reader {
     } else this.text += part
   }
 
-  /** Texts, names and comments keep what stands in them. */
+  /** Reads plain text. The contents of texts, names and comments stay unchanged. */
   plain(given: string): void {
     for (const part of given.match(/''|\$\d+|\$\w*\$|--|\/\*|\*\/|[\s\S]/g) ?? []) {
       if (this.quoted) {
@@ -128,7 +132,7 @@ export function statementsOf(query: string, dialect: Dialect): Statement[] {
 
 const bare = (text: string): string => text.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ').trim()
 
-/** Whether it only reads, as its words say. */
+/** Checks by its keywords whether a statement only reads. */
 export const isReading = ({ text }: Statement): boolean => {
   const words = bare(text)
   return (

@@ -3,7 +3,10 @@ import { type Exit, outputOf } from '../flow.ts'
 import { NotConvertible, NotFilled } from '../js-ast.ts'
 import type { Step } from '../step.ts'
 
-/** Another workflow: which one is known by its name only, so that it has to be chosen once it is imported too. */
+/**
+ * Converts a call of another workflow. Only its name is known, so the user must select the workflow after it is also
+ * imported.
+ */
 export function subworkflow(step: Step): Exit[] {
   const { p } = step
   const id = isObject(p.workflowId) ? (p.workflowId.cachedResultName ?? p.workflowId.value) : p.workflowId

@@ -99,7 +99,7 @@ const LANGUAGE: Record<string, Handler> = {
 
 const kindOf = (type: string): string => type.split('.').at(-1) ?? ''
 
-/** What converts a node: by its type, or as a call of a service. */
+/** Returns the function that converts a node: by its type, or as a call of a service. */
 export function handlerOf({ node, work }: Step): Handler {
   const kind = kindOf(node.type)
   const table = node.type.includes('langchain') ? LANGUAGE : node.type.startsWith('n8n-nodes-base.') ? BASE : {}

@@ -12,21 +12,21 @@ import type { N8nNode } from '../types.ts'
 import { isFilledByModel, MODEL_FILLS } from './service-call.ts'
 import { isVectorStore, knowledgeOf, passagesOf } from './vector-stores.ts'
 
-// The tools below an agent, as what `agent.run` may be granted. A node as a tool is converted like the node itself; what the model
-// fills in there is what it fills in here.
+// Converts the tools attached to an agent to grants of `agent.run`. A node used as a tool is converted like the node
+// itself; the model fills in the same values in both.
 
-/** What an agent is granted, what its instructions say of it, and the credentials that are named in there. */
+/** The grants of an agent, the instructions about them, and the credentials that the grants name. */
 export type Tools = { grants: Json[]; mcp: JsonObject[]; texts: string[]; credentials: ToolCredential[] }
 
 type Convert = (step: Step) => unknown
 
 const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
 
-/** What the description of a tool says, in n8n or where it says nothing. */
+/** Returns the description of a tool in n8n; an empty text if there is none. */
 const aboutOf = ({ parameters: p }: N8nNode): string =>
   withoutSecrets(String(p.toolDescription ?? p.description ?? '').replace(/^=/, '')).text.slice(0, 400)
 
-/** Requests that models make with nothing but a query, by the tool of n8n. */
+/** Requests that a model makes with only a query, by n8n tool. */
 const SEARCHES: Record<string, { url: string; needsKey: boolean; method?: string }> = {
   toolSerpApi: { url: 'https://serpapi.com/search.json', needsKey: true },
   toolWikipedia: { url: 'https://en.wikipedia.org/w/api.php', needsKey: false },
@@ -36,7 +36,7 @@ const SEARCHES: Record<string, { url: string; needsKey: boolean; method?: string
   firecrawlTool: { url: 'https://api.firecrawl.dev/v2/scrape', needsKey: true, method: 'POST' },
 }
 
-/** Nodes that agents are granted; others are computed beside the agent. */
+/** Node types that can be granted to agents; other nodes are computed outside of the agent. */
 const TOOL_TYPES = new Set([
   ...['service.call', 'http.request', 'mail.send', 'state.get', 'state.set'],
   ...['warehouse.query', 'warehouse.execute', 'dataset.read', 'dataset.write'],
@@ -100,7 +100,7 @@ class Toolbox implements Tools {
     this.grant(node, { type: 'http.request', arguments: { fixed } }, `http.request ${method} ${url}`, credential)
   }
 
-  /** The node that the tool is, converted beside the workflow. */
+  /** Converts the node that is used as a tool, outside of the workflow. */
   private asNode(node: N8nNode): void {
     const sink: Sink = { nodes: [], edges: [] }
     const credentials: Work['credentials'] = []
@@ -202,7 +202,7 @@ class Toolbox implements Tools {
     this.grant(node, { type: 'knowledge.search', arguments: { fixed } }, 'knowledge.search, with your question as q')
   }
 
-  /** An agent below an agent: its instructions and tools go to the one above it. */
+  /** Moves the instructions and tools of an agent that is attached to another agent to that agent. */
   private colleague(node: N8nNode): void {
     const system = String(objectOf(node.parameters.options).systemMessage ?? '').replace(/^=/, '')
     if (system.includes('{{')) throw new NotConvertible('its instructions are computed')
@@ -227,7 +227,7 @@ const shown = (value: Json): string =>
     )
     .slice(0, 200)
 
-/** `convert` turns the node of a step into nodes of ours. */
+/** Converts the tools. `convert` converts the node of a step to Heddle nodes. */
 export function toolsOf(step: Step, place: Place, attached: readonly Attached[], convert: Convert): Tools {
   const box = new Toolbox(step, place, convert)
   for (const one of attached) box.add(one)

@@ -4,7 +4,8 @@ import { type Exit, ofOne, outputOf } from '../flow.ts'
 import { pathOut } from '../out.ts'
 import type { Step } from '../step.ts'
 
-// What starts a workflow of n8n. The definition begins with the item that the trigger gives; the trigger itself is set up beside it.
+// Triggers of an n8n workflow. The definition starts with the item that the trigger returns; the trigger itself is set
+// up separately.
 
 function begins(step: Step, values: Json, kind: string, about: string, settings: JsonObject = {}): Exit[] {
   step.work.triggers.push({ kind, node: step.node.name, about, settings })
@@ -40,7 +41,7 @@ export function webhook(step: Step): Exit[] {
   )
 }
 
-/** `{field: "hours", hoursInterval: 2, triggerAtMinute: 5}` as the five fields of cron. */
+/** Converts `{field: "hours", hoursInterval: 2, triggerAtMinute: 5}` to the five fields of cron. */
 export function cronOf(rule: JsonObject): string | undefined {
   const number = (key: string, otherwise: number): number =>
     Number.isInteger(Number(rule[key] ?? otherwise)) ? Number(rule[key] ?? otherwise) : otherwise
@@ -114,7 +115,7 @@ export function manual(step: Step): Exit[] {
   return begins(step, { $ref: 'input' }, 'manual', 'Run it by hand, with any input')
 }
 
-/** Called by another workflow: its input is the item. */
+/** Converts the trigger for a call by another workflow: its input is the item. */
 export function called(step: Step): Exit[] {
   return begins(step, { $ref: 'input' }, 'subworkflow', 'Another workflow runs it with a subworkflow node')
 }
@@ -154,7 +155,7 @@ export function chat(step: Step): Exit[] {
   return begins(step, values, 'chat', 'A widget or a channel whose messages run the workflow')
 }
 
-/** Runs when another workflow fails. */
+/** Converts the trigger that runs when another workflow fails. */
 export function failed(step: Step): Exit[] {
   step.remark('name this workflow as error_workflow_id in the settings of those that it is for')
   const values = {
@@ -172,7 +173,7 @@ export function failed(step: Step): Exit[] {
   return begins(step, values, 'error', 'The error workflow of others')
 }
 
-/** A server of tools: the workflow is one tool, and its argument `tool` says which of them is meant. */
+/** Converts a tool server: the workflow becomes one tool, and its argument `tool` selects the n8n tool. */
 export function toolServer(step: Step): Exit[] {
   const tools = step.work.attached(step.node.name).filter(({ kind }) => kind === 'ai_tool')
   if (tools.length > 50) step.byHand('it offers more than 50 tools: make several workflows')
@@ -219,7 +220,7 @@ const nameOf = (name: string): string =>
     .replaceAll(/^_+|_+$/g, '')
     .slice(0, 60) || 'tool'
 
-/** Makes of the request of Jotform what n8n makes of it: the answers by their questions. */
+/** Converts a request of Jotform as n8n does: the answers by their questions. */
 const JOTFORM = `const raw = typeof input.body?.rawRequest === 'string' ? JSON.parse(input.body.rawRequest) : (input.body?.rawRequest ?? {})
 const answers = {}
 for (const [key, value] of Object.entries(raw)) {
@@ -251,7 +252,7 @@ export function jotForm(step: Step): Exit[] {
   return [step.exit(ofOne(outputOf(id)))]
 }
 
-/** Messages of WhatsApp: each change is an item. */
+/** Converts the trigger for WhatsApp messages: each change is an item. */
 export function whatsApp(step: Step): Exit[] {
   const settings = { input: 'request', challenge: 'meta' }
   step.remark(`make a webhook token with ${JSON.stringify(settings)}, and enter its address at Meta`)
@@ -265,7 +266,7 @@ export function whatsApp(step: Step): Exit[] {
   return [step.exit({ list: pathOut(['nodes', step.id, 'output', 'items'], 'list') })]
 }
 
-/** What the vendor sends is the item. */
+/** Converts a vendor's trigger whose request body is the item. */
 export function hook(step: Step): Exit[] {
   const vendor = (step.node.type.split('.').at(-1) ?? '').replace(/Trigger$/, '')
   const settings = { input: 'request' }
@@ -273,7 +274,7 @@ export function hook(step: Step): Exit[] {
   return begins(step, { $ref: 'input.body' }, 'webhook', `Events of ${vendor}`, settings)
 }
 
-/** A vendor calls: its event is the input. */
+/** Converts a trigger on a vendor's event: the event is the input. */
 export function event(step: Step, service: string, isThere: boolean): Exit[] {
   const about = `An event of ${service}`
   if (isThere) step.remark(`set up the trigger of ${service}; the event becomes the input`)

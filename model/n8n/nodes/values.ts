@@ -6,7 +6,7 @@ import { NotConvertible } from '../js-ast.ts'
 import { fieldsOut, type Out, pathOut, quote, textOf } from '../out.ts'
 import type { Place, Step } from '../step.ts'
 
-// Nodes that compute one value of each item: dates, hashes, Markdown.
+// Nodes that compute a value for each item: dates, hashes, Markdown.
 
 /** Adds fields to each item. */
 const withFields = ({ scope, add }: Place, step: Step, values: JsonObject): Out =>
@@ -108,7 +108,7 @@ export function markdown(step: Step): Exit[] {
   })
 }
 
-/** Headings, lists, emphasis, code, links and paragraphs. */
+/** Converts headings, lists, emphasis, code, links and paragraphs to HTML. */
 const TO_HTML = `const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const inline = (text) => escape(text)
   .replace(/\`([^\`]+)\`/g, '<code>$1</code>')

@@ -8,7 +8,7 @@ import type { N8nNode } from '../types.ts'
 import { idFrom } from './databases.ts'
 import { chosen, fileOf } from './service-call.ts'
 
-// Stores of vectors as knowledge bases of the workspace, which cut, embed and search texts themselves.
+// Vector stores become knowledge bases of the workspace, which split, embed and search texts themselves.
 
 const plain = ({ cel, type, path }: Out): Out => ({ cel, type, ...(path && { path }) })
 const kindOf = ({ type }: N8nNode): string => type.split('.').at(-1) ?? ''
@@ -20,7 +20,7 @@ const NAMES = [
   ...['weaviateCollection', 'chromaCollection', 'redisIndex', 'indexName', 'collectionName'],
 ]
 
-/** The base that stands for a store: one for each name that the store has at its vendor. */
+/** Returns the knowledge base for a store: one for each name of a store at its vendor. */
 export function knowledgeOf(step: Step, node: N8nNode): Json {
   const held = NAMES.map((name) => node.parameters[name]).find((value) => value !== undefined)
   const named = isObject(held) ? (held.cachedResultName ?? chosen(held)) : held
@@ -34,7 +34,7 @@ const question = (of: Out): Json => ({
   $cel: `cel.bind(v, ${textOf(of)}, size(v) > 1000 ? v.substring(0, 1000) : v)`,
 })
 
-/** The text that a loader below the store makes of an item. */
+/** Returns the text that a loader attached to the store creates from an item. */
 function textOfItem(step: Step, { scope, add }: Place): { text: Json; name: Json | undefined } {
   const loader = step.work.attached(step.node.name).find(({ kind }) => kind === 'ai_document')?.node
   if (!loader) throw new NotFilled('it has no document loader')
@@ -104,7 +104,7 @@ export function vectorStore(step: Step): Exit[] {
   throw new NotConvertible(`a store of vectors in the mode "${mode.slice(0, 40)}" is not mapped`)
 }
 
-/** A question that is answered with what a store gives. */
+/** Answers a question from the search results of a store. */
 export function answeredFrom(
   step: Step,
   at: Place,

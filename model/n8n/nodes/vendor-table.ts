@@ -1,6 +1,7 @@
 import type { RequestOf, VendorOf } from './request-table.ts'
 
-// More requests of vendors without a service of ours. `{$vars.name}` is an address that stands in the credential of n8n: a variable here.
+// More requests of vendors without a Heddle service. `{$vars.name}` is an address that n8n stores in the credential: a
+// variable here.
 
 const N8N = '{$vars.n8n_url}/api/v1'
 const SCRAPEGRAPH = 'https://api.scrapegraphai.com/v1'

@@ -11,7 +11,7 @@ type Drawn = {
   measured?: { width?: number; height?: number }
 }
 
-/** Where nodes are drawn, with their size. */
+/** Returns the positions and sizes of nodes. */
 export const boxesOf = (nodes: readonly Drawn[]): Box[] =>
   nodes.map(({ id, position, width, height, measured }) => ({
     id,

@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react'
 import { graphAt, titleOf } from '../document/document.ts'
 import { useDoc, useEditor, useEditorStore } from '../store.ts'
 
-/** Where one is inside the bodies of maps and loops. */
+/** Shows the current position inside the bodies of maps and loops. */
 export function Breadcrumb() {
   const store = useEditorStore()
   const doc = useDoc()

@@ -148,7 +148,7 @@ const removeAll = (store: EditorStore, nodes: string[], edges: string[]): void =
   store.set({ focus: '' })
 }
 
-/** The list of nodes opens; what is chosen there stands between the two. */
+/** Opens the list of nodes; the chosen node is inserted into the edge. */
 export const insertInto = (store: EditorStore, edgeId: string): void => {
   store.select([], [edgeId])
   store.set({ quick: { mode: 'add' } })

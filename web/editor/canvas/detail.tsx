@@ -1,18 +1,18 @@
 import { type ReactFlowState, useStore } from '@xyflow/react'
 import { createContext, useEffect } from 'react'
 
-// How much of a graph is drawn. From afar a node is a plain box in the colour of its kind and all edges are one line, without
-// letters that nobody can make out and dots that nobody can hit.
+// The level of detail of a graph. Zoomed out, a node is a plain box in the colour of its kind and all edges are one
+// line, without text that is too small to read and dots that are too small to click.
 
-/** Below this, the letters of a node are four pixels high at most. */
+/** Below this zoom, the letters of a node are at most four pixels high. */
 const FAR = 0.3
 
-/** Whether the graph is looked at from afar. */
+/** Whether the graph is zoomed out. */
 export const Far = createContext(false)
 
 const isFar = ({ transform }: ReactFlowState): boolean => transform[2] < FAR
 
-/** Tells when it comes to be looked at from afar, or from near by again. */
+/** Calls `onFar` when the zoom crosses the limit. */
 export function WatchView({ onFar }: { onFar(far: boolean): void }) {
   const far = useStore(isFar)
   useEffect(() => onFar(far), [far, onFar])

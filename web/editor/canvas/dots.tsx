@@ -4,13 +4,16 @@ import { useEffect, useRef } from 'react'
 const GAP = 24
 const RADIUS = 0.9
 
-/** The dots behind a graph, as a background of CSS that is shifted by less than one gap; xyflow's are drawn as a pattern of SVG. */
+/**
+ * The dots behind a graph, as a CSS background that is shifted by less than one gap; xyflow would draw them as an SVG
+ * pattern.
+ */
 export function Dots() {
   const store = useStoreApi()
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const place = ({ transform: [x, y, zoom] }: ReturnType<typeof store.getState>): void => {
-      // The store tells of its own end too, when the dots are gone.
+      // The store also notifies after the dots are unmounted.
       if (!box.current) return
       const gap = GAP * zoom
       const { style } = box.current

@@ -3,7 +3,7 @@ import type { Kind } from '../kinds.ts'
 import type { EditorStore } from '../store.ts'
 import type { Flow } from './graph-canvas.tsx'
 
-/** Puts a node where it was let go of on the canvas; false where it could not be. */
+/** Adds a node where it was dropped on the canvas; returns false if that is not possible. */
 export function dropAt(store: EditorStore, flow: Flow | null, kind: Kind, on: { x: number; y: number }): boolean {
   if (!flow) return false
   const { x, y } = flow.screenToFlowPosition(on)

@@ -3,10 +3,13 @@ import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Point } from '../document/document.ts'
 
-/** How long it stays when the pointer has left the edge, so that it can be reached. */
+/** How long the button stays after the pointer has left the edge, so that it can be reached. */
 const STAYS_MS = 500
 
-/** A button in the middle of the edge under the pointer: one for the whole canvas, since there may be hundreds of edges. */
+/**
+ * A button in the middle of the edge under the pointer. The whole canvas shares one button, because there may be
+ * hundreds of edges.
+ */
 export function EdgePlus({ hovered, onInsert }: { hovered: string | null; onInsert(edgeId: string): void }) {
   const { getZoom } = useReactFlow()
   const [shown, setShown] = useState<{ id: string; at: Point } | null>(null)
@@ -49,7 +52,7 @@ export function EdgePlus({ hovered, onInsert }: { hovered: string | null; onInse
   )
 }
 
-/** On the canvas, below the label of a condition that stands in the middle. */
+/** Returns the middle of an edge on the canvas, where the label of its condition also is. */
 function middleOf(edgeId: string): Point | null {
   const edge = document.querySelector(`.react-flow__edge[data-id="${CSS.escape(edgeId)}"]`)
   const path = edge?.querySelector<SVGPathElement>('path.react-flow__edge-path')

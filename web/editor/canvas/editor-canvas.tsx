@@ -30,7 +30,7 @@ import { Notes } from './notes.tsx'
 import type { Pressed } from './pressed.ts'
 import { NODE_WIDTH } from './size.ts'
 
-/** The canvas of the open document: what is drawn in it becomes changes of it. */
+/** The canvas of the open document: edits on the canvas become changes of the document. */
 export function EditorCanvas({
   flow,
   workflow,
@@ -146,7 +146,7 @@ export function EditorCanvas({
   )
 }
 
-/** A frame around the selected nodes. */
+/** Adds a frame around the selected nodes. */
 export function groupSelected(store: EditorStore, flow: Flow | null): void {
   const { selection, path } = store.get()
   const boxes = boxesOf(flow?.getNodes() ?? []).filter(({ id }) => selection.nodes.has(id))
@@ -178,7 +178,7 @@ const makeEdit = (store: EditorStore): NonNullable<GraphCanvasProps['edit']> => 
   onDangling: (after, at) => store.set({ quick: { mode: 'add', after, at: { x: at.x, y: at.y - 28 } } }),
 })
 
-/** Brings a node into sight and gives it the keyboard; nodes out of sight are not in the document at first. */
+/** Scrolls to a node and focuses it; nodes outside the view are not in the DOM at first. */
 function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivElement | null>): void {
   const store = useEditorStore()
   const wanted = useEditor((state) => state.focus)
@@ -189,7 +189,7 @@ function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivEl
     const attempt = (): void => {
       const canvas = box.current
       if (!canvas) return
-      // Somebody quick has opened the next list already; its field has the keyboard.
+      // The user has already opened the next list; its field has the focus.
       if (store.get().quick) {
         store.set({ focus: null })
         return
@@ -199,9 +199,9 @@ function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivEl
         bringIntoSight(flow.current, canvas, middleOf(store, wanted))
       }
       target?.focus({ preventScroll: true })
-      // What had the keyboard is gone and the node is not drawn yet: a key pressed in between would be nobody's.
+      // The focused element was removed and the node is not drawn yet: without this, a key pressed now would be lost.
       if (!target && document.activeElement === document.body) canvas.focus({ preventScroll: true })
-      // A dialog that is still closing keeps the keyboard for a few frames.
+      // A closing dialog keeps the focus for a few frames.
       const done = target !== null && document.activeElement === target
       if (done || tries-- <= 0) store.set({ focus: null })
       else frame = requestAnimationFrame(attempt)
@@ -211,7 +211,7 @@ function useFocusRequests(flow: RefObject<Flow | null>, box: RefObject<HTMLDivEl
   }, [wanted, store, flow, box])
 }
 
-/** The whole graph while it can still be read, else the node in the middle. */
+/** Shows the whole graph if it is still readable, otherwise centers the node. */
 function bringIntoSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y: number }): void {
   if (!flow) return
   const zoom = flow.getZoom()
@@ -225,12 +225,12 @@ function isInSight(flow: Flow | null, canvas: HTMLElement, point: { x: number; y
   if (!flow) return true
   const at = flow.flowToScreenPosition(point)
   const { left, right, top, bottom } = canvas.getBoundingClientRect()
-  // All of it, not its middle alone; on a canvas narrower than a node, the middle must do.
+  // The whole width must be visible, not only the middle; on a canvas narrower than a node, the middle is enough.
   const beside = Math.min((NODE_WIDTH / 2) * flow.getZoom() + 12, (right - left) / 2 - 1)
   return at.x >= left + beside && at.x <= right - beside && at.y > top + 40 && at.y < bottom - 40
 }
 
-/** The browser's own copy, cut and paste, while the canvas has the keyboard. */
+/** Handles the browser's copy, cut and paste while the canvas has the focus. */
 function useClipboard(box: RefObject<HTMLDivElement | null>): void {
   const store = useEditorStore()
   useEffect(() => {

@@ -3,7 +3,7 @@ import { memo, useMemo } from 'react'
 import type { FlowEdge, FlowNode } from './flow-items.ts'
 import { wayClass } from './way-edge.tsx'
 
-/** All edges as seen from afar: one line for each look, instead of a drawing for each edge. */
+/** All edges when zoomed out: one path for each style, instead of a component for each edge. */
 export const FarWays = memo(function FarWays({ nodes, edges }: { nodes: FlowNode[]; edges: FlowEdge[] }) {
   const lines = useMemo(() => linesOf(nodes, edges), [nodes, edges])
   return (

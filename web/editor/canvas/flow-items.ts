@@ -16,23 +16,24 @@ import type { Kind, KindTable } from '../kinds.ts'
 import { HEAD_HEIGHT, namedPorts, PORT_HEIGHT, sizeOfNode } from './size.ts'
 import { type Ways, waysTaken } from './ways-taken.ts'
 
-// The document as the canvas draws it. What has not changed keeps its identity, so that of 500 nodes one is drawn again.
+// The document as the canvas draws it. Unchanged items keep their identity, so that a change of one node redraws only
+// that node, out of 500.
 
-/** What a run made of a node; of one inside a body without its output. */
+/** The state of a node in an execution; without the output for a node inside a body. */
 export type NodeRun = Execution['nodes'][number]
 export type NodeData = {
   node: Node
   kind: Kind | undefined
-  /** Ways out that are drawn with their names. */
+  /** Ports that are drawn with their names. */
   ports: readonly string[]
-  /** One way out without a name. */
+  /** The node has one port without a name. */
   plainOut: boolean
   run: NodeRun | undefined
   problem: Problem['level'] | undefined
   mark: Mark | undefined
-  /** The one node that the Tab key reaches; the arrows go on from there. */
+  /** The only node that the Tab key reaches; the arrow keys move to the others. */
   tabStop: boolean
-  /** Nothing happens when it is pressed. */
+  /** A click on the node does nothing. */
   still: boolean
 }
 export type FlowNode = XNode<NodeData, 'step'>
@@ -40,7 +41,7 @@ export type EdgeData = {
   label: string
   problem: boolean
   mark: Mark | undefined
-  /** Whether the shown run went this way; undefined where that is not decided or no run is shown. */
+  /** Whether the shown execution took this edge; undefined if that is not decided or no execution is shown. */
   taken: boolean | undefined
   name: string
 }
@@ -54,12 +55,12 @@ export type Shown = {
   selected: ReadonlySet<string>
   selectedEdges: ReadonlySet<string>
   runs?: ReadonlyMap<string, NodeRun>
-  /** What a condition came to in the shown run, where that is known. */
+  /** Returns the result of a condition in the shown execution, if it is known. */
   holds?: (edge: KeyedEdge) => boolean | undefined
   problems?: ReadonlyMap<string, Problem['level']>
   marks?: ReadonlyMap<string, Mark>
   edgeMarks?: ReadonlyMap<string, Mark>
-  /** Places of nodes that are being dragged. */
+  /** Positions of nodes that are being dragged. */
   moving?: Readonly<Record<string, Point>> | null
   draggable: boolean
   still?: boolean
@@ -67,7 +68,9 @@ export type Shown = {
 
 const DOT = 12
 
-/** Where the dots are, said beforehand: edges to nodes out of sight are drawn without these being measured. */
+/**
+ * The positions of the dots, computed in advance: edges to nodes outside the view are drawn without measuring the dots.
+ */
 const handlesOf = (width: number, ports: readonly string[], plainOut: boolean): NonNullable<FlowNode['handles']> => {
   const dot = { width: DOT, height: DOT }
   const right = width - DOT / 2
@@ -114,7 +117,7 @@ export function makeFlowItems() {
   }
 }
 
-/** Counted again when the graph or the run has changed, not while a node is dragged. */
+/** Computes the taken edges again when the graph or the execution has changed, not while a node is dragged. */
 function makeWays(): (shown: Shown) => Ways | undefined {
   let known: { from: readonly unknown[]; ways: Ways } | undefined
   return ({ graph, runs, holds }) => {
@@ -140,7 +143,7 @@ function drawNode(node: Node, shown: Shown, tabStop: boolean): FlowNode {
     type: 'step',
     position: shown.moving?.[node.id] ?? shown.positions[positionKey(shown.path, node.id)] ?? ORIGIN,
     ...size,
-    // Said, not measured: what is out of sight counts when everything is to be shown.
+    // Computed, not measured, so that nodes outside the view also count when the whole graph is fitted into the view.
     measured: size,
     handles: handlesOf(size.width, ports, plainOut),
     selected: shown.selected.has(node.id),
@@ -186,7 +189,7 @@ function drawEdge(
   }
 }
 
-/** The old object where the new one would be drawn the same. */
+/** Returns the old object if the new one would look the same. */
 function reuse<Item extends FlowNode | FlowEdge>(old: Item | undefined, next: Item): Item {
   return old !== undefined && sameItem(old, next) ? old : next
 }

@@ -22,7 +22,7 @@ import { NodeCard } from './node-card.tsx'
 import type { Pressed, What } from './pressed.ts'
 import { WayEdge } from './way-edge.tsx'
 
-// A graph to look at, and, with the callbacks, to draw in. It holds no document: what it is given is what it shows.
+// A graph to view and, with the callbacks, to edit. It stores no document: it shows only its props.
 
 const nodeTypes = { step: NodeCard, start: StartCard }
 const edgeTypes = { way: WayEdge }
@@ -34,22 +34,22 @@ export type GraphCanvasProps = Omit<Shown, 'moving' | 'draggable'> & {
   onSelect?: (nodes: ReadonlySet<string>, edges: ReadonlySet<string>) => void
   onOpen?: (id: string) => void
   onReady?: (flow: Flow) => void
-  /** The right button, on a node, an edge or the canvas. */
+  /** A right click on a node, an edge or the canvas. */
   onMenu?: (pressed: Pressed) => void
   /** The edge under the pointer. */
   onHoverEdge?: (id: string | null) => void
-  /** Without these the graph can only be looked at. */
+  /** Without these callbacks the graph is read-only. */
   edit?: {
     onMoved(places: Record<string, Point>): void
     onConnect(from: { node: string; port: string }, to: string): void
     mayConnect(from: { node: string; port: string }, to: string): boolean
     onReconnect(edgeId: string, from: { node: string; port: string }, to: string): void
-    /** A connection drawn into the void. */
+    /** A connection that was drawn to an empty place. */
     onDangling(from: { node: string; port: string }, at: Point): void
   }
-  /** One of several things on a page: the wheel moves the page. */
+  /** The graph is one of several parts of a page: the wheel scrolls the page. */
   embedded?: boolean
-  /** What stands before the first steps and is no part of the graph. */
+  /** Content before the first steps that is not part of the graph. */
   lead?: Lead | undefined
   children?: ReactNode
 }
@@ -59,7 +59,10 @@ const wayOf = (connection: Pick<Connection, 'source' | 'sourceHandle'>) => ({
   port: connection.sourceHandle ?? 'out',
 })
 
-/** Made once: a new function for each drawing would have xyflow draw all 500 nodes again. They read what is current. */
+/**
+ * Creates the handlers once: a new function for each render would make xyflow redraw all 500 nodes. The handlers read
+ * the current props.
+ */
 function makeHandlers(
   current: { props: GraphCanvasProps; moving: Moving; box: HTMLDivElement | null },
   setMoving: (moving: Moving) => void,
@@ -72,7 +75,7 @@ function makeHandlers(
       if (change.selected) next.add(change.id)
       else next.delete(change.id)
     }
-    // xyflow tells of nodes and edges on their own; the second word of one gesture must know the first.
+    // xyflow reports nodes and edges separately; the second report of one gesture must include the first.
     current.props = { ...current.props, [kind]: next }
     current.props.onSelect?.(current.props.selected, current.props.selectedEdges)
   }
@@ -144,11 +147,14 @@ const NO_EDGES: FlowEdge[] = []
 const PLAIN = { hideAttribution: true }
 const SEVERAL = ['Shift', 'Meta', 'Control']
 export const FIRST_SIGHT = { maxZoom: 1, minZoom: READABLE, padding: 0.1 }
-/** A picture shows the form of a graph, not its words. */
+/** A preview shows the shape of a graph, not its text. */
 export const PICTURE = { ...FIRST_SIGHT, minZoom: 0.45 }
-/** Nodes that come into the page while the view moves cost every second frame; all of them cost half a second at the start. */
+/**
+ * The number of nodes up to which all of them stay in the DOM. Nodes that enter the DOM while the view moves cost every
+ * second frame; rendering all of them costs half a second at the start.
+ */
 const KEPT_IN_PAGE = 600
-/** A graph of a few nodes is its own map. */
+/** A graph with fewer nodes needs no map. */
 const WORTH_A_MAP = 10
 const MAP_SIZE = { width: 160, height: 110 }
 const mapColour = (node: FlowNode): string => colourOf(node.data.kind?.colour)
@@ -195,7 +201,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
         nodesFocusable={false}
         edgesFocusable={false}
         elementsSelectable
-        // The editor has keys of its own (keys.ts); xyflow's would move nodes by accident and delete past undo.
+        // The editor has its own keys (keys.ts); xyflow's keys would move nodes by accident and delete without undo.
         disableKeyboardA11y
         deleteKeyCode={null}
         multiSelectionKeyCode={SEVERAL}

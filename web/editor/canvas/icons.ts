@@ -70,9 +70,9 @@ const icons: Record<string, LucideIcon> = {
   workflow: Workflow,
 }
 
-/** The palette names an icon; one that is not known here is a box. */
+/** Returns the icon that the palette names; a box if the icon is unknown. */
 export const iconOf = (name: string | undefined): LucideIcon => (name !== undefined && icons[name]) || Box
 
-/** Only a colour, whatever else the text may be. */
+/** Accepts only a colour; any other text gives the default colour. */
 export const colourOf = (colour: string | undefined): string =>
   colour !== undefined && /^#[0-9a-f]{6}$/i.test(colour) ? colour : '#64748b'

@@ -12,7 +12,7 @@ const doc = readDoc({
 })
 const place = (id: string) => doc.layout.positions[id]!
 
-test('the arrows follow the edges, then the eye', () => {
+test('the arrow keys follow the edges, then the positions of nodes', () => {
   expect(neighbour(doc, place, 'a', 'right')).toBe('b')
   expect(neighbour(doc, place, 'b', 'down')).toBe('c')
   expect(neighbour(doc, place, 'c', 'left')).toBe('a')
@@ -21,7 +21,7 @@ test('the arrows follow the edges, then the eye', () => {
   expect(neighbour(doc, place, 'a', 'up')).toBeUndefined()
 })
 
-test('a new node has a place of its own', () => {
+test('a new node gets a free position', () => {
   expect(placeAfter(doc, place, 'a')).toEqual({ x: 300, y: 330 })
   expect(placeAfter(doc, place, undefined)).toEqual({ x: 0, y: 510 })
   expect(placeAfter(readDoc({}), place, undefined)).toEqual({ x: 0, y: 0 })

@@ -1,6 +1,6 @@
 import type { DocGraph, Point } from '../document/document.ts'
 
-// The arrow keys: along the edges first, then to whatever lies that way.
+// The arrow keys: along the edges first, then to the nearest node in that direction.
 
 export type Direction = 'left' | 'right' | 'up' | 'down'
 
@@ -20,7 +20,7 @@ export function neighbour(graph: DocGraph, place: Place, from: string, direction
   return nearest(others, place, (point) => cost(here, point, direction))
 }
 
-/** How far it is in that direction; what lies aside counts more. */
+/** Returns the distance in that direction; a sideways offset counts more. */
 function cost(here: Point, there: Point, direction: Direction): number {
   const [dx, dy] = [there.x - here.x, there.y - here.y]
   const ahead = { left: -dx, right: dx, up: -dy, down: dy }[direction]
@@ -40,7 +40,7 @@ function nearest(ids: readonly string[], place: Place, measure: (point: Point) =
 
 const GAP = { x: 300, y: 110 }
 
-/** A free place to the right of a node, or right of everything. */
+/** Returns a free position to the right of a node, or below all nodes if `after` is undefined. */
 export function placeAfter(graph: DocGraph, place: Place, after: string | undefined): Point {
   const points = graph.nodes.map(({ id }) => place(id))
   const isFree = (at: Point): boolean => points.every(({ x, y }) => Math.abs(x - at.x) > 230 || Math.abs(y - at.y) > 90)

@@ -27,13 +27,13 @@ const states: Record<NodeRun['status'], { icon: typeof CircleCheck; tone: string
   skipped: { icon: CircleDashed, tone: 'text-ink-3', shown: 'skipped', edge: 'border-dashed' },
 }
 
-/** One node. Its size follows from its kind and ports (size.ts); nothing in it may make it larger. */
+/** One node. Its size depends on its kind and ports (size.ts); its content must not make it larger. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<FlowNode>) {
   const { node, kind, run, problem, mark, tabStop, still } = data
   const far = use(Far)
   const state = run && states[run.status]
   return (
-    // A button may not hold the dots that connections are drawn from.
+    // A button may not contain the dots from which connections are drawn.
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is pressed only where it is a button
     <div
       role={still ? 'img' : 'button'}

@@ -7,7 +7,7 @@ import { changeNote, insideOf, type Note, notesIn, removeNote } from '../documen
 import { useDoc, useEditor, useEditorStore } from '../store.ts'
 import { boxesOf } from './boxes.ts'
 
-/** Notes of the open graph, under its nodes. */
+/** Notes of the open graph, below its nodes. */
 export function Notes() {
   const doc = useDoc()
   const path = useEditor((state) => state.path)
@@ -76,7 +76,7 @@ function OneNote({ note }: { note: Note }) {
         transform: `translate(${place.x}px, ${place.y}px)`,
         width: place.width,
         height: place.height,
-        // Under the nodes, which are drawn later, and above the background.
+        // Below the nodes, which are drawn later, and above the background.
         pointerEvents: note.group ? 'none' : 'all',
       }}
     >

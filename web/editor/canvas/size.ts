@@ -2,7 +2,8 @@ import type { Node } from '#model/definition'
 import { portsOf } from '#model/graph-edges'
 import type { Kind } from '../kinds.ts'
 
-// Nodes have a size that follows from what they are, so that a graph is laid out and drawn without measuring it first.
+// The size of a node is computed from its kind and ports, so that a graph is laid out and drawn without measuring it
+// first.
 
 export type NodeSize = { width: number; height: number }
 
@@ -10,7 +11,7 @@ export const NODE_WIDTH = 224
 export const HEAD_HEIGHT = 56
 export const PORT_HEIGHT = 22
 
-/** The ways out that are drawn with a name; a lone `out` is a dot at the side of the head. */
+/** Returns the ports that are drawn with a name; a single `out` is a dot at the side of the head. */
 export const namedPorts = (node: Node, kind: Pick<Kind, 'ports'> | undefined): string[] => {
   const ports = kind ? portsOf(node, kind) : ['out']
   return ports.length === 1 && ports[0] === 'out' ? [] : ports

@@ -13,7 +13,7 @@ export const wayClass = ({ mark, problem, taken }: EdgeData, selected: boolean):
     selected && 'way-selected',
   )
 
-/** One connection; its condition stands on it. */
+/** One connection, with its condition as a label. */
 export const WayEdge = memo(function WayEdge(props: EdgeProps<FlowEdge>) {
   const { data, selected, id } = props
   const [path, x, y] = getBezierPath(props)

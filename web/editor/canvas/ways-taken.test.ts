@@ -20,7 +20,7 @@ const ways = (states: Record<string, NodeStatus | NodeWay>, holds?: Parameters<t
 }
 const large: NodeWay = { status: 'succeeded', port: 'large' }
 
-test('a run leaves by the output that the journal names', () => {
+test('an execution leaves a node by the port in the journal', () => {
   expect(ways({ a: large, b: 'succeeded', c: 'skipped', d: 'succeeded' })).toEqual({
     taken: ['a-b', 'b-d'],
     left: ['a-c', 'c-d'],
@@ -28,7 +28,7 @@ test('a run leaves by the output that the journal names', () => {
   })
 })
 
-test('nothing is decided before the node before it is over', () => {
+test('no edge is decided before its source node has ended', () => {
   expect(ways({ a: 'running', b: 'pending', c: 'pending', d: 'pending' })).toEqual({
     taken: [],
     left: [],
@@ -36,18 +36,18 @@ test('nothing is decided before the node before it is over', () => {
   })
 })
 
-test('a condition is in doubt until it is known whether its target runs', () => {
+test('an edge with a condition is undecided until its target starts or is skipped', () => {
   expect(ways({ a: large, b: 'succeeded', c: 'skipped', d: 'pending' }).taken).toEqual(['a-b'])
   expect(ways({ a: large, b: 'succeeded', c: 'skipped', d: 'skipped' }).left).toContain('b-d')
 })
 
-test('of several edges into a node that ran, a condition decides', () => {
+test('with several edges into a node that ran, the condition decides', () => {
   const all = { a: large, b: 'succeeded', c: 'succeeded', d: 'succeeded' } as const
   expect(ways(all)).toMatchObject({ taken: ['a-b', 'b-d', 'c-d'], doubtful: ['b-d'] })
   expect(ways(all, () => false)).toMatchObject({ taken: ['a-b', 'c-d'], left: ['a-c', 'b-d'], doubtful: [] })
 })
 
-test('a failure that ends the run goes nowhere; one that is handled goes on', () => {
+test('a failure that ends the execution takes no edge; a handled failure continues', () => {
   expect(ways({ a: large, b: 'failed', c: 'skipped', d: 'skipped' }).taken).toEqual(['a-b'])
   expect(ways({ a: large, b: 'failed', c: 'skipped', d: 'succeeded' }).taken).toEqual(['a-b', 'b-d'])
 })

@@ -1,22 +1,22 @@
 import type { NodeStatus } from '#model/definition'
 import { type DocGraph, type KeyedEdge, portOf } from '../document/document.ts'
 
-// Which edges a run went along. The journal says by which output each node left; a condition is only in doubt where several edges
-// lead to a node that has run.
+// Determines which edges an execution took. The journal contains the port by which each node left; a condition is
+// uncertain only if several edges lead to a node that has run.
 
 export type NodeWay = { status: NodeStatus; port?: string | undefined }
 export type Ways = {
   taken: ReadonlySet<string>
-  /** Decided, and not taken. */
+  /** Decided and not taken. */
   left: ReadonlySet<string>
-  /** Taken or not: their conditions would tell. */
+  /** Edges that may have been taken: only their conditions can tell. */
   doubtful: readonly KeyedEdge[]
 }
 
 const hasBegun = (status: NodeStatus | undefined): boolean =>
   status !== undefined && status !== 'pending' && status !== 'skipped'
 
-/** `holds` says what a condition came to, where that is known. */
+/** `holds` returns the result of a condition, if it is known. */
 export function waysTaken(
   graph: Pick<DocGraph, 'edges'>,
   runs: ReadonlyMap<string, NodeWay>,
@@ -30,7 +30,8 @@ export function waysTaken(
     const isOver = source?.status === 'succeeded' || source?.status === 'failed'
     const mayGoOn = isOver && (source.port ?? 'out') === portOf(edge) && target?.status !== 'skipped'
     if (!mayGoOn && (isOver || source?.status === 'skipped' || target?.status === 'skipped')) left.add(edge.id)
-    // A join waits for its other edges; whether a condition held or a failure was handled is known when it has begun.
+    // A join waits for its other edges; whether a condition was true or a failure was handled is known when its target
+    // has started.
     const isPlain = edge.when === undefined && source?.status === 'succeeded' && target !== undefined
     return mayGoOn && (isPlain || hasBegun(target?.status))
   })

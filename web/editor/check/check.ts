@@ -12,7 +12,7 @@ import { unseenFields } from './unseen.ts'
 
 export { readConditions } from './read-conditions.ts'
 
-// The service's own check and its expression language, in the browser. A chunk of its own: see load.ts.
+// The service's own validation and its expression language, in the browser. A separate chunk: see load.ts.
 
 export const functionHelp = FUNCTION_HELP.map(({ group, functions }) => ({
   group: t(group),
@@ -24,12 +24,12 @@ export function check(definition: unknown, kinds: KindTable): Issue[] {
   return result.ok ? [] : result.errors
 }
 
-/** What is saved without a word and yet looks like a slip. */
+/** Returns warnings: what can be saved but is probably a mistake. */
 export const doubts = (doc: Doc, kinds: KindTable): Issue[] => unseenFields(doc, kinds)
 
 export type Preview = { ok: true; value: Json } | { ok: false; message: string }
 
-/** What a value would have been in the last run. */
+/** Evaluates a value with the data of the last execution. */
 export function preview(value: Json, scope: Scope): Preview {
   try {
     return { ok: true, value: resolveValue(value, { ...scope, moment: momentOf(Date.now(), 'preview') }) }

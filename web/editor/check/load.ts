@@ -5,7 +5,7 @@ export type Check = typeof import('./check.ts')
 let loading: Promise<Check> | undefined
 let loaded: Check | undefined
 
-/** CEL, RE2 and JSON Schema: loaded once the canvas is there. */
+/** Loads CEL, RE2 and JSON Schema after the canvas is shown. */
 export function loadCheck(): Promise<Check> {
   loading ??= import('./check.ts').then((module) => {
     loaded = module

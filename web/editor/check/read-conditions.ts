@@ -3,7 +3,7 @@ import { parseCel } from '#model/cel-parser'
 import { ExpressionFailure } from '#model/expression-failure'
 import type { Conditions, Literal, Operator, Row } from '../fields/conditions.ts'
 
-/** Null where the expression says more than rows can. */
+/** Converts an expression to rows; returns null if rows cannot express it. */
 export function readConditions(cel: string): Conditions | null {
   if (cel.trim() === 'true') return { join: '&&', rows: [] }
   let tree: Ast

@@ -14,8 +14,8 @@ import { closedFields, fieldOf, makeShapes, type Shapes } from '../document/shap
 import { isCelValue, isReferenceValue } from '../document/value.ts'
 import type { KindTable } from '../kinds.ts'
 
-// Fields that an expression reads and nothing declares. It can be saved, since a run may carry more than its schema says;
-// most of the time it is a slip.
+// Fields that an expression reads but that are not declared. The workflow can be saved, because the data of an
+// execution may contain more than its schema declares; mostly it is a mistake.
 
 type Reading = { doc: Doc; shapes: Shapes; found: Issue[] }
 
@@ -52,7 +52,10 @@ function visitValue(value: Json, path: GraphPath, place: string, reading: Readin
   } else for (const [key, item] of Object.entries(value)) visitValue(item, path, at(place, key), reading)
 }
 
-/** `must`: a declared field is wanted even where no input is declared at all, since the value has to be a list. */
+/**
+ * Reports an undeclared field. `must`: reports it even if no input is declared at all, because the value must be a
+ * list.
+ */
 function tell(names: readonly string[], path: GraphPath, place: string, reading: Reading, must = false): void {
   const [root, first, second, third] = names
   if (root === 'input' && first !== undefined) {
@@ -80,7 +83,7 @@ function suggestion(word: string, candidates: readonly string[]): string {
   return found === undefined ? '' : t('; did you mean "{0}"?', [found])
 }
 
-/** The fields that a schema names; undefined where it says that there are others. */
+/** Returns the fields that a schema declares; undefined if the schema allows others. */
 function declaredFields(schema: Json | undefined): string[] | undefined {
   if (schema === undefined) return []
   if (!isObject(schema)) return undefined
@@ -89,7 +92,7 @@ function declaredFields(schema: Json | undefined): string[] | undefined {
   return isObject(schema.properties) ? Object.keys(schema.properties as JsonObject) : []
 }
 
-/** Every chain of names in an expression; what `has()` asks about may be absent. */
+/** Returns every chain of names in an expression, except inside `has()`, whose argument may be absent. */
 function namesIn(cel: string): string[][] {
   try {
     const found: string[][] = []

@@ -1,17 +1,17 @@
-// Which function is being called where the cursor stands, in CEL and JSONata alike.
+// Finds the function call around the cursor, in CEL and JSONata.
 
 type Call = {
-  /** As it is written before the parenthesis: `size`, `math.floor`, `input.name.substring`, `.orElse`, `$sum`. */
+  /** The name as written before the parenthesis: `size`, `math.floor`, `input.name.substring`, `.orElse`, `$sum`. */
   name: string
   from: number
-  /** The argument that the position is in, from 0. */
+  /** The index of the argument at the position, starting at 0. */
   argument: number
 }
 
 type Open = { bracket: string; name: string; from: number; commas: number }
 
 const NAME = /\.?[A-Za-z_$](?:[\w$]|\.(?=[A-Za-z_]))*$/
-/** A text to its end, or as far as it is written. */
+/** A text to its end, or to the end of the input if it is not closed. */
 const TEXT = /"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)/y
 const PATTERN = /\/(?:[^/\\\n]|\\.)+\/[im]*/y
 const COMMENT = /\/\/[^\n]*/y
@@ -21,7 +21,10 @@ const lengthOf = (what: RegExp, text: string, at: number): number => {
   return what.exec(text)?.[0].length ?? 0
 }
 
-/** A slash after a value divides; elsewhere a pattern or a comment begins with it. */
+/**
+ * Returns the length of a comment or pattern. A slash after a value divides; elsewhere a slash starts a pattern or a
+ * comment.
+ */
 const slashed = (text: string, at: number): number =>
   lengthOf(COMMENT, text, at) || (/[\w$)\]]\s*$/.test(text.slice(0, at)) ? 0 : lengthOf(PATTERN, text, at))
 

@@ -6,7 +6,7 @@ import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
 import { asCel, further } from '../document/value.ts'
 import { short } from '../fields/short.ts'
 
-// What can follow the cursor in an expression: data by its path, functions by their names.
+// Completions at the cursor in an expression: data by its path, functions by their names.
 
 type Groups = readonly { group: string; functions: readonly FunctionHelp[] }[]
 type Place = Pick<Branch, 'schema' | 'sample'>
@@ -68,7 +68,7 @@ function fieldsOf(sources: readonly Source[], base: string): Completion[] {
     }))
 }
 
-/** What stands at a path, as far as it is known. */
+/** Returns the data at a path, if it is known. */
 export function placeOf(sources: readonly Source[], path: string): Place | undefined {
   const parsed = parseReference(path)
   if (!parsed.ok) return undefined
@@ -81,7 +81,7 @@ export function placeOf(sources: readonly Source[], path: string): Place | undef
   return place
 }
 
-/** The whole path around a position, or the name of a function there. */
+/** Returns the whole path around a position, or the name of a function there. */
 export function wordAt(text: string, at: number): { from: number; to: number; text: string } | undefined {
   const before = PATH.exec(text.slice(0, at))?.[0] ?? ''
   const after = /^[\w$-]*(?=\s*\(?)/.exec(text.slice(at))?.[0] ?? ''

@@ -33,18 +33,18 @@ test.each([
   ['nodes.make.output.te', ['text']],
   ['nodes["get-it"].output.body.', ['id']],
   ['something.', []],
-])('after %s comes %j', (text, labels) => {
+])('after %s the completions are %j', (text, labels) => {
   expect(data(text)).toEqual(labels)
 })
 
-test('functions are offered with how they are called, methods after a dot', () => {
+test('functions are offered with their signature, and methods after a dot', () => {
   expect(offered('si')?.some(({ label }) => label === 'size')).toBe(true)
   expect(offered('input.name.con')?.some(({ label }) => label === 'contains')).toBe(true)
   expect(offered('1 + ')).toBeNull()
   expect(offered('1 + ', true)?.length).toBeGreaterThan(5)
 })
 
-test('the place and the word under the pointer', () => {
+test('finds the data and the word under the pointer', () => {
   expect(placeOf(sources, 'nodes.get-it.output.body.id')?.sample).toBe(7)
   expect(placeOf(sources, 'nodes.none.output')).toBeUndefined()
   expect(wordAt('1 + input.name.size()', 11)).toEqual({ from: 4, to: 14, text: 'input.name' })

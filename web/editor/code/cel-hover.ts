@@ -7,7 +7,7 @@ import { placeOf, wordAt } from './cel-completion.ts'
 
 type Groups = readonly { group: string; functions: readonly FunctionHelp[] }[]
 
-/** Over data its value in the last run, over a function what it does. */
+/** Shows the value of data in the last execution, and the description of a function. */
 export function hoverData(sources: readonly Source[], groups: Groups): HoverTooltipSource {
   const functions = groups.flatMap((group) => group.functions)
   return (view, at) => {

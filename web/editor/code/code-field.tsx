@@ -5,7 +5,10 @@ import type { CodeFieldProps, CodeHandle } from './code-props.ts'
 
 const Inside = lazy(() => import('./code-inside.tsx').then(({ CodeInside }) => ({ default: CodeInside })))
 
-/** Text in a language, with colours, completion and inline problems. The editor itself is loaded when the first one is shown. */
+/**
+ * A text field for a language, with colours, completion and inline problems. The code editor is loaded when the first
+ * field is shown.
+ */
 export const CodeField = (props: CodeFieldProps & { ref?: Ref<CodeHandle> }) => (
   <Suspense
     fallback={

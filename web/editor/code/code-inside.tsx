@@ -4,8 +4,8 @@ import type { CodeFieldProps, CodeHandle } from './code-props.ts'
 import { type CodeView, mountCode } from './mount.ts'
 
 /**
- * The editor lives in a shadow root: it brings style sheets of its own, which the content security policy allows there as
- * constructed sheets and not as <style> elements.
+ * The code editor is in a shadow root: it has its own style sheets, which the content security policy allows there as
+ * constructed style sheets but not as <style> elements.
  */
 export function CodeInside(props: CodeFieldProps & { ref?: Ref<CodeHandle> }) {
   const { ref, value, disabled = false, invalid = false, rows = 2 } = props

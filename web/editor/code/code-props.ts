@@ -4,7 +4,7 @@ import type { SignatureSource } from './signature.ts'
 
 export type Language = 'cel' | 'json' | 'typescript' | 'jsonata' | 'plain'
 
-/** Something wrong in the text, between two positions. */
+/** A problem in the text, between two positions. */
 export type Fault = { from: number; to: number; message: string; level: 'error' | 'warning' }
 
 export type CodeFieldProps = {
@@ -15,17 +15,17 @@ export type CodeFieldProps = {
   onBlur?: () => void
   disabled?: boolean
   invalid?: boolean
-  /** Lines that are shown even when the text has fewer. */
+  /** The minimum number of lines shown. */
   rows?: number
   complete?: CompletionSource
   hover?: HoverTooltipSource
-  /** How the function is called whose arguments are being typed. */
+  /** Returns the signature of the function whose arguments are being typed. */
   signature?: SignatureSource
-  /** Where in the text is what wrong; asked again a moment after typing. */
+  /** Returns the problems in the text; called again shortly after typing. */
   faults?: (text: string) => Fault[]
 }
 
 export type CodeHandle = {
-  /** Puts text where the cursor is, and the cursor behind it. */
+  /** Inserts text at the cursor and moves the cursor after it. */
   insert(text: string): void
 }

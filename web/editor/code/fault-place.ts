@@ -1,9 +1,9 @@
 import type { Fault } from './code-props.ts'
 
-/** Where a problem is, as far as its message says: at a character, or at a name that it quotes; else all of it. */
+/** Finds the place of a problem in its message: a character position or a quoted name; otherwise the whole text. */
 export function faultFor(text: string, message: string, level: Fault['level'] = 'error'): Fault {
   const end = Math.max(text.length, 0)
-  // In whatever language the message is: "(at character 4)".
+  // The pattern matches a message in any language: "(at character 4)".
   const at = /\([^\d()]+ (\d+)\)/.exec(message)?.[1]
   if (at !== undefined) {
     const from = Math.min(Number(at) - 1, Math.max(0, end - 1))

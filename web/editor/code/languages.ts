@@ -4,7 +4,7 @@ import { StreamLanguage, type StringStream } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
 import type { Language } from './code-props.ts'
 
-// CEL and JSONata have no grammar of their own here: their words, texts and numbers are enough for colours.
+// CEL and JSONata have no full grammar here: keywords, texts and numbers are enough for colours.
 
 type Words = { keywords: RegExp; names: RegExp; comment: RegExp | null }
 

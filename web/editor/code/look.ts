@@ -2,7 +2,7 @@ import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
-// The console's own colours, which follow its theme: custom properties reach into the shadow root.
+// The console's own colours, which follow its theme: custom properties are inherited into the shadow root.
 
 const MONO = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'
 

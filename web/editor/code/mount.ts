@@ -21,12 +21,12 @@ export type CodeView = {
 
 const LINT_AFTER_MS = 250
 
-/** Text that came from outside, and is not told to where it came from. */
+/** Marks text that was set from outside, which is not reported back as a change. */
 const given = Annotation.define<boolean>()
 
 /**
- * Text typed over a selection is put in by the editor and not by the browser, which would carry the colours of what was there along
- * as inline styles; the content security policy refuses those.
+ * The code editor, not the browser, inserts text typed over a selection. The browser would keep the colours of the
+ * replaced text as inline styles, which the content security policy refuses.
  */
 const typedByUs = EditorView.domEventHandlers({
   beforeinput(event, view) {
@@ -47,7 +47,10 @@ const typedByUs = EditorView.domEventHandlers({
   },
 })
 
-/** What the browser is about to replace. The editor hears of a new selection a moment later, so its own may be old. */
+/**
+ * Returns the range that the browser is about to replace. The code editor is notified of a new selection later, so its
+ * own selection may be outdated.
+ */
 function rangeOf(event: InputEvent, view: EditorView): { from: number; to: number } {
   const [range] = event.getTargetRanges()
   const { contentDOM } = view
@@ -87,7 +90,7 @@ export function mountCode(host: HTMLElement, latest: RefObject<CodeFieldProps>):
         },
         { delay: LINT_AFTER_MS },
       ),
-      // Ctrl Enter runs the workflow and Tab goes on to the next field, so neither is bound here.
+      // Ctrl Enter runs the workflow and Tab moves to the next field, so neither is bound here.
       keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...standardKeymap]),
       EditorView.lineWrapping,
       typedByUs,

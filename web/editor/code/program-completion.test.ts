@@ -35,7 +35,7 @@ test.each([
   ['input.rows.', made, ['length', 'map', 'filter']],
   ['Math.', given, ['round']],
   ['const total = 1; tot', given, ['total', 'input', 'log']],
-])('in code, after %s come %j', async (text, place, wanted) => {
+])('in code, the completions after %s are %j', async (text, place, wanted) => {
   expect(await offered(completeCode(place), text)).toEqual(expect.arrayContaining(wanted))
 })
 
@@ -45,6 +45,6 @@ test.each([
   ['$sum(lines.', given, ['price']],
   ['lines[price > 3].', given, ['price']],
   ['who.na', made, ['name']],
-])('in JSONata, after %s come %j', async (text, place, wanted) => {
+])('in JSONata, the completions after %s are %j', async (text, place, wanted) => {
   expect(await offered(completeJsonata(place), text)).toEqual(expect.arrayContaining(wanted))
 })

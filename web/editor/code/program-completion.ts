@@ -7,11 +7,11 @@ import { callAt } from './call-at.ts'
 import { placeOf } from './cel-completion.ts'
 import { type SignatureSource, signatureOf } from './signature.ts'
 
-// What can follow the cursor in code and in JSONata: fields of the data that the node is given, functions of the language.
+// Completions at the cursor in code and in JSONata: fields of the node's input, functions of the language.
 
 type Place = Pick<Branch, 'schema' | 'sample'>
 
-/** What the argument `input` of a node stands for, as far as it is known. */
+/** Returns what is known about the value of the argument `input` of a node. */
 export function inputPlace(input: Json | undefined, sources: readonly Source[]): Place | undefined {
   if (isObject(input) && typeof input.$ref === 'string') return placeOf(sources, input.$ref)
   if (isObject(input) && typeof input.$cel === 'string') return placeOf(sources, input.$cel)
@@ -28,7 +28,7 @@ export function inputPlace(input: Json | undefined, sources: readonly Source[]):
 
 const isList = ({ schema, sample }: Place): boolean => Array.isArray(sample) || schema?.type === 'array'
 
-/** The first item of a list, else the thing itself. */
+/** Returns the first item of a list, or the value itself. */
 const itemOf = (place: Place): Place => (isList(place) ? (branchesOf(place)[0] ?? place) : place)
 
 const fieldsOf = (place: Place): Completion[] =>
@@ -108,13 +108,13 @@ export function completeCode(input: Place | undefined): CompletionSource {
 const isFirst = ({ label }: Completion, at: number, all: Completion[]): boolean =>
   all.findIndex((other) => other.label === label) === at
 
-/** Names that the code itself declares. */
+/** Returns the names that the code itself declares. */
 function declared(context: CompletionContext): Completion[] {
   const names = context.state.doc.toString().matchAll(/\b(?:const|let|var|function|class)\s+([A-Za-z_$][\w$]*)/g)
   return [...new Set([...names].map(([, name]) => name!))].map((label) => ({ label, type: 'variable', boost: 70 }))
 }
 
-/** Functions of JSONata by what they work on: name, then arguments. */
+/** Functions of JSONata by the type of their input: name, then arguments. */
 const JSONATA: readonly (readonly [name: string, call: string])[] = [
   ...['sum', 'max', 'min', 'average', 'count', 'reverse', 'shuffle', 'distinct'].map(
     (name) => [name, 'array'] as const,

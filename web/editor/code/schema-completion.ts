@@ -1,7 +1,7 @@
 import type { Completion, CompletionSource } from '@codemirror/autocomplete'
 import { t } from '#web/words/language.ts'
 
-// The words of JSON Schema that this service interprets, where a key or the value of "type" is being typed.
+// The JSON Schema keywords that this service supports, for completion of a key or of the value of "type".
 
 const keywords: [word: string, says: string][] = [
   ['type', t('string, number, integer, boolean, object, array or null')],

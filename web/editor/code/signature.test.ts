@@ -4,7 +4,7 @@ import { callAt } from './call-at.ts'
 import { jsonataSignature } from './program-completion.ts'
 import { celSignature, type SignatureSource, signatureOf } from './signature.ts'
 
-/** The cursor is where the bar stands. */
+/** The bar marks the cursor. */
 const at = (marked: string): [text: string, at: number] => [marked.replace('|', ''), marked.indexOf('|')]
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   expect(callAt(...at(marked))).toMatchObject({ name, argument })
 })
 
-test.each(['|size(1)', 'size(1)|', 'size(1) + |', '(1 + |', '[f(1), |', '"f(|'])('%s is within no call', (marked) => {
+test.each(['|size(1)', 'size(1)|', 'size(1) + |', '(1 + |', '[f(1), |', '"f(|'])('%s is outside of calls', (marked) => {
   expect(callAt(...at(marked))).toBeUndefined()
 })
 
@@ -41,7 +41,7 @@ test('the argument at the cursor is marked', () => {
 })
 
 const said = (source: SignatureSource, marked: string) => source(...at(marked))
-test('functions of CEL and of JSONata are known by their names, methods by what follows the dot', () => {
+test('CEL and JSONata functions are found by name, methods by the name after the dot', () => {
   const cel = celSignature(FUNCTION_HELP)
   expect(said(cel, 'input.name.contains(|')).toMatchObject({ active: 'part', does: 'Whether the part is in it' })
   expect(said(cel, 'cel.bind(x, |')).toMatchObject({ active: 'value' })

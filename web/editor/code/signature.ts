@@ -3,12 +3,15 @@ import { EditorView, showTooltip, type Tooltip } from '@codemirror/view'
 import type { FunctionHelp } from '#model/cel-help'
 import { callAt } from './call-at.ts'
 
-// While the arguments of a function are typed: how it is called, with the argument at the cursor in bold.
+// Shows the signature of a function while its arguments are typed, with the argument at the cursor in bold.
 
 export type Signature = { from: number; before: string; active: string; after: string; does: string }
 export type SignatureSource = (text: string, at: number) => Signature | null
 
-/** Splits `text.substring(start, end?)` at its argument. After the last one none is active, or `…` where more may follow. */
+/**
+ * Splits `text.substring(start, end?)` at its argument. After the last argument none is active, or `…` if more may
+ * follow.
+ */
 export function signatureOf(call: string, argument: number): Omit<Signature, 'from' | 'does'> {
   const start = call.indexOf('(') + 1
   const parts = call.slice(start, -1).split(', ')
@@ -38,7 +41,7 @@ export function celSignature(groups: Groups): SignatureSource {
 
 const leave = StateEffect.define()
 
-/** Shown while somebody types or moves in the text; gone when they leave it. */
+/** Shows the signature while the user types or moves in the text, and hides it when the field loses the focus. */
 export function signatureHelp(source: () => SignatureSource | undefined): Extension {
   const field = StateField.define<Tooltip | null>({
     create: () => null,
@@ -55,7 +58,7 @@ export function signatureHelp(source: () => SignatureSource | undefined): Extens
   })
   const away = EditorView.domEventHandlers({
     blur: (_event, view) => {
-      // Not within the change that took the keyboard away.
+      // A dispatch is not allowed during the update that removed the focus.
       queueMicrotask(() => view.dom.isConnected && view.dispatch({ effects: leave.of(null) }))
     },
   })

@@ -4,7 +4,7 @@ import { t } from '#web/words/language.ts'
 import { said } from '#web/words/said.ts'
 import type { Fault, Language } from './code-props.ts'
 
-// What a grammar finds wrong while a person types. CEL is checked together with the workflow.
+// Syntax errors found by a grammar while a user types. CEL is checked together with the workflow.
 
 const MAX_PARSE_MS = 50
 const MAX_LENGTH = 20_000
@@ -16,7 +16,7 @@ export async function syntaxFaults(state: EditorState, language: Language): Prom
   return language === 'jsonata' ? jsonataFaults(text) : []
 }
 
-/** The first place that the grammar cannot read: what follows it is often wrong only because of it. */
+/** Returns the first place that the grammar cannot parse: later errors are often only consequences of it. */
 function treeFaults(state: EditorState, text: string): Fault[] {
   let first: { from: number; to: number } | undefined
   ensureSyntaxTree(state, text.length, MAX_PARSE_MS)?.iterate({
@@ -42,7 +42,7 @@ async function jsonataFaults(text: string): Promise<Fault[]> {
   }
 }
 
-/** A range that can be seen: at least one character, inside the text. */
+/** Returns a visible range: at least one character, inside the text. */
 function placed(from: number, to: number, text: string): { from: number; to: number } {
   const start = Math.max(0, Math.min(from, text.length - 1))
   return { from: start, to: Math.min(text.length, Math.max(to, start + 1)) }

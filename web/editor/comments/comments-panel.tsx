@@ -14,7 +14,7 @@ import { mentionedIn, type Named, putName, typedName } from './mentions.ts'
 
 const stale = ['listComments'] as const
 
-/** What people said about the workflow, or about one of its nodes. */
+/** Comments about the workflow, or about one of its nodes. */
 export function CommentsPanel({ workflow }: { workflow: Workflow }) {
   const store = useEditorStore()
   const about = useEditor((state) => state.about)
@@ -73,7 +73,7 @@ function useNodeNames(): (id: string) => string {
   return (id) => nodes.find((node) => node.id === id)?.name || id
 }
 
-/** Those who may see the workflow: nobody else can be named. */
+/** Returns the people who may see the workflow: only they can be mentioned. */
 function useNamable({ owner_id, members }: Workflow): Named[] {
   const { list } = usePeople()
   const seeing = new Set([owner_id, ...members.map(({ user_id }) => user_id)])

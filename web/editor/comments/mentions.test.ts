@@ -13,7 +13,7 @@ test.each([
   ['@ada king and @Grace', ['2', '3']],
   ['@Grace @grace', ['3']],
   ['mail a@b.example', []],
-])('%s names %j', (text, ids) => {
+])('%s mentions %j', (text, ids) => {
   expect(mentionedIn(text, people)).toEqual(ids)
 })
 
@@ -27,6 +27,6 @@ test.each([
   expect(typedName(text, caret)).toBe(typed)
 })
 
-test('a chosen name stands where it was begun', () => {
+test('a chosen name replaces the typed letters', () => {
   expect(putName('Ask @Gr please', 7, 'Grace')).toEqual({ text: 'Ask @Grace  please', caret: 11 })
 })

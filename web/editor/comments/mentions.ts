@@ -1,8 +1,8 @@
-// People are named in a comment by "@" and their name, as a person types it.
+// People are mentioned in a comment by "@" and their name, as typed.
 
 export type Named = { user_id: string; name: string }
 
-/** Who is named; of "@Ada" and "@Ada King" the longer name counts. */
+/** Returns who is mentioned; of "@Ada" and "@Ada King" the longer name counts. */
 export function mentionedIn(text: string, people: readonly Named[]): string[] {
   const byLength = people.toSorted((a, b) => b.name.length - a.name.length)
   const found = new Set<string>()
@@ -14,7 +14,7 @@ export function mentionedIn(text: string, people: readonly Named[]): string[] {
   return [...found]
 }
 
-/** The letters after the last "@" before the caret, while a name is being typed. */
+/** Returns the letters after the last "@" before the caret, while a name is being typed. */
 export function typedName(text: string, caret: number): string | null {
   const before = text.slice(0, caret)
   const at = before.lastIndexOf('@')

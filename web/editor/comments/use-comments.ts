@@ -3,7 +3,7 @@ import { useList } from '#web/api.ts'
 
 const LOOK_EVERY_MS = 30_000
 
-/** What is still to be done, the newest first. */
+/** Returns the unresolved comments, newest first. */
 export function useOpenComments({ workflow_id, kind }: Workflow): WorkflowComment[] {
   const { data } = useList(
     'listComments',

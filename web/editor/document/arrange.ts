@@ -2,7 +2,7 @@ import dagre from '@dagrejs/dagre'
 import type { NodeSize } from '../canvas/size.ts'
 import type { DocGraph, Point } from './document.ts'
 
-/** Places for all nodes, from left to right along the edges. Loaded when first needed. */
+/** Computes positions for all nodes, from left to right along the edges. Loaded when first needed. */
 export function arrange(graph: DocGraph, sizeOf: (id: string) => NodeSize): Record<string, Point> {
   const drawing = new dagre.graphlib.Graph()
   drawing.setGraph({ rankdir: 'LR', nodesep: 36, ranksep: 60, marginx: 0, marginy: 0 })

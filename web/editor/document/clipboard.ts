@@ -18,7 +18,8 @@ import {
 } from './document.ts'
 import { renameReferences } from './references.ts'
 
-// Copied nodes are JSON text: they can be pasted into another workflow, a chat or a file. A whole definition can be pasted too.
+// Copied nodes are JSON text: they can be pasted into another workflow, a chat or a file. A whole definition can be
+// pasted too.
 
 type Clip = { nodes: Node[]; edges: KeyedEdge[]; positions: Record<string, Point> }
 
@@ -57,7 +58,10 @@ export function readClip(text: string): Clip | null {
   return nodes.length === 0 ? null : { nodes, edges, positions }
 }
 
-/** Pastes with the middle of what was copied at `at`; ids that are taken get new ones, and references follow. */
+/**
+ * Pastes with the middle of the copied nodes at `at`; nodes whose ids are taken get new ids, and references are
+ * updated.
+ */
 export function pasteClip(doc: Doc, path: GraphPath, clip: Clip, at: Point): { doc: Doc; ids: string[] } {
   const taken = allIds(doc)
   const renames = new Map<string, string>()

@@ -17,13 +17,13 @@ import {
 } from './document.ts'
 import { renameReferences } from './references.ts'
 
-// Every change of a document, each a function from one document to the next.
+// Every change of a document is a function from one document to the next.
 
 export type Way = { node: string; port: string }
 
 const slug = (type: string): string => type.replace(/[^A-Za-z0-9_]+/g, '_')
 
-/** A new node of a kind with its usual arguments; it follows `after` where that is given. */
+/** Adds a node of a kind with its default arguments, connected after `after` if given. */
 export function addNode(doc: Doc, path: GraphPath, kind: Kind, at: Point, after?: Way): { doc: Doc; id: string } {
   const id = unusedName(slug(kind.type), allIds(doc))
   const node: Node = { id, type: kind.type, name: kind.title, args: structuredClone(kind.defaults) }
@@ -35,7 +35,7 @@ export function addNode(doc: Doc, path: GraphPath, kind: Kind, at: Point, after?
   return { id, doc: after ? connect(placed, path, after, id) : placed }
 }
 
-/** Puts a node that was just added into an edge: what came that way comes through it now. */
+/** Inserts a newly added node into an edge: the edge then leads through the node. */
 export function insertIntoEdge(doc: Doc, path: GraphPath, edgeId: string, id: string, port: string | undefined): Doc {
   return withGraph(doc, path, (graph) => {
     const edge = graph.edges.find((candidate) => candidate.id === edgeId)
@@ -52,7 +52,7 @@ const makeEdge = (edges: KeyedEdge[], from: Way, to: string): KeyedEdge => ({
   to,
 })
 
-/** Why these two cannot be connected, or null. */
+/** Returns the reason why two nodes cannot be connected, or null. */
 export function refuseConnection(graph: DocGraph, from: Way, to: string): string | null {
   if (from.node === to) return 'A node cannot connect to itself.'
   if (graph.edges.some((edge) => edge.from.node === from.node && portOf(edge) === from.port && edge.to === to))
@@ -113,7 +113,7 @@ export function setPositions(doc: Doc, path: GraphPath, moved: Readonly<Record<s
   return { ...doc, layout: { ...doc.layout, positions } }
 }
 
-/** Changes a node; edges that left by a way it no longer has go with it. */
+/** Changes a node and removes the edges from ports that it no longer has. */
 export function changeNode(doc: Doc, path: GraphPath, id: string, kinds: KindTable, change: (node: Node) => Node): Doc {
   return withGraph(doc, path, (graph) => {
     const before = graph.nodes.find((node) => node.id === id)
@@ -129,7 +129,7 @@ export function changeNode(doc: Doc, path: GraphPath, id: string, kinds: KindTab
   })
 }
 
-/** Renames a case of a branch, and the edges that leave by it. */
+/** Renames a case of a branch and updates the edges of its port. */
 export function renameCase(doc: Doc, path: GraphPath, id: string, index: number, port: string): Doc {
   return withGraph(doc, path, (graph) => {
     const node = graph.nodes.find((candidate) => candidate.id === id)
@@ -155,7 +155,7 @@ export function refuseId(doc: Doc, old: string, next: string): string | null {
   return allIds(doc).has(next) ? 'Another node has this id.' : null
 }
 
-/** A new id for a node, in the edges and in everything that refers to it. */
+/** Changes the id of a node, in the edges and in all references to it. */
 export function renameNode(doc: Doc, path: GraphPath, old: string, next: string): Doc {
   if (old === next || refuseId(doc, old, next) !== null || !findNode(doc, path, old)) return doc
   const renames = new Map([[old, next]])
@@ -172,7 +172,7 @@ export function renameNode(doc: Doc, path: GraphPath, old: string, next: string)
       })),
     }
   })
-  // `inputs` is a JSON Schema and `layout` no value: neither holds references to nodes.
+  // `inputs` is a JSON Schema and `layout` is not a value: neither contains references to nodes.
   const untouched =
     path.length === 0 ? { ...renamed, ...(doc.inputs && { inputs: doc.inputs }), layout: doc.layout } : renamed
   const from = positionKey(path, old)
@@ -200,7 +200,7 @@ export function setInputs(doc: Doc, inputs: JsonObject | undefined): Doc {
   return inputs === undefined ? rest : { ...rest, inputs }
 }
 
-/** The way out a new neighbour is drawn from: one that leads nowhere yet, else the first. */
+/** Returns the port for a new neighbour: the first port without an edge, otherwise the first port. */
 export function freePort(graph: DocGraph, node: Node, kind: Pick<Kind, 'ports'> | undefined): string | undefined {
   const ports = kind ? portsOf(node, kind) : []
   const taken = new Set(graph.edges.filter((edge: Edge) => edge.from.node === node.id).map(portOf))

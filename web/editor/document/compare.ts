@@ -2,7 +2,7 @@ import type { Definition } from '#model/definition'
 import { type Change, type DefinitionDiff, diffDefinitions } from '#model/graph-diff'
 import { type Doc, type DocGraph, portOf, readDoc } from './document.ts'
 
-// Two versions as one graph: the newer one, with what was taken away put back so that it can be seen.
+// Two versions as one graph: the newer version, with removed parts added back so that they are visible.
 
 export type Mark = 'added' | 'removed' | 'changed'
 export type Comparison = {

@@ -59,7 +59,7 @@ const withMap = (): Doc =>
   })
 
 describe('a document', () => {
-  test('is read the same however often it is written, with ids for edges that had none', () => {
+  test('is the same after it is written and read again, with ids for edges that had none', () => {
     const doc = withMap()
     expect(readDoc(JSON.parse(JSON.stringify(doc)))).toEqual(doc)
     expect(doc.edges[0]?.id).toBe('fetch.out-each')
@@ -67,7 +67,7 @@ describe('a document', () => {
     expect(sameDoc(doc, readDoc({ ...doc, output: doc.output }))).toBe(true)
   })
 
-  test('survives whatever a draft holds', () => {
+  test('is read from a draft with any content', () => {
     expect(readDoc('nonsense').nodes).toEqual([])
     expect(
       readDoc({ nodes: [1, { id: 'a', type: 'set' }], edges: [{}], layout: { positions: { a: 'x' } } }),
@@ -80,7 +80,7 @@ describe('a document', () => {
 })
 
 describe('drawing', () => {
-  test('a new node follows the one before it, with an id that reads well', () => {
+  test('a new node follows the previous node, with a readable id', () => {
     const doc = drawn()
     expect(doc.nodes.map(({ id }) => id)).toEqual(['set', 'branch', 'http_request'])
     expect(doc.edges.map(({ from, to }) => [from, to])).toEqual([
@@ -90,7 +90,7 @@ describe('drawing', () => {
     expect(addNode(doc, TOP, kind('set'), at).id).toBe('set_2')
   })
 
-  test('circles, doubles and a node after itself are refused with a reason', () => {
+  test('cycles, duplicate edges and an edge from a node to itself are refused with a reason', () => {
     const doc = drawn()
     expect(refuseConnection(doc, { node: 'http_request', port: 'out' }, 'set')).toContain('cycle')
     expect(refuseConnection(doc, { node: 'set', port: 'out' }, 'set')).toContain('itself')
@@ -98,7 +98,7 @@ describe('drawing', () => {
     expect(connect(doc, TOP, { node: 'http_request', port: 'out' }, 'set')).toEqual(doc)
   })
 
-  test('a node can be put into an edge, and an edge moved to another node', () => {
+  test('a node can be inserted into an edge, and an edge moved to another node', () => {
     const { doc, id } = addNode(drawn(), TOP, kind('approval'), at)
     const between = insertIntoEdge(doc, TOP, 'set.out-branch', id, 'approved')
     expect(between.edges.map(({ from, to }) => `${from.node}.${from.port ?? 'out'} ${to}`)).toEqual([
@@ -110,21 +110,21 @@ describe('drawing', () => {
     expect(moved.edges.some(({ to }) => to === id)).toBe(true)
   })
 
-  test('a removed node takes its edges, its body and their places along', () => {
+  test('removing a node removes its edges, its body and their positions', () => {
     const doc = removeItems(withMap(), TOP, new Set(['each']), new Set())
     expect(doc.nodes.map(({ id }) => id)).toEqual(['fetch'])
     expect(doc.edges).toEqual([])
     expect(Object.keys(doc.layout.positions)).toEqual(['fetch'])
   })
 
-  test('edges follow a case that is renamed and go with one that is removed', () => {
+  test('edges follow a renamed case and are removed with a removed case', () => {
     const renamed = renameCase(drawn(), TOP, 'branch', 0, 'large')
     expect(renamed.edges[1]?.from).toEqual({ node: 'branch', port: 'large' })
     const without = changeNode(renamed, TOP, 'branch', kinds, (node) => ({ ...node, args: { cases: [] } }))
     expect(without.edges).toHaveLength(1)
   })
 
-  test('the error way and its edges exist while errors are routed', () => {
+  test('the error port and its edges exist while errors are routed', () => {
     let doc = changeNode(drawn(), TOP, 'http_request', kinds, (node) => ({ ...node, on_error: 'route' }))
     doc = addNode(doc, TOP, kind('set'), at, { node: 'http_request', port: 'error' }).doc
     expect(doc.edges).toHaveLength(3)
@@ -132,7 +132,7 @@ describe('drawing', () => {
     expect(doc.edges).toHaveLength(2)
   })
 
-  test('a condition is set and taken away', () => {
+  test('a condition is set and removed', () => {
     const doc = setCondition(drawn(), TOP, 'set.out-branch', 'input.x > 1')
     expect(doc.edges[0]?.when).toEqual({ $cel: 'input.x > 1' })
     expect(setCondition(doc, TOP, 'set.out-branch', null).edges[0]).not.toHaveProperty('when')
@@ -140,7 +140,7 @@ describe('drawing', () => {
 })
 
 describe('a renamed node', () => {
-  test('is followed by edges, references, expressions, bodies and places', () => {
+  test('is updated in edges, references, expressions, bodies and positions', () => {
     const doc = renameNode(withMap(), TOP, 'fetch', 'orders')
     expect(doc.edges[0]?.from.node).toBe('orders')
     expect(findNode(doc, TOP, 'each')?.args?.items).toEqual({ $ref: 'nodes.orders.output.items' })
@@ -153,7 +153,7 @@ describe('a renamed node', () => {
     expect(nested.layout.positions).toHaveProperty('every/line')
   })
 
-  test('leaves names alone that only begin like it, and quotes what CEL would subtract', () => {
+  test('keeps names that only start with its id, and quotes ids that CEL would read as a subtraction', () => {
     const doc = readDoc({
       nodes: [
         { id: 'a', type: 'set' },
@@ -174,7 +174,7 @@ describe('a renamed node', () => {
 })
 
 describe('copy and paste', () => {
-  test('gives new ids where needed, keeps what is inside, and what refers to it', () => {
+  test('gives new ids where needed, and keeps bodies and references', () => {
     const doc = withMap()
     const { doc: pasted, ids } = pasteClip(doc, TOP, readClip(copyText(doc, TOP, new Set(['fetch', 'each']))!)!, at)
     expect(ids).toEqual(['fetch_2', 'each_2'])
@@ -186,14 +186,14 @@ describe('copy and paste', () => {
     expect(pasted.layout.positions).toHaveProperty('each_2/line_2')
   })
 
-  test('takes a whole definition, and nothing that is no graph', () => {
+  test('accepts a whole definition, and refuses text that is not a graph', () => {
     expect(readClip(JSON.stringify({ nodes: [{ id: 'a', type: 'set' }] }))?.nodes).toHaveLength(1)
     for (const text of ['hello', '[]', '{"nodes":[]}', '{"nodes":"x"}']) expect(readClip(text)).toBeNull()
   })
 })
 
 describe('undo and redo', () => {
-  test('go back and forth; letters typed into one field are one step', () => {
+  test('move back and forth; letters typed into one field are one step', () => {
     let history = startHistory('')
     for (const [index, text] of ['h', 'he', 'hey'].entries()) history = record(history, text, index * 100, 'name')
     history = record(history, 'hey!', 5_000, 'name')
@@ -227,7 +227,7 @@ describe('problems', () => {
     expect(locate(doc, '/nodes/77/args')).toMatchObject({ kind: 'workflow' })
   })
 
-  test('say where in words, and mark the map around them', () => {
+  test('name their place, and mark the map around them', () => {
     const doc = withMap()
     const problem = toProblem(doc, { path: '/nodes/1/args/body/nodes/0/args/values', message: 'is required' })
     expect(problem).toMatchObject({ where: 'Every order › line', message: 'Values: is required' })
@@ -237,8 +237,8 @@ describe('problems', () => {
   })
 })
 
-describe('what can be referred to', () => {
-  test('is what has run before, also around a body, and the item in it', () => {
+describe('the data that a value can reference', () => {
+  test('is the output of nodes that ran before, also around a body, and the item of the body', () => {
     const doc = withMap()
     expect(visibleNodes(doc, TOP, { kind: 'node', id: 'each' })).toEqual(['fetch'])
     expect(visibleNodes(doc, ['each'], { kind: 'node', id: 'mail' })).toEqual(['line', 'fetch'])
@@ -250,7 +250,7 @@ describe('what can be referred to', () => {
     expect(branchesOf(withVariables.at(-1)!)).toEqual([{ key: 'REGION', schema: undefined, sample: 'eu' }])
   })
 
-  test('comes with the data of the last run', () => {
+  test('includes the data of the last execution', () => {
     const last = { input: { a: 1 }, nodes: [{ node_id: 'fetch', output: { items: [{ name: 'x' }] } }] } as never
     const sources = sourcesFor(withMap(), ['each'], { kind: 'node', id: 'line' }, kinds, last)
     expect(sources.find(({ reference }) => reference === 'item')?.sample).toEqual({ name: 'x' })
@@ -260,14 +260,14 @@ describe('what can be referred to', () => {
     ])
   })
 
-  test('is written so that it can be read back', () => {
+  test('has a reference that can be parsed again', () => {
     expect(further(further(further('input', 'a'), 0), 'b c')).toBe('input.a[0]["b c"]')
     expect(asCel('nodes.x.output.content-type')).toBe('nodes.x.output["content-type"]')
   })
 })
 
 describe('the input schema', () => {
-  test('is a list of fields as long as a list can say it', () => {
+  test('is a list of fields as long as a list can express it', () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string', minLength: 1 }, size: { type: 'string', enum: ['S', 'M'] } },
@@ -281,7 +281,7 @@ describe('the input schema', () => {
 })
 
 describe('two versions', () => {
-  test('are one graph, with what was added, removed and changed marked', () => {
+  test('are one graph, in which added, removed and changed parts are marked', () => {
     const before = drawn()
     const { doc } = addNode(removeItems(before, TOP, new Set(['http_request']), new Set()), TOP, kind('approval'), at, {
       node: 'branch',
@@ -296,6 +296,6 @@ describe('two versions', () => {
   })
 })
 
-test('a graph inside a map that is gone is no graph', () => {
+test('a path through a removed map leads to no graph', () => {
   expect(graphAt(withMap(), ['nothing'])).toBeUndefined()
 })

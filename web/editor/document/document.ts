@@ -2,15 +2,15 @@ import { bodyOf as bodyOfNode } from '#model/body'
 import type { Definition, Edge, Graph, Json, JsonObject, Node } from '#model/definition'
 import { isObject } from '#model/json'
 
-// What the editor works on: a definition whose edges all have ids and whose layout has positions. A body of a `map` is a
-// graph inside an argument; which graph is meant is said by the ids of the maps that lead to it.
+// The document of the editor: a definition whose edges all have ids and whose layout has positions. A body of a `map`
+// is a graph inside an argument; the ids of the maps that lead to a graph identify it.
 
 export type Point = { x: number; y: number }
 export type KeyedEdge = Edge & { id: string }
 export type DocGraph = Omit<Graph, 'edges'> & { edges: KeyedEdge[] }
 export type Layout = JsonObject & { positions: { [key: string]: { x: number; y: number } } }
 export type Doc = Omit<Definition, 'edges' | 'layout'> & { edges: KeyedEdge[]; layout: Layout }
-/** The maps one is inside of, outermost first; empty at the top. */
+/** The ids of the maps around the current graph, outermost first; empty at the top. */
 export type GraphPath = readonly string[]
 
 export const TOP: GraphPath = []
@@ -19,7 +19,10 @@ export const positionKey = (path: GraphPath, id: string): string => [...path, id
 
 export const emptyDoc = (): Doc => ({ nodes: [], edges: [], layout: { positions: {} } })
 
-/** Reads what the service or a draft holds. The ids given to edges without one follow from the edges: reading twice is the same. */
+/**
+ * Reads a definition of the service or a draft. The ids for edges without an id are derived from the edges, so reading
+ * twice gives the same result.
+ */
 export function readDoc(definition: unknown): Doc {
   const source = isObject(definition) ? definition : {}
   const layout = isObject(source.layout) ? source.layout : {}
@@ -62,7 +65,7 @@ function readPositions(value: Json | undefined): Layout['positions'] {
   return positions
 }
 
-/** `wanted`, or with the first number behind it that nobody has. */
+/** Returns `wanted`, or `wanted` with the first number that is not taken. */
 export function unusedName(wanted: string, taken: ReadonlySet<string>): string {
   if (!taken.has(wanted)) return wanted
   for (let number = 2; ; number += 1) if (!taken.has(`${wanted}_${number}`)) return `${wanted}_${number}`
@@ -73,7 +76,7 @@ const bodyOf = (graph: Graph, id: string): DocGraph | undefined => {
   return isObject(body) && Array.isArray(body.nodes) ? (body as unknown as DocGraph) : undefined
 }
 
-/** The graph at a path; where a map on the way is gone, none. */
+/** Returns the graph at a path; undefined if a map on the path no longer exists. */
 export function graphAt(doc: DocGraph, path: GraphPath): DocGraph | undefined {
   let graph: DocGraph | undefined = doc
   for (const id of path) graph = graph && bodyOf(graph, id)
@@ -94,7 +97,10 @@ export function withGraph<G extends DocGraph>(doc: G, path: GraphPath, change: (
 export const findNode = (doc: DocGraph, path: GraphPath, id: string): Node | undefined =>
   graphAt(doc, path)?.nodes.find((node) => node.id === id)
 
-/** Ids of all nodes at every depth: a body may not repeat those around it, and unique ones read better anyway. */
+/**
+ * Returns the ids of all nodes at every depth: a body may not repeat ids of the graphs around it, and unique ids are
+ * easier to read.
+ */
 export function allIds(graph: Graph, found: Set<string> = new Set()): Set<string> {
   for (const node of graph.nodes) {
     found.add(node.id)

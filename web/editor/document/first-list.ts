@@ -8,7 +8,7 @@ const MAX_DEPTH = 3
 
 type Place = Pick<Branch, 'schema' | 'sample'> & { reference: string }
 
-/** A "For each" begins with the nearest list there is, instead of a field that nobody has declared. */
+/** Sets the nearest list as the items of a new "For each", instead of an undeclared field. */
 export function withFirstList(
   kind: Kind,
   doc: Doc,

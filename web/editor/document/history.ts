@@ -1,10 +1,10 @@
-// Undo and redo. Documents share what did not change, so a step costs what was changed in it.
+// Undo and redo. Documents share unchanged parts, so a step costs only the changed parts.
 
 export type History<Doc> = {
   past: readonly Doc[]
   present: Doc
   future: readonly Doc[]
-  /** What the newest step was about; a further change of the same thing soon after belongs to it. */
+  /** The subject of the newest step; a further change of the same subject soon after belongs to that step. */
   last: { about: string; at: number } | null
 }
 
@@ -13,7 +13,10 @@ const TOGETHER_MS = 1_000
 
 export const startHistory = <Doc>(present: Doc): History<Doc> => ({ past: [], present, future: [], last: null })
 
-/** `about` names what changes, such as a field: letters typed one after the other are one step. */
+/**
+ * Records a change. `about` names the subject of the change, such as a field: letters typed in quick succession are one
+ * step.
+ */
 export function record<Doc>(history: History<Doc>, next: Doc, at: number, about?: string): History<Doc> {
   if (next === history.present) return history
   const { last } = history

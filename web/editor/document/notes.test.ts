@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Doc, emptyDoc, readDoc } from './document.ts'
 import { addGroup, addNote, changeNote, insideOf, notesIn, removeNote } from './notes.ts'
 
-test('a note is added, written, moved and taken away, and belongs to its graph', () => {
+test('a note is added, edited, moved and removed, and belongs to its graph', () => {
   const one = addNote(emptyDoc(), [], { x: 10.4, y: 20 })
   const two = addNote(one.doc, ['each'], { x: 0, y: 0 })
   expect(notesIn(two.doc, [])).toMatchObject([{ id: 'note', x: 10, y: 20, text: '' }])
@@ -13,14 +13,14 @@ test('a note is added, written, moved and taken away, and belongs to its graph',
   expect(removeNote(removeNote(written, 'note'), 'note_2').layout).toEqual({ positions: {} })
 })
 
-test('what is no note is left out, and a text has an end', () => {
+test('invalid notes are left out, and a long text is cut', () => {
   const doc = readDoc({ nodes: [], edges: [], layout: { notes: [1, { id: 'a' }, { id: 'b', text: 'x', width: 3 }] } })
   expect(notesIn(doc, [])).toEqual([{ id: 'b', path: [], x: 0, y: 0, width: 80, height: 120, text: 'x' }])
   const long = changeNote(doc as Doc, 'b', { text: 'y'.repeat(5_000) })
   expect(notesIn(long, [])[0]!.text).toHaveLength(4_000)
 })
 
-test('a group stands around its nodes, and what is inside moves with it', () => {
+test('a group encloses its nodes, and contains the nodes inside its frame', () => {
   const boxes = [
     { id: 'a', x: 100, y: 100, width: 224, height: 56 },
     { id: 'b', x: 400, y: 200, width: 224, height: 56 },

@@ -3,8 +3,8 @@ import { isObject } from '#model/json'
 import type { Doc, GraphPath, Point } from './document.ts'
 import { unusedName } from './document.ts'
 
-// Notes on the canvas: text beside the graph, kept in the layout of a definition. They mean nothing to a run. A group is a note
-// around nodes: its text is their name, and what stands inside moves with it.
+// Notes on the canvas: text beside the graph, stored in the layout of a definition. They have no effect on an
+// execution. A group is a note around nodes: its text is their name, and the nodes inside move with it.
 
 export type Note = {
   id: string
@@ -41,7 +41,7 @@ function readNote(value: Json): Note | null {
 
 const allNotes = (doc: Doc): Note[] => listOf(doc).flatMap((value) => readNote(value) ?? [])
 
-/** Those of one graph. */
+/** Returns the notes of one graph. */
 export const notesIn = (doc: Doc, path: GraphPath): Note[] =>
   allNotes(doc).filter((note) => note.path.join('/') === path.join('/'))
 
@@ -61,7 +61,7 @@ export function addNote(doc: Doc, path: GraphPath, { x, y }: Point): { doc: Doc;
 const AROUND = 28
 const HEAD = 34
 
-/** A frame around these places of nodes. */
+/** Adds a frame around these positions of nodes. */
 export function addGroup(
   doc: Doc,
   path: GraphPath,
@@ -88,7 +88,7 @@ export function addGroup(
   return { id, doc: withNotes(doc, [...notes, group]) }
 }
 
-/** The nodes that stand wholly inside. */
+/** Returns the nodes that are completely inside the group. */
 export const insideOf = <Box extends Point & { width: number; height: number }>(
   group: Note,
   boxes: readonly Box[],

@@ -4,7 +4,7 @@ import type { KindTable } from '../kinds.ts'
 import { setPositions } from './commands.ts'
 import { type Doc, type DocGraph, type GraphPath, type Point, positionKey, readDoc } from './document.ts'
 
-/** A definition ready to be drawn: what has no place yet, as from the API or a file, is given one. */
+/** Returns a definition ready to be drawn: nodes without a position, as from the API or a file, get one. */
 export async function openDoc(definition: unknown, kinds: KindTable): Promise<Doc> {
   const doc = readDoc(definition)
   const missing = graphsWithout(doc, doc, [])

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-/** `value` with `next` at the place; nothing there (undefined) takes the field out. */
+/** Returns `value` with `next` at the place; undefined removes the field. */
 export function setAt(
   value: Json | undefined,
   [key, ...rest]: readonly string[],

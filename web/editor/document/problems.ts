@@ -7,7 +7,7 @@ import { said } from '#web/words/said.ts'
 import type { KindTable } from '../kinds.ts'
 import { type Doc, type DocGraph, type GraphPath, titleOf } from './document.ts'
 
-// A path of the validator, or of the service's refusal, as a place in the editor.
+// Converts a path of the validator, or of an error of the service, to a place in the editor.
 
 export type Place = { path: GraphPath; field: string } & (
   | { kind: 'node'; id: string }
@@ -77,7 +77,7 @@ function whereOf(doc: Doc, place: Place): string {
   return names.join(' › ')
 }
 
-/** Kinds that this installation cannot run now: it can be saved, and would fail. */
+/** Returns warnings for kinds that this installation cannot run now: the workflow can be saved, but would fail. */
 export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
   const found: Problem[] = []
   const visit = (graph: Graph, path: GraphPath): void => {
@@ -102,7 +102,7 @@ export function unavailable(doc: Doc, kinds: KindTable): Problem[] {
 const samePath = (a: GraphPath, b: GraphPath): boolean =>
   a.length === b.length && a.every((id, index) => id === b[index])
 
-/** The worst that is wrong at each node and edge of one graph; what is wrong in a body is wrong at its map too. */
+/** Returns the most severe problem at each node and edge of one graph; a problem in a body also counts for its map. */
 export function marksIn(problems: readonly Problem[], path: GraphPath): ReadonlyMap<string, Problem['level']> {
   const marks = new Map<string, Problem['level']>()
   const mark = (id: string, level: Problem['level']): void => {

@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { isCelValue, isReferenceValue } from './value.ts'
 
-// Renaming a node must not break what refers to it.
+// Updates references, so that renaming a node does not break them.
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&')
 
 type Renames = ReadonlyMap<string, string>
 
-/** Every reference and expression in `value` with the nodes' new ids, at any depth. */
+/** Returns `value` with the new node ids in every reference and expression, at any depth. */
 export function renameReferences(value: Json, renames: Renames): Json {
   if (renames.size === 0) return value
   if (Array.isArray(value)) return value.map((item) => renameReferences(item, renames))

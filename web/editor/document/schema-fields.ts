@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-// A JSON Schema of an object as a list of fields, as most people want to write it. What a list cannot say stays JSON.
+// A JSON Schema of an object as a list of fields, the form that most people want to edit. What a list cannot express
+// stays JSON.
 
 export type FieldType = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'date' | 'list' | 'object' | 'any'
 export type SchemaField = {
@@ -10,7 +11,7 @@ export type SchemaField = {
   required: boolean
   description: string
   choices: string[]
-  /** Keywords that the list does not show, kept as they are. */
+  /** Keywords that the list does not show, kept unchanged. */
   more: JsonObject
 }
 
@@ -28,7 +29,7 @@ const bare: Record<FieldType, JsonObject> = {
 
 const own = new Set(['type', 'properties', 'required', '$schema', 'additionalProperties'])
 
-/** The fields of a schema, or null where it says more than a list of fields can. */
+/** Returns the fields of a schema, or null if a list of fields cannot express it. */
 export function toFields(schema: Json | undefined): SchemaField[] | null {
   if (schema === undefined) return []
   if (!isObject(schema) || (schema.type !== undefined && schema.type !== 'object')) return null

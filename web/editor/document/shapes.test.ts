@@ -38,10 +38,10 @@ const orders: Doc = {
   layout: { positions: {} },
 } as unknown as Doc
 
-describe('what is known before any run', () => {
+describe('known data before the first execution', () => {
   const shapes = makeShapes(orders, kinds)
 
-  test('the fields of "Set values", through references', () => {
+  test('includes the fields of "Set values", through references', () => {
     expect(shapes.outputOf(orders.nodes[0]!, TOP)).toEqual({
       type: 'object',
       properties: { text: { type: 'string' }, count: {}, list: listOfOrders },
@@ -49,7 +49,7 @@ describe('what is known before any run', () => {
     })
   })
 
-  test('the items of a map, and what a map gives', () => {
+  test('includes the items of a map, and the output of a map', () => {
     expect(shapes.itemAt(['each'])).toEqual({ type: 'object', properties: { total: { type: 'number' } } })
     expect(shapes.outputOf(orders.nodes[1]!, TOP)).toEqual({
       type: 'array',
@@ -57,7 +57,7 @@ describe('what is known before any run', () => {
     })
   })
 
-  test('is offered to pick from', () => {
+  test('is offered for selection', () => {
     const sources = sourcesFor(orders, ['each'], { kind: 'node', id: 'line' }, kinds, null)
     const fields = (reference: string) =>
       branchesOf(sources.find((source) => source.reference === reference)!).map(({ key }) => key)
@@ -66,7 +66,7 @@ describe('what is known before any run', () => {
     expect(fields('input')).toEqual(['orders', 'name'])
   })
 
-  test('a "For each" begins with the nearest list', () => {
+  test('gives a "For each" the nearest list', () => {
     const begun = (after: string | undefined) =>
       withFirstList(kinds.get('map')!, orders, TOP, after, kinds, null).defaults.items
     expect(begun('make')).toEqual({ $ref: 'nodes.make.output.list' })
@@ -74,7 +74,7 @@ describe('what is known before any run', () => {
   })
 })
 
-describe('fields that nothing declares', () => {
+describe('undeclared fields', () => {
   const told = (nodes: unknown[], inputs: unknown = orders.inputs) =>
     unseenFields({ ...orders, inputs, nodes } as unknown as Doc, kinds).map(
       ({ path, message }) => `${path}: ${message}`,
@@ -91,18 +91,18 @@ describe('fields that nothing declares', () => {
     [{ $ref: 'nodes.make.output.txt' }, [`${at}: "make" has no field "txt" in its output; did you mean "text"?`]],
     [{ $cel: 'nodes.make.output.text' }, []],
     [{ $cel: 'this does not parse' }, []],
-  ])('%j is told %j', (value, expected) => {
+  ])('%j is reported as %j', (value, expected) => {
     expect(told(set(value))).toEqual(expected)
   })
 
-  test('of an item, where its list is declared', () => {
+  test('are reported for an item whose list is declared', () => {
     const body = { nodes: [{ id: 'x', type: 'set', args: { values: { v: { $ref: 'item.totl' } } } }], edges: [] }
     expect(told([{ id: 'e', type: 'map', args: { items: { $ref: 'input.orders' }, body } }])).toEqual([
       '/nodes/0/args/body/nodes/0/args/values/v: an item has no field "totl"; did you mean "total"?',
     ])
   })
 
-  test('where no input is declared, only a list is asked for', () => {
+  test('are reported only for a list if no input is declared', () => {
     const map = { id: 'e', type: 'map', args: { items: { $ref: 'input.items' }, body: { nodes: [], edges: [] } } }
     expect(told([map], {})).toEqual(['/nodes/0/args/items: the input declares no field "items"'])
     expect(told(set({ $ref: 'input.any' }), {})).toEqual([])

@@ -6,19 +6,19 @@ import type { KindTable } from '../kinds.ts'
 import { type Doc, type DocGraph, type GraphPath, graphAt } from './document.ts'
 import { isCelValue, isReferenceValue } from './value.ts'
 
-// What can be known about the data of a workflow before it has ever run: declared inputs, the fields of "Set values", what a
-// question asks for, the items of a list. A JSON Schema each; undefined where nothing is known.
+// What is known about the data of a workflow before its first execution: declared inputs, the fields of "Set values",
+// the answer to a question, the items of a list. Each is a JSON Schema; undefined if nothing is known.
 
 type Known = JsonObject | undefined
 
 const MAX_DEPTH = 8
 
 export type Shapes = {
-  /** What a node gives. */
+  /** Returns the schema of a node's output. */
   outputOf(node: Node, path: GraphPath): Known
-  /** One item of the map whose body is the graph at this path. */
+  /** Returns the schema of one item of the map whose body is the graph at this path. */
   itemAt(path: GraphPath): Known
-  /** What a value gives where it stands. */
+  /** Returns the schema of a value's result at its place. */
   of(value: Json | undefined, path: GraphPath): Known
 }
 
@@ -84,7 +84,7 @@ export function makeShapes(doc: Doc, kinds: KindTable): Shapes {
 
 const isReferenceText = (text: string): boolean => parseReference(text.trim()).ok && /^(input|nodes|item)\b/.test(text)
 
-/** One level down a schema. */
+/** Returns the schema one level down. */
 export function fieldOf(schema: Known, key: Segment): Known {
   if (typeof key === 'number') return isObject(schema?.items) ? schema.items : undefined
   const properties = isObject(schema?.properties) ? schema.properties : {}
@@ -95,7 +95,7 @@ export function fieldOf(schema: Known, key: Segment): Known {
 const within = (schema: Known, keys: readonly Segment[]): Known =>
   keys.reduce<Known>((current, key) => fieldOf(current, key), schema)
 
-/** The fields of an object that can have no others than it names; undefined where it may have more. */
+/** Returns the fields of an object that allows no other fields; undefined if it may have more. */
 export function closedFields(schema: Known): string[] | undefined {
   if (!isObject(schema?.properties) || schema.additionalProperties !== false) return undefined
   return Object.keys(schema.properties)

@@ -4,11 +4,11 @@ import { plural } from '#web/ui/format.ts'
 import { formatSeconds } from '#web/ui/time-words.ts'
 import { t } from '#web/words/language.ts'
 
-// What a node does in a few words, read from its arguments: the second line of its card.
+// A short description of what a node does, from its arguments: the second line of its card.
 
 const MAX_LENGTH = 60
 
-/** A literal as it is, an expression by what it reads. */
+/** Returns a literal unchanged, and an expression by what it reads. */
 function said(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim()
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

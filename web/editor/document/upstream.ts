@@ -6,23 +6,24 @@ import type { KindTable } from '../kinds.ts'
 import { type Doc, type GraphPath, graphAt, titleOf } from './document.ts'
 import { makeShapes } from './shapes.ts'
 
-// What a value at one place may refer to: the input, what has run before, the item of a map, the state of a loop.
+// The data that a value at one place may reference: the input, the outputs of earlier nodes, the item of a map, the
+// state of a loop.
 
 export type Source = {
-  /** The beginning of the references it offers: `nodes.fetch.output`. */
+  /** The start of the references that it offers: `nodes.fetch.output`. */
   reference: string
   title: string
   hint: string
   schema: JsonObject | undefined
-  /** What it was in the last run; undefined where it was not. */
+  /** The value in the last execution; undefined if there was none. */
   sample: Json | undefined
 }
 
-/** What the nodes of an open body gave for one item of the run that is shown, and that item. */
+/** The outputs of the nodes of an open body for one item of the shown execution, and that item. */
 export type InnerData = { item: Json | undefined; outputs: Readonly<Record<string, Json>> }
 const NO_INNER: InnerData = { item: undefined, outputs: {} }
 
-/** The place of the value: in a node, on an edge (by the node it leaves), or in the result of the graph. */
+/** The place of the value: in a node, on an edge (by its source node), or in the result of the graph. */
 export type Reader = { kind: 'node'; id: string } | { kind: 'edge'; from: string } | { kind: 'output' }
 
 const EXECUTION_FIELDS: JsonObject = {
@@ -130,20 +131,20 @@ export function sourcesFor(
   return sources
 }
 
-/** The types of the nodes in whose bodies the graph at this path is. */
+/** Returns the types of the nodes in whose bodies the graph at this path is. */
 const typesAround = (doc: Doc, path: GraphPath): string[] =>
   path.flatMap((id, depth) => {
     const node = graphAt(doc, path.slice(0, depth))?.nodes.find((one) => one.id === id)
     return node ? [node.type] : []
   })
 
-/** What a node gave; a large output is an address, and no sample. */
+/** Returns the output of a node; a large output is only an address, which is no sample. */
 function outputOf(last: Execution | null, id: string): Json | undefined {
   const output = last?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
   return isObject(output) && Object.hasOwn(output, '$blob') ? undefined : output
 }
 
-/** The first item of the outermost map, read plainly; anything computed has no sample. */
+/** Returns the first item of the outermost map if its items are a plain reference; computed items have no sample. */
 function itemSample(doc: Doc, path: GraphPath, last: Execution | null): Json | undefined {
   if (!last || path.length !== 1) return undefined
   const items = doc.nodes.find((node) => node.id === path[0])?.args?.items
@@ -163,7 +164,7 @@ export type Branch = { key: string | number; schema: JsonObject | undefined; sam
 
 const MAX_ITEMS = 20
 
-/** One level down: what the sample has, and what the schema says there could be. */
+/** Returns the next level: the fields of the sample and the possible fields of the schema. */
 export function branchesOf({ schema, sample }: { schema: JsonObject | undefined; sample: Json | undefined }): Branch[] {
   const properties = isObject(schema?.properties) ? schema.properties : {}
   const inner = (key: string): JsonObject | undefined => {

@@ -1,7 +1,7 @@
 import type { Json } from '#model/definition'
 import { isObject } from '#model/json'
 
-// The three forms of a value, told apart without the expression language itself, which is loaded later.
+// The three forms of a value, distinguished without the expression language itself, which is loaded later.
 
 export type Form = 'literal' | 'reference' | 'cel'
 
@@ -16,12 +16,12 @@ export const formOf = (value: Json | undefined): Form =>
 
 const PLAIN_NAME = /^[A-Za-z0-9_$-]+$/
 
-/** One step further down a reference: `.name`, `[0]` or `["any key"]`. */
+/** Appends a step to a reference: `.name`, `[0]` or `["any key"]`. */
 export const further = (reference: string, key: string | number): string => {
   if (typeof key === 'number') return `${reference}[${key}]`
   return PLAIN_NAME.test(key) ? `${reference}.${key}` : `${reference}[${JSON.stringify(key)}]`
 }
 
-/** The same place in CEL, where `-` would subtract and a key may be absent. */
+/** Converts a reference to CEL, where `-` would subtract and a key may be absent. */
 export const asCel = (reference: string): string =>
   reference.replace(/\.([A-Za-z0-9_$]*[-$][A-Za-z0-9_$-]*)/g, (_, name: string) => `[${JSON.stringify(name)}]`)

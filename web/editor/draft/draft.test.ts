@@ -22,7 +22,7 @@ const draft = {
   page: 'p1',
 }
 
-test('a draft comes back as it was kept, for this person and workflow only', () => {
+test('a draft is restored as stored, for this person and workflow only', () => {
   const storage = makeStorage()
   expect(keepDraft(storage, draftKey('usr_1', 'wf_1'), draft)).toBe(true)
   expect(readDraft(storage, draftKey('usr_1', 'wf_1'))).toEqual(draft)
@@ -31,7 +31,7 @@ test('a draft comes back as it was kept, for this person and workflow only', () 
   expect(readDraft(storage, draftKey('usr_1', 'wf_1'))).toBeNull()
 })
 
-test('a browser that keeps nothing, or nonsense, loses no more than the draft', () => {
+test('a browser that stores nothing, or invalid data, loses only the draft', () => {
   const storage = makeStorage(true)
   expect(keepDraft(storage, 'k', draft)).toBe(false)
   for (const text of ['{', '1', '{"doc":1}', 'null']) {

@@ -1,14 +1,15 @@
 import { isObject } from '#model/json'
 import { type Doc, readDoc } from '../document/document.ts'
 
-// What is not yet saved as a version is kept on this device, so that a reload, a crash or a lost session loses nothing.
+// Changes that are not yet saved as a version are stored on this device, so that a reload, a crash or a lost session
+// loses nothing.
 
 export type Draft = {
   doc: Doc
-  /** The version it began from; null in a workflow without one. */
+  /** The version that the draft is based on; null in a workflow without a version. */
   base: { version_id: string; number: number } | null
   kept_at: string
-  /** The page that wrote it: another one must not take it for its own. */
+  /** The page that wrote the draft: another page must not treat the draft as its own. */
   page: string
 }
 
@@ -32,7 +33,10 @@ export function readDraft(storage: Storage, key: string): Draft | null {
   }
 }
 
-/** False where the browser keeps nothing: private windows, a full disk. The person is told. */
+/**
+ * Stores a draft. Returns false if the browser stores nothing: private windows, a full disk. The console then warns the
+ * user.
+ */
 export function keepDraft(storage: Storage, key: string, draft: Draft): boolean {
   try {
     storage.setItem(key, JSON.stringify(draft))
@@ -46,6 +50,6 @@ export function dropDraft(storage: Storage, key: string): void {
   try {
     storage.removeItem(key)
   } catch {
-    // A browser that keeps nothing has nothing to drop.
+    // A browser that stores nothing has nothing to remove.
   }
 }

@@ -6,12 +6,15 @@ import { dropDraft, keepDraft, readDraft } from './draft.ts'
 
 const AFTER_MS = 250
 
-/** By their text, within a millisecond for 500 nodes; written differently they count as different, and the draft is kept. */
+/**
+ * Compares by text, within a millisecond for 500 nodes. Equal documents with a different text count as different, and
+ * the draft is kept.
+ */
 const isSame = (a: Doc, b: Doc): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
 export type DraftState = { kept: boolean; elsewhere: boolean }
 
-/** Keeps the document on this device a moment after each change, and at once when the page goes away. */
+/** Stores the document on this device shortly after each change, and at once when the page is closed. */
 export function useDraft(store: EditorStore, key: string): DraftState {
   const [state, setState] = useState<DraftState>({ kept: true, elsewhere: false })
   useEffect(() => {

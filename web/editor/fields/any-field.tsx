@@ -46,7 +46,7 @@ const sortOf = (value: Json | undefined): Sort => {
   return typeof value as 'number' | 'boolean' | 'object'
 }
 
-/** A value of any sort, or of one of several. */
+/** A field for a value of any type, or of one of several types. */
 export function AnyField(props: ValueProps & WithValueField & { id: string; required: boolean }) {
   const { schema, value, id, label, onChange } = props
   const { readOnly } = useFieldScope()

@@ -11,7 +11,7 @@ import { TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
 
-/** The cases of a branch, tried from the top; each is a way out of the node. */
+/** The cases of a branch, tested from the top; each case is a port of the node. */
 export function CasesField({ value, pointer, onChange }: ValueProps) {
   const { readOnly, renameCase } = useFieldScope()
   const cases: Json[] = Array.isArray(value) ? value : []

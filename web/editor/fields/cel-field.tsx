@@ -21,7 +21,7 @@ type Props = {
   warning?: string | undefined
 }
 
-/** A CEL expression, with what it gives for the data of the last run. */
+/** A CEL expression, with its result for the data of the last execution. */
 export function CelField({ cel, label, onChange, problem, warning }: Props) {
   const { readOnly, sources } = useFieldScope()
   const editor = useRef<CodeHandle>(null)

@@ -7,7 +7,7 @@ import { useFieldScope } from './scope.tsx'
 
 type Props = { cel: string; label: string; problem?: string | undefined; onChange(cel: string): void }
 
-/** A condition as rows of field, operator and value; as CEL where it says more, or where somebody would rather write it. */
+/** A condition as rows of field, operator and value; as CEL if rows cannot express it, or if the user prefers CEL. */
 export function ConditionEditor({ cel, label, problem, onChange }: Props) {
   const { readOnly } = useFieldScope()
   const check = useCheck()

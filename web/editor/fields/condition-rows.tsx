@@ -108,7 +108,7 @@ function OneRow({ row, onChange, onRemove }: { row: Row; onChange(row: Row): voi
   )
 }
 
-/** What is typed stays as it is typed, while `12` and `"12"` are a number and a text. */
+/** Keeps the text as typed; `12` is a number and `"12"` is a text. */
 function ValueInput({ row, disabled, onChange }: { row: Row; disabled: boolean; onChange(value: Row['value']): void }) {
   const [text, setText] = useState<string | null>(null)
   return (

@@ -10,7 +10,7 @@ test.each([
   'has(nodes.get.output["content-type"])',
   'nodes.a.output.list[0].x != null',
   'input.ok == true && input.a != false && input.b < 3',
-])('%s is rows, and the same again', (cel) => {
+])('%s is converted to rows and back unchanged', (cel) => {
   expect(writeConditions(readConditions(cel)!)).toBe(cel)
 })
 
@@ -23,7 +23,7 @@ test.each([
   '!input.a',
   'false',
   'input.a.contains(input.b)',
-])('%s says more than rows can', (cel) => {
+])('%s cannot be expressed as rows', (cel) => {
   expect(readConditions(cel)).toBeNull()
 })
 
@@ -36,7 +36,7 @@ test.each([
   ['null', null],
   ['', ''],
   ['1.', '1.'],
-])('%j typed is %j', (text, value) => {
+])('%j as typed text is the value %j', (text, value) => {
   expect(readValue(text)).toBe(value)
   expect(readValue(shownValue(value))).toBe(value)
 })

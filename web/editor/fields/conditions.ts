@@ -1,6 +1,6 @@
 import { t } from '#web/words/language.ts'
 
-// Conditions that a list of rows can say: field, operator, value, all joined by "and" or all by "or".
+// Conditions that rows can express: field, operator, value, all joined by "and" or all by "or".
 
 export const operators = {
   '==': t('is'),
@@ -42,7 +42,7 @@ function writeRow({ field, operator, value }: Row): string {
   }
 }
 
-/** A value as it stands in its field, and back: a text that reads as something else is quoted. */
+/** Returns the text of a value in its field: a text that could be read as another type is quoted. */
 export const shownValue = (value: Literal): string =>
   typeof value !== 'string' ? String(value) : readsAsJson(value) ? JSON.stringify(value) : value
 

@@ -11,7 +11,7 @@ import type { ValueProps, WithValueField } from './value-props.ts'
 type Props = Pick<ValueProps, 'schema' | 'pointer' | 'onChange' | 'plain'> &
   WithValueField & { value: JsonObject; bare?: boolean }
 
-/** The fields a schema names: those needed or filled in, and a button for each of the others. */
+/** The fields of a schema: fields that are required or filled in, and a button for each of the others. */
 export function FieldsField({ schema, value, pointer, onChange, bare = false, plain, ValueField }: Props) {
   const { readOnly } = useFieldScope()
   const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).filter(

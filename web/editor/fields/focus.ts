@@ -2,7 +2,7 @@ const CONTROLS = ':is(input,textarea,select,[role=switch],[data-code]):not([disa
 
 const soon = (act: () => void): void => void requestAnimationFrame(() => requestAnimationFrame(act))
 
-/** Puts the cursor into the field at this place, or the nearest around it that is shown. */
+/** Focuses the field at this place, or the nearest visible field around it. */
 export function focusField(pointer: string): void {
   soon(() => {
     const fields = [...document.querySelectorAll<HTMLElement>('[data-inspector] [data-field]')]
@@ -16,7 +16,7 @@ export function focusField(pointer: string): void {
   })
 }
 
-/** What had the keyboard is gone: the button that adds another is next to where it was. */
+/** Focuses the button that adds an entry, after the focused entry was removed. */
 export function focusBeside(removed: HTMLElement): void {
   const list = removed.closest('[data-fields]')
   soon(() => list?.querySelector<HTMLElement>(':scope > [data-add], :scope > * > [data-add]')?.focus())

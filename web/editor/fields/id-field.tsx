@@ -11,7 +11,7 @@ import { AddButton } from './add-button.tsx'
 import { SelectInput, TextInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 
-// Things of the workspace are picked by name; what stands in the definition is the id.
+// Resources of the workspace are selected by name; the definition contains the id.
 
 type Choice = { id: string; name: string }
 type PickProps = { id: string; label: string; value: string; onChange(value: string): void }
@@ -181,7 +181,7 @@ const roles: Choice[] = [
   { id: 'viewer', name: t('Workspace viewers') },
 ]
 
-/** Whom an approver or answerer is: which field it is depends on the kind beside it. */
+/** The field for an approver or answerer: its kind decides which field is shown. */
 export function PartyId({ kind, value, onChange }: { kind: string; value: string; onChange(value: string): void }) {
   const id = useId()
   const label = { user: 'Person', team: 'Team', role: t('Role'), agent: 'Agent name' }[kind] ?? 'Id'

@@ -4,7 +4,8 @@ import { cx } from '#web/ui/cx.ts'
 import { inputClass } from '#web/ui/field.tsx'
 import { CodeField } from '../code/code-field.tsx'
 
-// Plain controls. The document is changed as one types; what cannot be read yet stays in the control until it can.
+// Plain controls. The document changes while the user types; text that cannot be parsed yet stays in the control until
+// it can.
 
 export const TextInput = ({ className, ...rest }: ComponentProps<'input'>) => (
   <input {...rest} spellCheck={false} autoComplete="off" className={cx(inputClass, 'h-8', className)} />
@@ -19,7 +20,7 @@ type AreaProps = Omit<ComponentProps<'textarea'>, 'onChange' | 'value'> & {
   onText(text: string): void
 }
 
-/** Grows with its text. */
+/** A text area that grows with its text. */
 export const TextArea = ({ value, onText, className, rows = 2, ...rest }: AreaProps) => (
   <textarea
     {...rest}
@@ -67,7 +68,7 @@ type JsonProps = {
   onJson(value: unknown): void
 }
 
-/** JSON as text; it counts once it can be read. */
+/** JSON as text; a change takes effect once the text is valid JSON. */
 export function JsonArea({ label, value, disabled = false, complete, onJson }: JsonProps) {
   const [text, setText] = useState<string | null>(null)
   const [wrong, setWrong] = useState<string | null>(null)

@@ -6,7 +6,7 @@ import { emptyOf, formFor, inner, labelOf } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps, WithValueField } from './value-props.ts'
 
-/** A list, one value after the other. */
+/** A list with one field for each value. */
 export function ListField({ schema, value, pointer, label, onChange, plain, ValueField }: ValueProps & WithValueField) {
   const { readOnly } = useFieldScope()
   const list: Json[] = Array.isArray(value) ? value : []

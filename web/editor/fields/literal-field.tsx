@@ -29,14 +29,14 @@ const languages: Record<string, Language> = {
   html: 'plain',
 }
 
-/** Choices that people know by another name than workflows do. */
+/** Returns the title of a choice, for choices whose name in the console differs from their value in a definition. */
 const titleOf = (schema: JsonObject, choice: Json): string => {
   const titles = schema['x-titles']
   const title = isObject(titles) && typeof choice === 'string' ? titles[choice] : undefined
   return typeof title === 'string' ? title : String(choice)
 }
 
-/** The control for a value that is written down. */
+/** The control for a literal value. */
 export function LiteralField(props: ValueProps & WithValueField & { id: string }) {
   const { schema, value, id, label, required, onChange } = props
   const { readOnly } = useFieldScope()
@@ -102,7 +102,7 @@ export function LiteralField(props: ValueProps & WithValueField & { id: string }
   }
 }
 
-/** Code and JSONata complete what they are given; the other languages have no data of their own. */
+/** A field for a program. Code and JSONata complete fields of their input; the other languages have no input data. */
 function ProgramField(props: {
   label: string
   language: Language

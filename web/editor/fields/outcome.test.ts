@@ -11,7 +11,7 @@ test.each([
   ['input.x + item.y', 'item'],
   ['input.items', undefined],
   ['execution.started_by', undefined],
-])('%s lacks %s', (text, expected) => {
+])('%s has no data for %s', (text, expected) => {
   const sources = [source('nodes.a.output'), source('item'), source('input', 1), source('execution')]
   expect(withoutData(sources, text)?.reference).toBe(expected)
 })

@@ -4,7 +4,7 @@ import type { Source } from '../document/upstream.ts'
 import { useFieldScope } from './scope.tsx'
 import { short } from './short.ts'
 
-/** What a value would have been in the last run. */
+/** Shows the value for the data of the last execution. */
 export function Outcome({ value }: { value: { $ref: string } | { $cel: string } }) {
   const { sample, sources } = useFieldScope()
   const check = useCheck()
@@ -31,7 +31,7 @@ const Said = ({ title, children }: { title: string; children: React.ReactNode })
   </p>
 )
 
-/** What the text names and the last run knows nothing about: its value would be a guess. */
+/** Returns a source that the text names but that has no data from the last execution: the value would be a guess. */
 export const withoutData = (sources: readonly Source[], text: string): Source | undefined =>
   sources.find(({ reference, sample }) => sample === undefined && reference !== 'execution' && names(text, reference))
 

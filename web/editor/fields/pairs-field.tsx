@@ -9,7 +9,7 @@ import { inner } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps, WithValueField } from './value-props.ts'
 
-/** Names and values as the person likes. */
+/** A list of names and values that the user chooses freely. */
 export function PairsField({
   schema,
   value,
@@ -51,7 +51,7 @@ export function PairsField({
   )
 }
 
-/** Renamed when one is done with it: half a name would be a field of its own. */
+/** Renames a field only when the user leaves the input: a half-typed name would become a separate field. */
 function NameInput({
   name,
   disabled,

@@ -11,7 +11,7 @@ export type PickerProps = {
 
 type Options = PickerProps & { label: string; list: ComponentType<{ onPick(text: string): void }> }
 
-/** A list beside the field, to search in and to pick from. */
+/** A searchable list next to a field, to select from. */
 export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }: Options) {
   const place = useRef<HTMLSpanElement>(null)
   const onKeyDown = useSaveKey(() => onOpenChange(false))
@@ -42,7 +42,7 @@ export function Picker({ label, list: List, open, onOpenChange, onPick, anchor }
   )
 }
 
-/** The row that the keys and the mouse are at. Rows have the ids `${id}-0`, `${id}-1` … */
+/** Tracks the active row of the keyboard and the mouse. Rows have the ids `${id}-0`, `${id}-1` … */
 export function useActiveRow() {
   const [active, setActive] = useState(0)
   const id = useId()
@@ -50,7 +50,7 @@ export function useActiveRow() {
     id,
     setActive,
     currentOf: (length: number): number => Math.min(active, length - 1),
-    /** Whether the key was one that moves. */
+    /** Handles the arrow keys; returns whether the key moved the active row. */
     move(event: KeyboardEvent, current: number, length: number): boolean {
       if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return false
       const index = current + (event.key === 'ArrowDown' ? 1 : -1)

@@ -7,7 +7,7 @@ import { useFieldScope } from './scope.tsx'
 
 type Props = { id: string; reference: string; label: string; onChange(reference: string): void }
 
-/** A reference, picked or typed, with the last run's data beside it. */
+/** A reference, selected or typed, with the data of the last execution beside it. */
 export function ReferenceField({ id, reference, label, onChange }: Props) {
   const { readOnly } = useFieldScope()
   const [picking, setPicking] = useState(false)

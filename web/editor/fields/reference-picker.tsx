@@ -7,7 +7,7 @@ import { type Row, rowsOf } from './reference-rows.ts'
 import { useFieldScope } from './scope.tsx'
 import { short } from './short.ts'
 
-/** What ran before, as a tree to pick from; the data of the last run stands beside it. */
+/** The outputs of earlier nodes as a tree to select from, with the data of the last execution beside it. */
 export const ReferencePicker = (props: PickerProps) => <Picker label="Pick data" list={Tree} {...props} />
 
 function Tree({ onPick }: { onPick(reference: string): void }) {

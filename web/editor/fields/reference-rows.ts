@@ -1,7 +1,7 @@
 import { type Branch, branchesOf, type Source } from '../document/upstream.ts'
 import { further } from '../document/value.ts'
 
-// The tree of what can be referred to, as the rows in sight.
+// The tree of data that can be referenced, as a list of visible rows.
 
 export type Row = {
   reference: string
@@ -15,7 +15,7 @@ export type Row = {
 
 const MAX_ROWS = 400
 
-/** Without a search the opened part of the tree; with one, every place whose name or path has the words. */
+/** Returns the expanded part of the tree; with a search, every place whose name or path contains the words. */
 export function rowsOf(
   sources: readonly Source[],
   isOpen: (reference: string, depth: number) => boolean,

@@ -29,7 +29,7 @@ type Props = {
   onChange(value: JsonObject | undefined): void
 }
 
-/** A JSON Schema as a list of fields; as JSON where it says more than a list can. */
+/** A JSON Schema as a list of fields; as JSON if a list cannot express it. */
 export function SchemaEditor({ label, value, readOnly, onChange }: Props) {
   const fields = toFields(value)
   const [asJson, setAsJson] = useState(fields === null)

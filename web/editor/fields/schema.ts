@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 import { nameInWords } from '#model/node-texts'
 
-// What a JSON Schema asks for, as the form needs to know it.
+// The kind of value that a JSON Schema requires, as the form needs it.
 
 export type Wanted =
   | 'choice'
@@ -51,10 +51,13 @@ export function wantedBy(schema: JsonObject): Wanted {
   }
 }
 
-/** `x-value` says that what stands there is no value but a text, a graph or a policy: no expression may stand in its place. */
+/**
+ * Checks for `x-value`, which marks a text, a graph or a policy instead of a value: no expression is allowed in its
+ * place.
+ */
 export const isFixed = (schema: JsonObject): boolean => schema['x-value'] !== undefined
 
-/** What a field begins with when it is added. */
+/** Returns the initial value of a field when it is added. */
 export function emptyOf(schema: JsonObject): Json {
   if (schema.default !== undefined) return schema.default
   switch (wantedBy(schema)) {
@@ -98,14 +101,14 @@ function emptyFields(schema: JsonObject): Json {
   )
 }
 
-/** The inner schema of a list's items or an object's other fields. */
+/** Returns the schema of a list's items or of an object's additional fields. */
 export const inner = (schema: JsonObject, keyword: 'items' | 'additionalProperties'): JsonObject =>
   isObject(schema[keyword]) ? schema[keyword] : {}
 
 export const labelOf = (name: string, schema: JsonObject): string =>
   typeof schema.title === 'string' ? schema.title : nameInWords(name)
 
-/** The form of several whose type is that of the value, else the first. */
+/** Returns the alternative whose type matches the value, otherwise the first. */
 export function formFor(schema: JsonObject, value: Json | undefined): JsonObject {
   const forms = (Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : []).filter(
     isObject,
@@ -115,7 +118,7 @@ export function formFor(schema: JsonObject, value: Json | undefined): JsonObject
   return forms.find((form) => typesOf(form).includes(type)) ?? forms[0]!
 }
 
-/** Someone or something named by kind and id: an approver, or who may answer. */
+/** Checks for a party, named by kind and id: an approver or a person who may answer. */
 export const isParty = (schema: JsonObject): boolean => {
   const kind = isObject(schema.properties) ? schema.properties.kind : undefined
   return (

@@ -4,16 +4,18 @@ import type { Scope } from '#model/expressions'
 import type { Source } from '../document/upstream.ts'
 import type { Kinds } from '../kinds.ts'
 
-/** What the fields of one form share: what they may refer to, what is wrong with them, and the last run's data. */
+/**
+ * What the fields of one form share: the data they may reference, their problems, and the data of the last execution.
+ */
 export type FieldScope = {
   sources: readonly Source[]
-  /** For previews; null before the first run. */
+  /** The data for previews; null before the first execution. */
   sample: Scope | null
   problemAt(pointer: string): string | undefined
-  /** What can be saved and looks like a slip. */
+  /** Returns a warning: the value can be saved but is probably a mistake. */
   warningAt(pointer: string): string | undefined
   kinds: Kinds
-  /** The arguments of the node whose form it is. */
+  /** The arguments of the node that the form belongs to. */
   own?: JsonObject | undefined
   readOnly: boolean
   openBody?: () => void

@@ -9,7 +9,7 @@ import { NumberInput, SelectInput } from './inputs.tsx'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
 
-/** The graph inside a map: drawn on a canvas of its own. */
+/** The graph inside a map, which is drawn on a separate canvas. */
 export function BodyField({ value }: { value: Json | undefined }) {
   const { openBody } = useFieldScope()
   const count = isObject(value) && Array.isArray(value.nodes) ? value.nodes.length : 0

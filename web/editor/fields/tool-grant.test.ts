@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { approvalSchema, argumentOf, argumentsIn, choiceOf, grantOf, withArgument, writtenGrant } from './tool-grant.ts'
 
-test('a tool is written as shortly as it can be', () => {
+test('a tool is written in its shortest form', () => {
   expect(grantOf('notify')).toEqual({ type: 'notify' })
   expect(writtenGrant({ type: 'notify' })).toBe('notify')
   expect(writtenGrant({ type: 'notify', arguments: { fixed: {}, allowed: {} } })).toBe('notify')
@@ -22,7 +22,7 @@ test('an argument is chosen by the agent, by its author, or from a list', () => 
   expect([choiceOf(free, 'title'), writtenGrant(free)]).toEqual(['agent', 'notify'])
 })
 
-test('what a tool takes and the form of its approval come from schemas', () => {
+test('the arguments of a tool and the form of its approval come from schemas', () => {
   expect(argumentsIn({ properties: { a: { type: 'string' }, odd: true } })).toEqual([['a', { type: 'string' }]])
   expect(argumentsIn(undefined)).toEqual([])
   const approval = { type: 'object' }

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '#model/definition'
 import { isObject } from '#model/json'
 
-// What stands in `tools` of an agent: the name of a kind of node, or an object that also says what its arguments may be.
+// An entry in `tools` of an agent: the name of a kind of node, or an object that also restricts its arguments.
 
 export type Choice = 'agent' | 'fixed' | 'allowed'
 
-/** A name alone is the same as an object with that type. */
+/** Converts a tool to an object; a name alone means an object with that type. */
 export const grantOf = (tool: Json): JsonObject => (isObject(tool) ? tool : { type: String(tool) })
 
-/** Written as shortly as it can be. */
+/** Returns a grant in its shortest form. */
 export function writtenGrant(grant: JsonObject): Json {
   const { arguments: given, ...rest } = grant
   const kept = isObject(given)
@@ -33,7 +33,7 @@ export const choiceOf = (grant: JsonObject, name: string): Choice =>
 export const argumentOf = (grant: JsonObject, name: string): Json | undefined =>
   partOf(grant, 'fixed')[name] ?? partOf(grant, 'allowed')[name]
 
-/** Who chooses an argument, and what it may be. */
+/** Sets who chooses an argument, and its allowed values. */
 export function withArgument(grant: JsonObject, name: string, choice: Choice, value?: Json): JsonObject {
   const { [name]: _fixed, ...fixed } = partOf(grant, 'fixed')
   const { [name]: _allowed, ...allowed } = partOf(grant, 'allowed')
@@ -42,13 +42,13 @@ export function withArgument(grant: JsonObject, name: string, choice: Choice, va
   return { ...grant, arguments: { fixed, allowed } }
 }
 
-/** The arguments that a tool takes, by name. Which credential is used is never the agent's to choose. */
+/** Returns the arguments of a tool, by name. The agent never chooses the credential. */
 export const argumentsIn = (schema: Json | undefined): [name: string, schema: JsonObject][] =>
   Object.entries(isObject(schema) && isObject(schema.properties) ? schema.properties : {}).filter(
     (entry): entry is [string, JsonObject] => isObject(entry[1]),
   )
 
-/** The form of the policy that a call waits for, as the schema of the node gives it. */
+/** Returns the schema of the approval policy for a call, from the schema of the node. */
 export function approvalSchema(schema: JsonObject): JsonObject | undefined {
   const forms = isObject(schema.items) && Array.isArray(schema.items.anyOf) ? schema.items.anyOf : []
   for (const form of forms) {

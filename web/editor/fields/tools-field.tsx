@@ -30,7 +30,7 @@ type GrantProps = WithValueField & {
   onChange(grant: JsonObject): void
 }
 
-/** The kinds for which there are buttons of their own. */
+/** The kinds that have their own buttons. */
 const KNOWLEDGE = 'knowledge.search'
 const DATASET = 'dataset.read'
 
@@ -157,7 +157,7 @@ function WorkflowGrant(props: GrantProps) {
   )
 }
 
-/** Another tool takes other arguments. */
+/** Removes the arguments, because another tool has other arguments. */
 const withoutArguments = ({ arguments: _arguments, ...rest }: JsonObject): JsonObject => rest
 
 function ServiceGrant(props: GrantProps) {
@@ -208,7 +208,7 @@ const CHOICES: { choice: Choice; words: string }[] = [
   { choice: 'allowed', words: 'One of these values' },
 ]
 
-/** Who chooses each argument. A credential is never offered to the agent. */
+/** Shows who chooses each argument. A credential is never offered to the agent. */
 function Arguments({ grant, pointer, onChange, ValueField, schema }: GrantProps & { schema: JsonObject | undefined }) {
   const { readOnly } = useFieldScope()
   const fields = argumentsIn(schema)

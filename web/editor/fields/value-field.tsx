@@ -13,7 +13,7 @@ import { emptyOf, isFixed, wantedBy } from './schema.ts'
 import { useFieldScope } from './scope.tsx'
 import type { ValueProps } from './value-props.ts'
 
-/** One value: fixed, taken from what ran before, or computed. */
+/** One value: fixed, a reference to earlier data, or computed. */
 export function ValueField(props: ValueProps) {
   const { schema, value, pointer, label, required, onChange, onRemove, heading, plain } = props
   const { problemAt, warningAt, readOnly } = useFieldScope()

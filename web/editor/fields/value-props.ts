@@ -4,19 +4,19 @@ import type { Json, JsonObject } from '#model/definition'
 export type ValueProps = {
   schema: JsonObject
   value: Json | undefined
-  /** Where it stands in its node: `/args/url`. */
+  /** The path of the value in its node: `/args/url`. */
   pointer: string
   label: string
   required?: boolean
-  /** Nothing takes the field out. */
+  /** Undefined removes the field. */
   onChange(value: Json | undefined): void
-  /** Whether it can be taken out with a button of its own. */
+  /** Set if the field has its own button to remove it. */
   onRemove?: () => void
-  /** Instead of a label, such as the name of a field that can be changed. */
+  /** Shown instead of the label, such as the editable name of a field. */
   heading?: ReactNode
-  /** Inside a policy: written out by its author, so other forms are not offered. */
+  /** The value is inside a policy: its author writes it as a literal, so other forms are not offered. */
   plain?: boolean
 }
 
-/** Values inside values: the control for one is given to those that hold several. */
+/** Values inside values: fields that contain several values receive the control for one value as a prop. */
 export type WithValueField = { ValueField: ComponentType<ValueProps> }

@@ -8,7 +8,7 @@ import { useEditor, useEditorStore } from '../store.ts'
 
 const tones: Record<Mark, Tone> = { added: 'success', removed: 'danger', changed: 'waiting' }
 
-/** What is different between two versions, beside the canvas that shows where. */
+/** The differences between two versions, beside the canvas that shows their places. */
 export function ChangesForm() {
   const store = useEditorStore()
   const comparison = useEditor((state) => state.comparison)

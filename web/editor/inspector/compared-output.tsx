@@ -9,7 +9,7 @@ const MAX_SHOWN = 12
 const outputIn = (execution: Execution | null, id: string): Json | undefined =>
   execution?.nodes.find((node) => node.node_id === id)?.output as Json | undefined
 
-/** What the step gives now, against the run before. */
+/** The output of the step, compared with the previous execution. */
 export function ComparedOutput({ id }: { id: string }) {
   const before = outputIn(
     useEditor((state) => state.previous),

@@ -5,7 +5,7 @@ import { AddButton } from '../fields/add-button.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
 import { useEditorStore, useGraph } from '../store.ts'
 
-/** The edges of a node, for those who do not point at them. */
+/** The edges of a node, for users who do not use a pointer. */
 export function ConnectionsList({ node }: { node: Node }) {
   const store = useEditorStore()
   const graph = useGraph()

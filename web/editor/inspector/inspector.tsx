@@ -11,7 +11,7 @@ import { WorkflowForm } from './workflow-form.tsx'
 
 const KEY = 'heddle.inspector'
 
-/** What stands at the right: the selected node, the selected edge, or the workflow itself. */
+/** The panel on the right: the selected node, the selected edge, or the workflow itself. */
 export function Inspector() {
   const selection = useEditor((state) => state.selection)
   const comparing = useEditor((state) => state.comparison !== null)
@@ -22,11 +22,11 @@ export function Inspector() {
     selection.nodes.size === 0 && selection.edges.size === 1
       ? graph.edges.find(({ id }) => selection.edges.has(id))
       : undefined
-  // On a small screen it is a drawer: open for what is selected, or when the workflow itself is asked for.
+  // On a small screen the panel is a drawer: open for a selection, or when the user opens the workflow itself.
   const [asked, setAsked] = useState(false)
   const nothing = selection.nodes.size + selection.edges.size === 0
   const closed = nothing && !comparing && !asked
-  // On a large screen it can be folded away, for the width of the canvas.
+  // On a large screen the panel can be collapsed to make the canvas wider.
   const [folded, setFolded] = useState(() => localStorage.getItem(KEY) === 'folded')
   const fold = (next: boolean): void => {
     localStorage.setItem(KEY, next ? 'folded' : 'open')

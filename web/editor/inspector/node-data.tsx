@@ -10,7 +10,7 @@ import { MockOutput, PinButton } from '../run/pinned-output.tsx'
 import { useEditor } from '../store.ts'
 import { ComparedOutput } from './compared-output.tsx'
 
-/** What the node gave in the run that is shown, what it was given, and what tries should answer it with. */
+/** The output and the input of the node in the shown execution, and the output that test runs should use. */
 export function NodeDataTab({ id }: { id: string }) {
   const execution = useEditor((state) => state.execution)
   const run = execution?.nodes.find((node) => node.node_id === id)
@@ -57,7 +57,7 @@ export function NodeDataTab({ id }: { id: string }) {
   )
 }
 
-/** The arguments as the step got them, read when they are looked at. */
+/** The resolved arguments of the step, fetched when the user opens them. */
 function ResolvedInput({ executionId, id }: { executionId: string; id: string }) {
   const [open, setOpen] = useState(false)
   const detail = useApi('getExecutionNode', { execution_id: executionId, path: id, limit: 1 }, { enabled: open })

@@ -120,7 +120,7 @@ export function NodeForm({ node }: { node: Node }) {
   )
 }
 
-/** The one argument that is different: typing in it is one step of undo. */
+/** Returns the only argument that changed: typing in it is one undo step. */
 function aboutChange(before: JsonObject, after: JsonObject): string | undefined {
   const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (key) => before[key] !== after[key],
@@ -128,7 +128,7 @@ function aboutChange(before: JsonObject, after: JsonObject): string | undefined 
   return changed.length === 1 && Object.hasOwn(before, changed[0]!) ? `/args/${changed[0]}` : undefined
 }
 
-/** What is wrong with the node and stands at none of its fields. */
+/** Problems of the node that belong to none of its fields. */
 function LooseProblems({ id, schema }: { id: string; schema: JsonObject | undefined }) {
   const path = useEditor((state) => state.path)
   const problems = problemsOfNode(useProblems(), path, id)

@@ -8,7 +8,7 @@ import { NumberInput, SelectInput, TextInput } from '../fields/inputs.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
 import { useEditor, useEditorStore } from '../store.ts'
 
-/** The policy with one field set, or without it where there is no value. */
+/** Returns the policy with one field set, or without the field if there is no value. */
 function withField<Key extends keyof RetryPolicy>(
   policy: RetryPolicy,
   key: Key,
@@ -20,7 +20,7 @@ function withField<Key extends keyof RetryPolicy>(
 
 type Change = (edit: (node: Node) => Node, about?: string) => void
 
-/** How a node runs: what happens when it fails, how long it may take, what it waits for. */
+/** How a node runs: what happens if it fails, how long it may take, what it waits for. */
 export function RunningForm({ node, change }: { node: Node; change: Change }) {
   const { readOnly, problemAt } = useFieldScope()
   const store = useEditorStore()
@@ -216,7 +216,7 @@ const Labelled = ({ id, label, hint, problem, children }: LabelledProps) => (
   </div>
 )
 
-/** Other nodes refer to this one by its id; they follow when it changes. */
+/** The id by which other nodes refer to this node; their references are updated when it changes. */
 function IdRow({ node }: { node: Node }) {
   const store = useEditorStore()
   const path = useEditor((state) => state.path)
@@ -249,7 +249,7 @@ function IdRow({ node }: { node: Node }) {
   )
 }
 
-/** Kept as text while it is typed: a comma at the end is not yet a code. */
+/** Keeps the text while the user types: a comma at the end is not yet a code. */
 function RetryCodes(props: { id: string; codes: string[] | undefined; onCodes(codes: string[] | undefined): void }) {
   const { readOnly } = useFieldScope()
   const [text, setText] = useState<string | null>(null)

@@ -6,7 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 
 const SECRET = /^(authorization|proxy-authorization|cookie|.*(api[-_]?key|token|secret|password).*)$/i
 
-/** A secret written into a header is read by everybody who sees the workflow. */
+/** Warns about a secret in a header: everyone who can see the workflow can read it. */
 export function SecretHeaders({ node, onChange }: { node: Node; onChange(args: JsonObject): void }) {
   const [open, setOpen] = useState(false)
   const args = node.args ?? {}

@@ -16,7 +16,7 @@ const samePlace = (place: Place, path: readonly string[], kind: Place['kind'], i
   place.path.every((step, index) => step === path[index]) &&
   (id === undefined || ('id' in place && place.id === id))
 
-/** What the form of one node, edge or result shares. */
+/** Returns the scope that the fields of one node, edge or result share. */
 export function useFormScope(kind: Place['kind'], id: string | undefined, reader: Reader): FieldScope {
   const store = useEditorStore()
   const doc = useDoc()
@@ -42,7 +42,7 @@ export function useFormScope(kind: Place['kind'], id: string | undefined, reader
   }, [doc, path, execution, vars, inner, readOnly, problems, readerKey, kind, id, store])
 }
 
-/** The variables of the workspace, for the list of data to pick from; guests see none. */
+/** Returns the variables of the workspace, for the list of data to select from; guests see none. */
 function useVariables(): JsonObject | undefined {
   const { workspace } = useMe()
   const enabled = workspace !== null && workspace !== undefined && workspace.role !== 'guest'
@@ -50,7 +50,7 @@ function useVariables(): JsonObject | undefined {
   return useMemo(() => data && (Object.fromEntries(data.map(({ name, value }) => [name, value])) as JsonObject), [data])
 }
 
-/** Said at the field itself; the name of the field before the colon would repeat its label. */
+/** Returns the message for the field itself, without the field name before the colon, which would repeat the label. */
 function ownMessage(problems: readonly Problem[], wanted: Problem['level'], pointer: string): string | undefined {
   const found = problems.find(({ place, level }) => level === wanted && place.field === pointer)
   return found?.message.replace(/^[^:]*: /, (lead) => (found.place.field === '' ? lead : ''))

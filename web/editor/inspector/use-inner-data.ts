@@ -7,10 +7,10 @@ import { type GraphPath, graphAt } from '../document/document.ts'
 import type { InnerData } from '../document/upstream.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 
-/** A body with more nodes shows the data of the first ones. */
+/** The maximum number of nodes of a body whose data is shown. */
 const MAX_NODES = 40
 
-/** What the open body had for its first item in the run that is shown. */
+/** Returns the data of the open body for its first item in the shown execution. */
 export function useInnerData(): InnerData | undefined {
   const store = useEditorStore()
   const path = useEditor((state) => state.path)
@@ -34,7 +34,7 @@ async function readInner({ execution_id }: Execution, path: GraphPath, ids: stri
     try {
       return await api.getExecutionNode({ execution_id, path: place, limit: 1 })
     } catch {
-      // The run has no such node, or its data is no longer kept: there is no sample then.
+      // The execution has no such node, or its data is no longer stored: there is no sample.
       return undefined
     }
   }

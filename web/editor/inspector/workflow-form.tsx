@@ -13,7 +13,7 @@ import { useDoc, useEditor, useEditorStore, useGraph } from '../store.ts'
 import { useProblems } from '../use-problems.ts'
 import { useFormScope } from './use-field-scope.ts'
 
-/** With nothing selected: what comes in, and what comes out. */
+/** Shown if nothing is selected: the input and the output of the workflow. */
 export function WorkflowForm() {
   const inside = useEditor((state) => state.path.length > 0)
   return (

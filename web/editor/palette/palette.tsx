@@ -16,7 +16,7 @@ import { type Point, useTouchDrag } from './touch-drag.ts'
 
 const KEY = 'heddle.palette'
 
-/** Every kind of node: drag it onto the canvas, or click to put it behind the selected one. */
+/** Every kind of node: the user drags it onto the canvas, or clicks to add it after the selected node. */
 export function Palette({ flow }: { flow: RefObject<Flow | null> }) {
   const store = useEditorStore()
   const [open, setOpen] = useState(() => !isNarrow() && localStorage.getItem(KEY) !== 'closed')
@@ -35,10 +35,10 @@ export function Palette({ flow }: { flow: RefObject<Flow | null> }) {
     if (!isNarrow()) localStorage.setItem(KEY, open ? 'closed' : 'open')
     setOpen(!open)
   }
-  /** On a small screen the palette lies over the canvas, and what was added is looked at next. */
+  /** Adds a node. On a small screen the palette covers the canvas, so it closes to show the added node. */
   const addKind = (kind: Kind): void => {
     const id = add(store, kind)
-    // It comes into sight, and the keyboard goes on from it.
+    // Scrolls to the node and focuses it.
     if (id !== undefined) store.set({ focus: id })
     if (isNarrow()) setOpen(false)
   }
@@ -58,7 +58,7 @@ export function Palette({ flow }: { flow: RefObject<Flow | null> }) {
       aria-label="Palette"
       className={cx(
         'flex min-h-0 w-50 shrink-0 flex-col border-r border-line bg-surface max-lg:absolute max-lg:inset-y-0 max-lg:left-0 max-lg:z-20 max-lg:w-64 max-lg:shadow-raised',
-        // It gives way to the canvas below it.
+        // The palette becomes transparent while an entry is dragged to the canvas below it.
         held && 'max-lg:pointer-events-none max-lg:opacity-0',
       )}
     >
@@ -132,7 +132,7 @@ function PaletteItem({
   )
 }
 
-/** Under the finger, while it is carried to its place. */
+/** The dragged entry under the finger. */
 const Held = ({ kind, at }: { kind: Kind; at: Point }) => (
   <span
     aria-hidden

@@ -17,7 +17,7 @@ import { foundServices, searchKinds } from './search.ts'
 
 type Entry = { key: string; text: string; icon: ReactNode; name: ReactNode; hint: string; choose(): void }
 
-/** A few letters and Enter: a new node, or a connection to one that is there. */
+/** Adds a node, or connects to an existing node, by a few letters and Enter. */
 export function QuickAdd() {
   const store = useEditorStore()
   const quick = useEditor((state) => state.quick)
@@ -27,7 +27,7 @@ export function QuickAdd() {
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-[#000]/25" />
         <Dialog.Popup
-          // The keyboard goes to the node that was added, not to where it came from.
+          // The focus moves to the added node, not back to the previous element.
           finalFocus={() => whereNext(store)}
           onKeyDown={onKeyDown}
           className="fixed top-[15vh] left-1/2 z-50 flex max-h-[60vh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-raised shadow-raised outline-none"
@@ -172,7 +172,7 @@ function useEntries(quick: NonNullable<Quick>, search: string): Entry[] {
   }, [store, services, quick, search])
 }
 
-/** Nodes at every depth, by anything that is written in them. */
+/** Finds nodes at every depth, by any text in them. */
 function foundNodes(store: EditorStore, search: string): Entry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const entries: Entry[] = []

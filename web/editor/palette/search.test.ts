@@ -13,7 +13,7 @@ test('a kind is found by its title, its type and its keywords, best first', () =
   expect(found('')).toHaveLength(kinds.size)
 })
 
-test('among ten thousand actions the best forty are given, and a second search knows the list', () => {
+test('of ten thousand actions the best forty are returned, and a second search reuses the index', () => {
   const verbs = ['Create', 'Update', 'Delete', 'Find']
   const [any] = kinds.values()
   const many = Array.from({ length: 10_000 }, (_, number) => ({

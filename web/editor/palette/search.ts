@@ -1,8 +1,11 @@
 import type { Kind } from '../kinds.ts'
 
-// Finding a kind by a few letters: its title first, then its keywords, then what it does.
+// Finds a kind by a few letters: in its title first, then in its keywords, then in its description.
 
-/** In lower case, once for each list: services have thousands of actions, and every letter that is typed searches them. */
+/**
+ * Lower-case texts, computed once for each list: services have thousands of actions, and every typed letter searches
+ * them.
+ */
 type Indexed = { title: string; parts: string[]; type: string; keywords: string[]; description: string }
 
 const indexes = new WeakMap<readonly Kind[], Indexed[]>()
@@ -24,7 +27,7 @@ function indexOf(kinds: readonly Kind[]): Indexed[] {
   return made
 }
 
-/** Zero where a word is not found. */
+/** Returns zero if a word is not found. */
 function scoreOf(indexed: Indexed, words: readonly string[]): number {
   let score = 0
   for (const word of words) {
@@ -48,7 +51,7 @@ export function searchKinds<K extends Kind>(kinds: readonly K[], text: string): 
 
 const MAX_FOUND = 40
 
-/** Actions of services: only what is searched for, since there are hundreds. */
+/** Returns actions of services only for a search, because there are hundreds of them. */
 export const foundServices = <K extends Kind>(kinds: readonly K[], text: string): K[] =>
   text.trim().length < 2 ? [] : searchKinds(kinds, text).slice(0, MAX_FOUND)
 

@@ -1,9 +1,9 @@
 import { type MouseEvent, type PointerEvent, useRef, useState } from 'react'
 
-// Fingers and pens draw a node out of the palette: the browser's own dragging is for a mouse. A move along the list scrolls it; one
-// to the side takes the entry along.
+// Lets fingers and pens drag a node out of the palette: the browser's own dragging works only with a mouse. A move
+// along the list scrolls it; a move to the side drags the entry.
 
-/** Less is a tap that was not quite still. */
+/** A shorter move is a tap that was not quite still. */
 const TAKEN_AFTER_PX = 12
 
 export type Point = { x: number; y: number }
@@ -17,7 +17,7 @@ export function useTouchDrag(onDrop: (at: Point) => void) {
     setAt(null)
   }
   return {
-    /** Where the entry is held; null while it is not. */
+    /** The position of the dragged entry; null if none is dragged. */
     at,
     handlers: {
       onPointerDown: (event: PointerEvent): void => {
@@ -41,7 +41,7 @@ export function useTouchDrag(onDrop: (at: Point) => void) {
       },
       /** The browser scrolls instead. */
       onPointerCancel: end,
-      /** What was put somewhere is not added a second time. */
+      /** Suppresses the click after a drag, so that the entry is not added a second time. */
       onClickCapture: (event: MouseEvent): void => {
         if (!wasDragged.current) return
         wasDragged.current = false

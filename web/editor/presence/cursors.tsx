@@ -3,7 +3,7 @@ import { MousePointer2 } from 'lucide-react'
 import { useEditor } from '../store.ts'
 import type { Here } from './use-presence.ts'
 
-/** Where colleagues point, in the graph that is open. */
+/** The pointers of colleagues in the open graph. */
 export function Cursors({ people }: { people: readonly Here[] }) {
   const path = useEditor((state) => state.path.join('/'))
   const shown = people.filter(({ pointer }) => pointer?.path === path)

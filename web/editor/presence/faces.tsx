@@ -5,7 +5,7 @@ const initials = (name: string): string =>
     .map((word) => word.charAt(0).toUpperCase())
     .join('') || '?'
 
-/** Who else has this workflow open. */
+/** The other people who have this workflow open. */
 export function Faces({ people }: { people: { user_id: string; name: string }[] }) {
   if (people.length === 0) return null
   return (

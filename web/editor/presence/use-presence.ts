@@ -4,13 +4,13 @@ import { useMe } from '#web/session.tsx'
 import { usePlace } from '#web/shell/presence.ts'
 
 const LOOK_EVERY_MS = 8_000
-/** While somebody else is here, whose pointer is shown. */
+/** The poll interval while another person is present, whose pointer is shown. */
 const LOOK_CLOSELY_EVERY_MS = 1_500
 
-/** `pointer`: where on the canvas, and in which graph of it. */
+/** `pointer`: the position on the canvas, and the graph in it. */
 export type Here = { user_id: string; name: string; pointer: { x: number; y: number; path: string } | null }
 
-/** Tells the workspace that we are at this workflow, and who else is. */
+/** Reports that this user has the workflow open, and returns who else has. */
 export function usePresence(workflowId: string): Here[] {
   const { workspace, user } = useMe()
   usePlace(workflowId)

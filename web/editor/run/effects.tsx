@@ -18,7 +18,7 @@ const modes: { value: Effects; label: string }[] = [
 const several = (count: number, one: string, many: string): string =>
   count === 0 ? '' : count === 1 ? one : t(many, [count])
 
-/** What a run of the draft would do, in words, before it does it. */
+/** Describes what a run of the draft would do, before it starts. */
 export function effectsOf(doc: Graph, effects: Effects, pins: Pins): { words: string; acting: string[] } {
   const top = new Set(doc.nodes.map(({ id }) => id))
   const acting: string[] = []
@@ -78,7 +78,7 @@ export function EffectsChoice() {
   )
 }
 
-/** Tries a part of the draft; null where the person may not. */
+/** Tests a part of the draft; null if the user is not allowed to. */
 export const TryContext = createContext<((part: Part) => void) | null>(null)
 export const TryProvider = TryContext.Provider
 

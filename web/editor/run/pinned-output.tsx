@@ -12,7 +12,7 @@ const setPins = (store: EditorStore, pins: Pins): void => {
 const withPin = (store: EditorStore, id: string, output: unknown): void =>
   setPins(store, { ...store.get().pins, [id]: output })
 
-/** Keeps what the step gave: later tries use it as if the step had run. */
+/** Pins the output of the step: later test runs use it as if the step had run. */
 export function PinButton({ id, output }: { id: string; output: unknown }) {
   const store = useEditorStore()
   const pins = useEditor((state) => state.pins)
@@ -34,7 +34,7 @@ export function PinButton({ id, output }: { id: string; output: unknown }) {
   )
 }
 
-/** An output written by hand: the step is answered with it and does not act. */
+/** An output written by hand: test runs use it and do not run the step. */
 export function MockOutput({ id, begin }: { id: string; begin: unknown }) {
   const store = useEditorStore()
   const pins = useEditor((state) => state.pins)

@@ -1,7 +1,7 @@
 import { isObject } from '#model/json'
 import { type Effects, effectModes } from '#model/touch'
 
-// Outputs that a person has pinned to steps of a draft, and how effects are treated; kept on this device.
+// Outputs that a user has pinned to steps of a draft, and how effects are treated; stored on this device.
 
 export type Pins = Readonly<Record<string, unknown>>
 
@@ -20,7 +20,7 @@ const write = (key: string, value: unknown): void => {
   try {
     localStorage.setItem(key, JSON.stringify(value))
   } catch {
-    // It holds as long as the page is open.
+    // The pins then last only while the page is open.
   }
 }
 
@@ -35,7 +35,7 @@ export const readEffects = (): Effects => effectModes.find((mode) => mode === re
 
 export const keepEffects = (effects: Effects): void => write(EFFECTS_KEY, effects)
 
-/** Pins of steps that the draft still has. */
+/** Returns the pins of steps that the draft still has. */
 export const pinsFor = (pins: Pins, nodes: readonly { id: string }[]): Record<string, unknown> => {
   const ids = new Set(nodes.map(({ id }) => id))
   return Object.fromEntries(Object.entries(pins).filter(([id]) => ids.has(id)))

@@ -10,7 +10,7 @@ import { said } from '#web/words/said.ts'
 import { useEditor, useEditorStore } from '../store.ts'
 import { hasEnded, type Run } from './use-run.ts'
 
-/** How the run is going, over the canvas; what it waits for can be answered here. */
+/** The progress of the execution, over the canvas; the user can answer here what it waits for. */
 export function RunBar({ run }: { run: Run }) {
   const store = useEditorStore()
   const execution = useEditor((state) => state.execution)
@@ -69,10 +69,10 @@ export function RunBar({ run }: { run: Run }) {
   )
 }
 
-/** The form that had the keyboard goes away with the answer; what comes next is shown here. */
+/** Focuses the bar: the form that had the focus is removed after the answer, and the next state is shown here. */
 export const focusRun = (): void => document.querySelector<HTMLElement>('[data-run]')?.focus()
 
-/** The answer says more than its schema: what is asked, and which gate it is. */
+/** The response contains more than its schema declares: the question, and the id of the gate. */
 type Asked = Execution['waiting_for'][number] & {
   clarification_id?: string
   question?: string

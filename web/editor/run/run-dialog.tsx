@@ -19,11 +19,11 @@ type Props = {
   onClose(): void
   onRun(input: unknown): Promise<void>
   onSave(): void
-  /** A dialog over this one. */
+  /** A dialog over this dialog. */
   children: ReactNode
 }
 
-/** A sample input, remembered for the next time. */
+/** Asks for a sample input, which is remembered for the next time. */
 export function RunDialog({ open, workflowId, onClose, onRun, onSave, children }: Props) {
   const doc = useDoc()
   const readOnly = useEditor((state) => state.readOnly)

@@ -1,4 +1,4 @@
-// The input that a draft was tried with last, kept on this device.
+// The last input that a draft was tested with, stored on this device.
 
 const keyOf = (workflowId: string): string => `heddle.sample.${workflowId}`
 
@@ -14,6 +14,6 @@ export function keepSample(workflowId: string, input: unknown): void {
   try {
     localStorage.setItem(keyOf(workflowId), JSON.stringify(input))
   } catch {
-    // Not remembered then.
+    // The input is not remembered then.
   }
 }

@@ -10,22 +10,22 @@ export const hasEnded = (execution: Pick<Execution, 'status'>): boolean => ENDED
 
 const READ_AFTER_MS = 100
 
-/** Of a draft: all of it, one step, or everything up to a step. */
+/** The part of a draft to test: all of it, one step, or all steps up to a step. */
 export type Part = { node_id: string } | { until: string } | undefined
 export type Trying = { input: unknown; part: Part; pinned: Record<string, unknown>; effects: Effects }
 
-/** What was shown until now is there to compare with. */
+/** Keeps the execution shown so far for comparison. */
 const keepPrevious = (store: EditorStore): void => {
   const { execution, previous } = store.get()
   store.set({ execution: null, previous: execution ?? previous })
 }
 
-/** The run that the canvas shows: followed live until it ends. */
+/** Returns the execution that the canvas shows, followed live until it ends. */
 export function useRun(workflowId: string, store: EditorStore, shown: string | undefined) {
   const [executionId, setExecutionId] = useState<string | undefined>(shown)
   const [starting, setStarting] = useState(false)
 
-  // Without a run of one's own, the last one is there for its data.
+  // If the user has not started an execution, the last one is loaded for its data.
   useEffect(() => {
     if (shown !== undefined) return
     let current = true
@@ -54,7 +54,7 @@ export function useRun(workflowId: string, store: EditorStore, shown: string | u
         store.set({ execution })
         if (hasEnded(execution)) watching.close()
       } catch {
-        // The socket says so when it is lost for good; a reading that failed is followed by the next one.
+        // The socket reports when the connection is lost permanently; a failed read is followed by the next read.
       }
     }
     const watching = watchExecution(api, executionId, {

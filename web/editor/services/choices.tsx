@@ -7,13 +7,13 @@ import { formOf } from '../document/value.ts'
 import { TextInput } from '../fields/inputs.tsx'
 import { useFieldScope } from '../fields/scope.tsx'
 
-// Fields whose choices the service itself lists: they can be picked once there is a credential, and typed at any time.
+// Fields whose choices the service lists: they can be selected once there is a credential, and typed at any time.
 
 type Asked = { service: string; credentialId: string | undefined; args: JsonObject; presets: readonly string[] | null }
 
 const Context = createContext<Asked | null>(null)
 
-/** The known services whose credentials fit the node that is being edited; null where any may fit. */
+/** Returns the known services whose credentials fit the edited node; null if any credential may fit. */
 export const useFittingPresets = (): readonly string[] | null => useContext(Context)?.presets ?? null
 
 export function ServiceChoices({

@@ -24,7 +24,7 @@ const detail = {
   ],
 } as unknown as ServiceDetail
 
-test('the form offers the actions of the service and the arguments of the one that is chosen', () => {
+test('the form offers the actions of the service and the arguments of the chosen action', () => {
   const made = serviceArgsSchema(schema, { service: 'slack', action: 'send_message' }, [], detail)
   expect(made).toMatchObject({
     properties: { action: { enum: ['send_message', 'list_users'] }, args: { required: ['channel'] } },
@@ -38,7 +38,7 @@ test('the form offers the actions of the service and the arguments of the one th
   expect(free.properties).not.toHaveProperty('credential_id')
 })
 
-test('another action keeps the arguments that it has too, another service none', () => {
+test('another action keeps the arguments that it also has, and another service keeps none', () => {
   const before = { service: 'slack', action: 'send_message', args: { channel: 'C1' }, credential_id: 'cred_1' }
   expect(changedServiceArgs(before, { ...before, action: 'list_users' }, detail)).toMatchObject({
     args: {},
@@ -52,7 +52,7 @@ test('another action keeps the arguments that it has too, another service none',
   expect(changedServiceArgs(before, { ...before, args: { channel: 'C2' } }, detail).args).toEqual({ channel: 'C2' })
 })
 
-test('every action is an entry of the palette that starts with its service and action', () => {
+test('every action is a palette entry whose defaults name its service and action', () => {
   const call = { type: 'service.call', title: 'Call a service', keywords: [] }
   const [first] = serviceKinds(call as never, [{ ...detail, keywords: ['chat'] } as never])
   expect(first).toMatchObject({

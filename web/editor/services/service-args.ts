@@ -3,7 +3,10 @@ import { isObject } from '#model/json'
 import type { ServiceDetail, ServiceInList } from '#sdk/types.generated'
 import { argumentsIn, wordsOf } from '#web/features/services/words.ts'
 
-/** The form of a `service.call` node: which services and actions there are, and what the chosen action takes. */
+/**
+ * Returns the form of a `service.call` node: the available services and actions, and the arguments of the chosen
+ * action.
+ */
 export function serviceArgsSchema(
   schema: JsonObject,
   args: JsonObject,
@@ -38,7 +41,10 @@ export function serviceArgsSchema(
   return { ...schema, properties: fields, required: required.filter((name) => name in fields) }
 }
 
-/** Another service or action begins with empty arguments: what was filled in is not for it. */
+/**
+ * Updates the arguments after a change: another service starts with empty arguments, another action keeps those that it
+ * also has.
+ */
 export function changedServiceArgs(
   before: JsonObject,
   after: JsonObject,

@@ -6,14 +6,14 @@ import type { Kind } from '../kinds.ts'
 import { ServiceChoices } from './choices.tsx'
 import { changedServiceArgs, serviceArgsSchema } from './service-args.ts'
 
-/** The arguments of a `service.call` node, with the form of the action that is chosen. */
+/** The arguments of a `service.call` node, with the form of the chosen action. */
 export function ServiceForm({ node, kind, onChange }: { node: Node; kind: Kind; onChange(args: JsonObject): void }) {
   const args = node.args ?? {}
   const service = typeof args.service === 'string' ? args.service : ''
   const { data: services } = useAll('listServices', { limit: 200 })
   const listed = services?.find((one) => one.service === service)
   const isImported = listed !== undefined && listed.source !== 'built_in'
-  // An imported service can have thousands of actions: the schema of the chosen one is enough.
+  // An imported service can have thousands of actions: the schema of the chosen action is enough.
   const only = isImported && typeof args.action === 'string' && args.action !== '' ? { action: args.action } : {}
   const { data: detail } = useApi(
     'getService',

@@ -4,7 +4,7 @@ import { useAll } from '#web/api.ts'
 import { wordsOf } from '#web/features/services/words.ts'
 import type { Kind, KindTable } from '../kinds.ts'
 
-// Each action of a service as an entry of the palette: the one node for services, with the action chosen.
+// Each action of a service as a palette entry: the `service.call` node with the action already chosen.
 
 export const SERVICE_CALL = 'service.call'
 
@@ -23,7 +23,7 @@ export function serviceKinds(call: Kind, services: readonly ServiceInList[]): Se
   )
 }
 
-/** What is dragged from the palette: the type of a kind, or an action with what it begins with. */
+/** Returns the text of a drag from the palette: the type of a kind, or an action with its defaults. */
 export const draggedText = (kind: Kind): string =>
   kind.type === SERVICE_CALL ? JSON.stringify({ title: kind.title, defaults: kind.defaults }) : kind.type
 
@@ -37,7 +37,7 @@ export function draggedKind(table: KindTable, text: string): Kind | undefined {
   }
 }
 
-/** Empty until they are loaded, and where the installation has no such node. */
+/** Returns the actions; empty until they are loaded, and if the installation has no such node. */
 export function useServiceKinds(table: KindTable): readonly ServiceKind[] {
   const call = table.get(SERVICE_CALL)
   const { data } = useAll('listServices', { limit: 200 })

@@ -5,8 +5,8 @@ import { type DocGraph, type Point, positionKey, TOP } from '../document/documen
 import type { StartNode } from './start-card.tsx'
 import type { Start } from './use-starts.ts'
 
-// The ways in, drawn before the steps without a predecessor. They are no part of the document: what they show is stored
-// beside the workflow, and nothing here can be dragged or chosen.
+// The triggers, drawn before the steps without a predecessor. They are not part of the document: their data is stored
+// beside the workflow, and they cannot be dragged or selected.
 
 export const START_PREFIX = 'start:'
 const WIDTH = 200
@@ -67,7 +67,7 @@ export function leadOf(
       data: { label: '', problem: false, mark: undefined, taken: false, name: `${start.what} to ${id}` },
     })),
   )
-  // The canvas is typed for steps; cards of another `type` are drawn by their own component.
+  // The canvas has types for steps only; cards of another `type` have their own component.
   return { nodes: [...cards, add] as unknown as FlowNode[], edges: edges as FlowEdge[] }
 }
 

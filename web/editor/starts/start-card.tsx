@@ -8,7 +8,7 @@ import type { Start } from './use-starts.ts'
 export type StartData = { start: Start | null; label: string; onOpen(start: Start | null): void }
 export type StartNode = XNode<StartData, 'start'>
 
-/** What begins runs, as a card before the first step; without a start it is the card that adds one. */
+/** A trigger as a card before the first step; without a trigger, the card that adds one. */
 export const StartCard = memo(function StartCard({ data: { start, label, onOpen } }: { data: StartData }) {
   const far = use(Far)
   const Icon = start?.icon ?? Plus

@@ -15,7 +15,9 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import type { Start } from './use-starts.ts'
 
-/** One start with all there is to know about it, or everything that starts the workflow, changed without leaving the editor. */
+/**
+ * Shows one trigger with all its details, or all triggers of the workflow, to be changed without leaving the editor.
+ */
 export function StartsDialog({
   workflow,
   start,

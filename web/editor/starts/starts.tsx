@@ -2,7 +2,10 @@ import { Zap } from 'lucide-react'
 import { cx } from '#web/ui/cx.ts'
 import type { Start } from './use-starts.ts'
 
-/** What starts the workflow, where its cards do not stand before the first step: on small screens and in an empty graph. */
+/**
+ * The triggers of the workflow, for small screens and an empty graph, where the cards before the first step are not
+ * shown.
+ */
 export const Starts = ({
   starts,
   alsoWide,

@@ -7,7 +7,7 @@ import { type Start, useStarts } from './use-starts.ts'
 
 const StartsDialog = lazy(() => import('./starts-dialog.tsx').then((module) => ({ default: module.StartsDialog })))
 
-/** The cards before the first step, and the dialog behind them. */
+/** Returns the cards before the first step, and their dialog. */
 export function useLead(
   workflow: Workflow,
   graph: DocGraph,
@@ -17,7 +17,7 @@ export function useLead(
   const starts = useStarts(workflow)
   const [opened, setOpened] = useState<{ start: Start | null } | null>(null)
   const open = useCallback((start: Start | null): void => setOpened({ start }), [])
-  // The cards are drawn anew only when what they say has changed: the lists behind them are fetched again and again.
+  // The cards are redrawn only when their content has changed: the lists with their data are refetched often.
   const said = JSON.stringify(starts.map(({ icon: _icon, ...rest }) => rest))
   // biome-ignore lint/correctness/useExhaustiveDependencies: `said` stands for the starts
   const lead = useMemo(

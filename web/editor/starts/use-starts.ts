@@ -18,11 +18,11 @@ import { t } from '#web/words/language.ts'
 
 export type StartKind = 'hand' | 'schedule' | 'webhook' | 'event' | 'service' | 'form' | 'chat' | 'job' | 'workflow'
 
-/** One way in which runs of a workflow begin. */
+/** One trigger of a workflow. */
 export type Start = {
   key: string
   kind: StartKind
-  /** Of the schedule, token, trigger, job … */
+  /** The id of the schedule, token, trigger, job … */
   id: string
   icon: LucideIcon
   what: string
@@ -32,7 +32,7 @@ export type Start = {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Everything that starts the workflow; a list that this person may not read counts as empty. */
+/** Returns all triggers of the workflow; a list that this user may not read counts as empty. */
 export function useStarts(workflow: Workflow, isWanted = true): Start[] {
   const { workflow_id } = workflow
   const enabled = isWanted && workflow.kind === 'user'

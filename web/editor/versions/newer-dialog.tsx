@@ -15,7 +15,7 @@ type Props = {
   onCompare(version: WorkflowVersion): void
 }
 
-/** Somebody saved in the meantime: nothing is overwritten without having been looked at. */
+/** Shown if another user has saved a version in the meantime: nothing is overwritten without a review. */
 export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }: Props) {
   const nameOf = usePeople()
   if (!version) return null
@@ -33,7 +33,7 @@ export function NewerDialog({ version, baseNumber, saving, onClose, onCompare }:
     <Dialog
       open
       onClose={onClose}
-      // Which of the two to keep is asked here; a key does not choose.
+      // The user must choose here which version to keep; the save key does not choose.
       onSaveKey={() => {}}
       title={`Version ${version.number} is newer than yours`}
       size="medium"

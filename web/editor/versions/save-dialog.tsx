@@ -8,11 +8,11 @@ import { toast } from '#web/ui/toast.tsx'
 import { useProblems } from '../use-problems.ts'
 import type { Saving } from './use-saving.ts'
 
-/** Which step and field it is about stands among the problems, in their own words. */
+/** Returns the message of an error. The list of problems shows which step and field a validation error concerns. */
 const wordsOf = (error: unknown): string =>
   isRefusal(error, 422) ? 'The service rejected the workflow. See the problems.' : messageOf(error)
 
-/** A new version, with a word on what has changed. Only the service refuses it. */
+/** Saves a new version with a note about its changes. Only the service refuses a version. */
 export function SaveDialog({
   open,
   onClose,

@@ -2,7 +2,7 @@ import { useApi } from '#web/api.ts'
 import { useMe } from '#web/session.tsx'
 import { t } from '#web/words/language.ts'
 
-/** The name of a person of this workspace. */
+/** Returns a function that gives the name of a person in this workspace. */
 export function usePeople(): (userId: string | null) => string {
   const { workspace, user } = useMe()
   const { data } = useApi('listWorkspaceMembers', { workspace_id: workspace!.workspace_id, limit: 100 })

@@ -13,7 +13,7 @@ export type Saved =
   | { kind: 'newer'; version: WorkflowVersion }
   | { kind: 'refused'; error: unknown }
 
-/** What the service refused stands at the node that it concerns. */
+/** Shows the errors of the service at the nodes that they concern. */
 export function showRefusal(store: EditorStore, error: unknown, doc: Doc = store.doc()): void {
   if (!(error instanceof HeddleProblem) || error.status !== 422) return
   const refused = error.errors
@@ -22,7 +22,10 @@ export function showRefusal(store: EditorStore, error: unknown, doc: Doc = store
   if (refused.length > 0) store.set({ refused, panel: 'problems' })
 }
 
-/** Saving, and knowing of versions that others have saved since. Versions only ever add; still nobody should overlook one. */
+/**
+ * Saves versions, and detects versions that others have saved since. Saving never overwrites a version, but the user
+ * should not miss one.
+ */
 export function useSaving(workflowId: string, store: EditorStore) {
   const [seen, setSeen] = useState(store.get().base?.number ?? 0)
   const { data } = useApi('listVersions', { workflow_id: workflowId, limit: 1 }, { refetchInterval: LOOK_EVERY_MS })
@@ -61,7 +64,7 @@ export function useSaving(workflowId: string, store: EditorStore) {
     },
     [store, workflowId],
   )
-  /** Their version into the editor; ours can be had back with undo. */
+  /** Loads the other user's version into the editor; undo restores this user's document. */
   const take = useCallback(
     (version: WorkflowVersion): void => {
       const doc = readDoc(version.definition)

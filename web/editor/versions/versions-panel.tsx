@@ -13,7 +13,7 @@ import { openDoc } from '../document/open.ts'
 import { type EditorStore, useEditor, useEditorStore } from '../store.ts'
 import { usePeople } from './use-people.ts'
 
-/** All versions: look at the difference, take one back into the editor, make one active. */
+/** All versions: compare, load a version into the editor, activate a version. */
 export function VersionsPanel({ workflowId }: { workflowId: string }) {
   const store = useEditorStore()
   const versions = useList('listVersions', { workflow_id: workflowId, limit: 30 })

@@ -43,7 +43,7 @@ export function AccountPage() {
   )
 }
 
-/** With a way to prove it, where it is not proven and the service sends mails. */
+/** The mail address, with a button to confirm it if it is not confirmed and the service sends mails. */
 function Address() {
   const { user } = useMe()
   const options = useApi('getAuthOptions')
@@ -85,7 +85,7 @@ function Password() {
   )
 }
 
-/** Other ways in; nothing where the installation has none. */
+/** Other sign-in methods; nothing if the installation has none. */
 function Providers() {
   const providers = useApi('listOidcProviders')
   const unlink = useChange('unlinkOidc', { stale: ['listOidcProviders'], failed: 'Could not unlink the account' })
@@ -183,7 +183,7 @@ function Sessions() {
   )
 }
 
-/** Enough of a user agent to know one's own machine by. */
+/** Returns enough of a user agent for users to recognize their own machine. */
 function browserOf(agent: string | null): string {
   if (agent === null) return 'Unknown'
   const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|node)[/ ]?(\d+)?/.exec(agent)?.[1] ?? 'Other'

@@ -15,11 +15,11 @@ const LOOK_WHILE_LINKING = 2_000
 
 const vendors: Record<ChannelIdentity['channel'], string> = { slack: 'Slack', telegram: 'Telegram', discord: 'Discord' }
 
-/** Accounts in which one is asked with buttons. Not shown where the workspace has no such channel. */
+/** Chat accounts in which the user is asked with buttons. Hidden if the workspace has no such channel. */
 export function ChatApps() {
   const reachable = useApi('listReachableChannels')
   const [asked, setAsked] = useState<ChannelIdentity | null>(null)
-  /** What is to be sent to the bot, and how many accounts were linked before. */
+  /** The text to send to the bot, and the number of accounts linked before. */
   const [linking, setLinking] = useState<{ text: string; before: number } | null>(null)
   const every = linking === null ? 10_000 : LOOK_WHILE_LINKING
   const linked = useList('listChannelIdentities', { limit: 100 }, { refetchInterval: every })

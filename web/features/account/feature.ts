@@ -1,6 +1,6 @@
 import type { Feature } from '../feature.ts'
 
-/** Reached through the person's own menu. */
+/** Reached through the user menu. */
 export const account: Feature = {
   pages: [
     { path: '/account', page: [() => import('./account.tsx'), 'AccountPage'] },

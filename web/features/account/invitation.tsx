@@ -10,7 +10,7 @@ import { WayIn } from './way-in.tsx'
 
 const places = { thread: '/threads/', job: '/jobs/' }
 
-/** Somebody opens the link they were sent: a new person chooses a password, a known one says yes. */
+/** The page of an invitation link: a new user chooses a password, an existing user accepts. */
 export function InvitationPage() {
   const token = useParams({ strict: false }).token as unknown as string
   const preview = useApi('previewInvitation', { token })

@@ -5,8 +5,8 @@ import { Field, Form, Input } from '#web/ui/field.tsx'
 import { CheckMail } from './check-mail.tsx'
 import { useEnter, WayIn } from './way-in.tsx'
 
-// Pages behind the links of mails, and the one that asks for such a mail. Nothing happens when a page is opened: mail scanners
-// open links too.
+// The pages that links in mails open, and the page that requests such a mail. Opening a page has no effect, because
+// mail scanners open links too.
 
 const useToken = (): string => useParams({ strict: false }).token as unknown as string
 

@@ -24,7 +24,7 @@ const mailStates: Record<NotificationPreferences['mail'], string> = {
   unverified: 'Confirm the address of your account first; until then no mails are sent.',
 }
 
-/** How one hears of what happens in this workspace. */
+/** How the user is notified about events in this workspace. */
 export function NotificationPreferencesPage() {
   const preferences = useApi('getNotificationPreferences')
   return (

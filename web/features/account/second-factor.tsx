@@ -117,7 +117,7 @@ const Row = (props: { title: string; state: React.ReactNode; children: React.Rea
   </div>
 )
 
-/** Every change asks for the password again. */
+/** Every change requires the password again. */
 function Change({ doing, onDone }: { doing: Doing; onDone(codes: string[] | null): void }) {
   const [begun, setBegun] = useState<BegunTotp | null>(null)
   if (begun) return <ConfirmTotp begun={begun} onDone={onDone} />
@@ -143,7 +143,7 @@ function Change({ doing, onDone }: { doing: Doing; onDone(codes: string[] | null
   )
 }
 
-/** The recovery codes to show, where there are new ones. */
+/** Applies a change. Returns the new recovery codes to show, or null if there are none. */
 async function apply(
   doing: Exclude<Doing, 'totp'>,
   again: { current_password?: string },

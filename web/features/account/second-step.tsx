@@ -6,7 +6,7 @@ import { Button } from '#web/ui/button.tsx'
 import { Field, Form, Input } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-/** After the password: the code of an app, a passkey or a recovery code. */
+/** The step after the password: the code of an app, a passkey or a recovery code. */
 export function SecondStep({ asked, onDone }: { asked: SecondFactorRequired; onDone(): Promise<void> }) {
   const { challenge, methods, passkey } = asked
   const [recovering, setRecovering] = useState(!methods.includes('totp') && !methods.includes('passkey'))

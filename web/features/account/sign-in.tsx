@@ -9,7 +9,7 @@ import { toast } from '#web/ui/toast.tsx'
 import { SecondStep } from './second-step.tsx'
 import { Providers, useEnter, WayIn } from './way-in.tsx'
 
-/** Anyone who comes back from a provider has the challenge in the fragment, which no server sees. */
+/** Returns the challenge of a user who returns from a provider. It is in the fragment, which no server sees. */
 const challengeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('challenge')
 
 export function SignInPage() {
@@ -69,7 +69,7 @@ export function SignInPage() {
   )
 }
 
-/** The browser asks which passkey; nobody types anything. */
+/** Sign-in with a passkey: the browser asks which passkey, and the user types nothing. */
 function WithPasskey({ onDone }: { onDone(): Promise<void> }) {
   const [busy, setBusy] = useState(false)
   const signIn = async (): Promise<void> => {

@@ -6,9 +6,9 @@ import { Mark } from '#web/shell/workspace-switcher.tsx'
 import { buttonClass } from '#web/ui/button.tsx'
 import { useTitle } from '#web/ui/page.tsx'
 
-// What sign-in, sign-up and invitations have in common.
+// The common parts of sign-in, sign-up and invitations.
 
-/** A path of this console to go back to; anything else would lead to another site. */
+/** Returns the path of this console to return to; any other address would lead to another site. */
 function useReturnTo(): string {
   const { return_to } = useSearch({ strict: false }) as { return_to?: string }
   return return_to !== undefined && /^\/(?![/\\])/.test(return_to) ? return_to : '/'
@@ -52,7 +52,7 @@ export function WayIn({
   )
 }
 
-/** Buttons of the configured OpenID providers; nothing where there are none. */
+/** Buttons of the configured OpenID providers; nothing if there are none. */
 export function Providers() {
   const { data } = useApi('listOidcProviders')
   const to = useReturnTo()

@@ -18,13 +18,13 @@ const windows = [
   { value: '86400', label: '1 day' },
 ]
 
-/** One that a program chose is kept. */
+/** Returns the choices of windows, including the current window of a rule that a program has set. */
 const windowsFor = (rule: AlertRule | undefined): typeof windows =>
   rule === undefined || windows.some(({ value }) => value === String(rule.window_s))
     ? windows
     : [...windows, { value: String(rule.window_s), label: formatDuration(rule.window_s * 1000) }]
 
-/** A new rule, or another limit for one that is there: what it measures and where stays. */
+/** Creates a rule, or changes the limit of an existing rule, whose measure and scope stay the same. */
 export function AlertDialog({ rule, onClose }: { rule?: AlertRule | undefined; onClose(): void }) {
   const { isOwner, userId } = useRole()
   const { list: people } = usePeople()

@@ -3,7 +3,7 @@ import { formatNumber } from '#web/ui/format.ts'
 
 type Kind = AlertRule['kind']
 
-/** What a rule measures, in which unit people type it, and how many of that unit the service counts as one. */
+/** What a rule measures, the unit in which users enter it, and the factor from that unit to the unit of the service. */
 export const kinds: Record<Kind, { label: string; unit: string; per: number; usual: string }> = {
   failure_rate: { label: 'Runs fail too often', unit: '% of runs', per: 0.01, usual: '20' },
   duration: { label: 'Runs take too long', unit: 'seconds (p95)', per: 1, usual: '60' },
@@ -16,10 +16,10 @@ export const kindOptions = Object.entries(kinds).map(([value, { label }]) => ({ 
 
 export const hasWindow = (kind: Kind): boolean => kind === 'failure_rate' || kind === 'duration'
 
-/** In the service's unit; rounded, because 0.01 is no binary number. */
+/** Converts to the unit of the service; rounded, because 0.01 has no exact binary representation. */
 export const thresholdOf = (kind: Kind, typed: number): number => Number((typed * kinds[kind].per).toPrecision(12))
 
-/** As people type it. */
+/** Converts to the unit in which users enter it. */
 export const typedOf = ({ kind, threshold }: Pick<AlertRule, 'kind' | 'threshold'>): number =>
   Number((threshold / kinds[kind].per).toPrecision(6))
 

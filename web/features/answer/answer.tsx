@@ -13,7 +13,8 @@ import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { Payload } from '../approvals/payload.tsx'
 
-// What the link of a mail or message opens, for people who are not signed in. Opening it decides nothing: mail scanners open links too.
+// The page that the link of a mail or message opens, for people who are not signed in. Opening the page decides
+// nothing: mail scanners open links too.
 
 type Answer = Omit<InteractionAnswer, 'payload_sha256' | 'code'>
 
@@ -74,7 +75,7 @@ const decided: Record<string, string> = {
   abstain: 'You have abstained.',
 }
 
-/** What there is to say where nothing can be answered, and who answered. */
+/** The message if nothing can be answered, and who answered. */
 function State({ interaction: { status, outcome, own_answer, refusal } }: { interaction: Interaction }) {
   const text =
     status !== 'open'

@@ -11,7 +11,7 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { ApprovalTabs } from './tabs.tsx'
 
-/** Answers that later questions use again, until they are withdrawn. */
+/** Answers that later questions reuse until they are withdrawn. */
 export function KeptAnswersPage() {
   const search = useSearchText()
   const kept = useList('listKeptAnswers', { limit: 100, ...search.query })

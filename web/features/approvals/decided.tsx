@@ -15,7 +15,7 @@ import { ApprovalTabs } from './tabs.tsx'
 
 const words = { approve: 'approved', reject: 'rejected', abstain: 'abstained' } as const
 
-/** What this person has decided, and what came of it. */
+/** The decisions of this user, and their outcome. */
 export function DecidedPage() {
   const search = useSearchText()
   const decided = useList('listDecided', { limit: 100, ...search.query })

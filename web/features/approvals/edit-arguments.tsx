@@ -8,9 +8,9 @@ import { Loaded } from '#web/ui/states.tsx'
 
 type Props = { gate: Approval; comment: string; onClose(): void }
 
-/** Other arguments for the call that a gate is about. They are voted on anew, as another gate. */
+/** Changes the arguments of the call that a gate is about. The new arguments need a new vote, in another gate. */
 export function EditArguments({ gate, comment, onClose }: Props) {
-  // Lists do not say what the arguments may be.
+  // Lists do not contain the schema of the arguments.
   const read = useApi('getApproval', { request_id: gate.request_id })
   const navigate = useNavigate()
   const isInInbox = useLocation().pathname.startsWith('/approvals')
@@ -52,7 +52,7 @@ export function EditArguments({ gate, comment, onClose }: Props) {
   )
 }
 
-/** Fixed arguments are not in the schema, and not in the form. */
+/** Returns the arguments in the form. Fixed arguments are neither in the schema nor in the form. */
 function chosenIn({ payload, arguments_schema: schema }: Approval): unknown {
   const whole = isObject(payload) && isObject(payload.arguments) ? payload.arguments : {}
   if (!isObject(schema) || schema.additionalProperties !== false) return whole

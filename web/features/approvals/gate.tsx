@@ -22,9 +22,9 @@ const decisions: Record<ApprovalVote['decision'], { label: string; tone: Tone; i
   abstain: { label: 'abstains', tone: 'neutral', icon: CircleSlash },
 }
 
-/** A gate: exactly what is voted on, who has voted and why, and one's own vote. */
+/** A gate: the exact payload, who has voted and why, and the user's own vote. */
 export function Gate({ gate, compact = false, commentId }: { gate: Approval; compact?: boolean; commentId?: string }) {
-  // Anyone who only votes may not see the run.
+  // A user who only votes may not see the execution.
   const run = useApi('getExecution', { execution_id: gate.execution_id }, { enabled: !compact })
   return (
     <div className="flex flex-col gap-5">

@@ -17,8 +17,9 @@ import { useLiveGate } from './live-gate.ts'
 import { ApprovalTabs } from './tabs.tsx'
 
 /**
- * Gates that wait for one's own vote, soonest due first, and beside them the one that was chosen. It stays there after
- * the vote until the person goes on: a second click or a held key must never meet a gate that nobody has looked at.
+ * Gates that wait for the user's vote, soonest due first, and beside them the selected gate. The gate stays there after
+ * the vote until the user moves on: a second click or a held key must never vote on a gate that the user has not looked
+ * at.
  */
 export function InboxPage() {
   const chosen = useParams({ strict: false }).request_id as unknown as string | undefined
@@ -145,7 +146,7 @@ const Key = ({ children }: { children: string }) => (
   <kbd className="rounded border border-line bg-sunken px-1 font-mono text-xs">{children}</kbd>
 )
 
-/** j/k move, a and r go to the buttons' own doing, c to the comment. */
+/** Handles keys: j and k move, a and r click the vote buttons, c focuses the comment. */
 function useInboxKeys(gates: Approval[], shown: string | undefined): void {
   const navigate = useNavigate()
   useEffect(() => {

@@ -5,8 +5,8 @@ import { api, invalidate, queryClient, useApi } from '#web/api.ts'
 const ASK_EVERY_MS = 3_000
 
 /**
- * A gate as others vote on it. Anyone who sees the run is told by its socket; an approver who sees only the gate asks again
- * while it is open.
+ * Returns a gate that updates as others vote. For a user who can see the execution, its socket reports changes; for an
+ * approver who can see only the gate, the gate is polled while it is open.
  */
 export function useLiveGate(request_id: string) {
   const [told, setTold] = useState(true)

@@ -1,6 +1,6 @@
 import { isObject } from '#model/json'
 
-/** A record to be read: each field a text or, where it is a list of flat objects, rows. */
+/** A record for display: each field is a text or, for a list of flat objects, rows. */
 export type Shape = ({ name: string; text: string; rows?: never } | { name: string; rows: Record<string, string>[] })[]
 
 const MAX_FIELDS = 24
@@ -25,7 +25,9 @@ function rowsOf(value: unknown): Record<string, string>[] | null {
   return rows
 }
 
-/** null: too large or too deep to be read as anything but JSON. Nothing of the record is ever left out. */
+/**
+ * Returns null if the record is too large or too deep for any form but JSON. No part of the record is ever left out.
+ */
 export function shapeOf(value: unknown): Shape | null {
   const entries = isObject(value) ? Object.entries(value) : []
   if (entries.length === 0 || entries.length > MAX_FIELDS) return null

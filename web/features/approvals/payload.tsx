@@ -4,7 +4,7 @@ import { JsonView } from '#web/ui/json-view.tsx'
 import { Card } from '#web/ui/page.tsx'
 import { type Shape, shapeOf } from './payload-shape.ts'
 
-/** The stored record: what is small enough to read as fields and rows, anything else, and on demand, as JSON. */
+/** The stored record: as fields and rows if it is small enough, otherwise or on request as JSON. */
 export function Payload({ value }: { value: unknown }) {
   const [raw, setRaw] = useState(false)
   if (typeof value === 'string') return <Card className="break-words whitespace-pre-wrap">{value}</Card>

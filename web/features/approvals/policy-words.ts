@@ -5,7 +5,7 @@ const PART = /^(approvals|rejections|abstentions)\.(human|agent|total)\s*(>=|==)
 
 type Counted = [none: string, one: string, many: string]
 
-/** By the kind of vote and by who votes. */
+/** By the kind of vote and by the kind of voter. */
 const counted: Record<string, Record<string, Counted>> = {
   approvals: {
     human: [t('no person approves'), t('1 person approves'), t('{0} people approve')],
@@ -33,13 +33,13 @@ function partInWords(part: string): string | null {
   return count === 1 ? one : t(many, [count])
 }
 
-/** "2 people approve and 1 agent approves"; null where the rule says more than counts. */
+/** Returns a text such as "2 people approve and 1 agent approves"; null if counts cannot express the rule. */
 function ruleInWords(cel: string): string | null {
   const parts = cel.split('&&').map(partInWords)
   return parts.every((part) => part !== null) ? parts.join(t(' and ')) : null
 }
 
-/** When a gate lets pass, as a sentence. */
+/** Describes the condition of a gate as a sentence. */
 export function quorumInWords(policy: Record<string, unknown>): string {
   const quorum = policy.quorum ?? 'any'
   if (quorum === 'any') return 'One approval is enough.'

@@ -1,7 +1,7 @@
 import { useLocation } from '@tanstack/react-router'
 import { TabLinks } from '#web/ui/tabs.tsx'
 
-/** One request that was decided is opened beside those that wait, under the first tab. */
+/** A decided request is opened beside the waiting requests, under the first tab. */
 export function ApprovalTabs() {
   const { pathname } = useLocation()
   const isDecided = pathname === '/approvals/decided' || pathname === '/approvals/answers'

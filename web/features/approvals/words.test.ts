@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { shapeOf } from './payload-shape.ts'
 import { quorumInWords } from './policy-words.ts'
 
-test('when a gate opens is said in words', () => {
+test('the condition of a gate is described in words', () => {
   const said = (quorum: unknown) => quorumInWords({ quorum })
   expect(said('any')).toBe('One approval is enough.')
   expect(said({ n_of: 3 })).toBe('Requires 3 approvals.')
@@ -14,12 +14,12 @@ test('when a gate opens is said in words', () => {
   )
 })
 
-test('a rule that counts alone cannot say stands as it was written', () => {
+test('a rule that counts cannot express is shown as written', () => {
   const $cel = 'approvals.total > outstanding.total || approvals.human >= 2'
   expect(quorumInWords({ quorum: { $cel } })).toBe(`Approved when ${$cel}.`)
 })
 
-test('what is voted on is read as fields and rows', () => {
+test('a payload is shown as fields and rows', () => {
   expect(shapeOf({ amount: 12, paid: false, tags: ['a', 'b'], note: null, lines: [{ item: 'yarn', n: 2 }] })).toEqual([
     { name: 'amount', text: '12' },
     { name: 'paid', text: 'no' },
@@ -29,7 +29,7 @@ test('what is voted on is read as fields and rows', () => {
   ])
 })
 
-test('what would lose anything as fields stays JSON', () => {
+test('a payload that fields cannot show completely stays JSON', () => {
   const deep = [
     { a: { b: { c: 1 } } },
     { list: [{ a: [1] }] },

@@ -1,5 +1,5 @@
-// What an entry of the audit log says, by its action. The service makes new actions from the names of operations: one that is not here is
-// shown as its code.
+// The texts of the entries of the audit log, by action. The service derives new actions from the names of operations:
+// an action that is not listed here is shown as its code.
 
 const words: Readonly<Record<string, string>> = {
   'alert_rule.created': 'Alert rule created',
@@ -225,7 +225,7 @@ const words: Readonly<Record<string, string>> = {
   'workspace.updated': 'Workspace changed',
 }
 
-/** As the console says it, in its language. */
+/** Returns the text of an action in the language of the console. */
 export const actionWords = (action: string): string => words[action] ?? action
 
 export const hasWords = (action: string): boolean => Object.hasOwn(words, action)

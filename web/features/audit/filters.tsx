@@ -8,7 +8,7 @@ import { Field, Input, Select, withPresent } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { actionWords } from './actions.ts'
 
-/** What the address of the page says. Days are those of the reader. */
+/** The filter in the address of the page. Days are in the reader's time zone. */
 export type AuditFilter = { action?: string; person?: string; from?: string; until?: string }
 
 const dayStart = (day: string, after = 0): string => {
@@ -17,7 +17,7 @@ const dayStart = (day: string, after = 0): string => {
 }
 const isDay = (text: string | undefined): text is string => text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text)
 
-/** As the operations take it: `to` is the end of the last day. */
+/** Converts the filter to the query of the operations: `to` is the end of the last day. */
 export const asQuery = ({ action, person, from, until }: AuditFilter) => ({
   ...(action && { action }),
   ...(person && { actor_id: person }),
@@ -25,7 +25,7 @@ export const asQuery = ({ action, person, from, until }: AuditFilter) => ({
   ...(isDay(until) && { to: dayStart(until, 1) }),
 })
 
-/** In the order of what is read. */
+/** Returns the actions, sorted by their text. */
 const actionOptions = (actions: string[]) =>
   actions.map((value) => ({ value, label: actionWords(value) })).sort((a, b) => a.label.localeCompare(b.label))
 

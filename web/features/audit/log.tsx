@@ -170,7 +170,7 @@ function Log() {
   )
 }
 
-/** What acts where no person of the reader's workspace did. */
+/** The names of actors who are not known people of the reader's workspace. */
 const actors: Record<string, string> = {
   system: 'The system',
   operator: 'An operator',

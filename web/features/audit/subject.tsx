@@ -7,12 +7,12 @@ import { ShortId } from '#web/ui/short-id.tsx'
 import { t } from '#web/words/language.ts'
 import { PersonName } from '../people/names.tsx'
 
-// What an entry is about, by the name that the reader finds it under elsewhere. The log has ids alone: a thing that is gone, or that the
-// reader may not see, is told by its kind.
+// The subject of an entry, by the name under which the reader finds it elsewhere. The log contains only ids: a subject
+// that was deleted, or that the reader may not see, is shown by its kind.
 
 type Kind = {
   shown: string
-  /** Where it has a page. */
+  /** The address of its page, if it has one. */
   page?: string
   names?: () => Promise<ReadonlyMap<string, string>>
 }
@@ -107,7 +107,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   psk: { shown: t('Passkey') },
 }
 
-/** What operators looked at, where an entry names a listing. */
+/** What operators viewed, for entries that name a listing. */
 const listings: Readonly<Record<string, string>> = {
   companies: 'All companies',
   teams: 'All teams',
@@ -120,7 +120,7 @@ const listings: Readonly<Record<string, string>> = {
 
 const prefixOf = (subject: string): string => /^([a-z]+)_[0-9a-z]{26}$/.exec(subject)?.[1] ?? ''
 
-/** The name that the entry itself keeps, such as that of a key or of something deleted. */
+/** Returns the name that the entry itself stores, such as the name of a key or of something deleted. */
 const recordedName = ({ data }: AuditEntry): string | undefined =>
   typeof data.name === 'string' && data.name !== '' ? data.name : undefined
 

@@ -25,7 +25,7 @@ export function AddCard({ open, onClose }: { open: boolean; onClose(): void }) {
   )
 }
 
-/** Asks for a card where it stands: on the page of cards, and while somebody subscribes. */
+/** Asks for a card in place: on the page of cards, and during a subscription. */
 export function CardForm({ onAdded, onCancel }: { onAdded(): void; onCancel?: () => void }) {
   const [intent, setIntent] = useState<SetupIntent | null>(null)
   const [failure, setFailure] = useState<unknown>(null)

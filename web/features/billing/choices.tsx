@@ -15,7 +15,7 @@ import { priceOf, staleAfterBilling } from './words.ts'
 
 type Challenge = { client_secret: string; publishable_key: string | null }
 
-/** The plans on offer. The one whose quotas hold is marked, also where nobody has subscribed to it. */
+/** The available plans. The plan whose quotas apply is marked, even if the workspace has not subscribed to it. */
 export function Choices({ plans, subscription }: { plans: Plan[]; subscription: BillingSubscription | null }) {
   const { isOwner } = useRole()
   const usage = useApi('getUsage')
@@ -72,7 +72,7 @@ const consequence = (plan: Plan): string =>
       ? 'Nothing is charged.'
       : `${priceOf(plan)}. Your default card is charged now and every ${plan.interval} until you cancel.`
 
-/** Asks for a card first where a paid plan needs one and there is none. */
+/** Asks for a card first if a paid plan needs one and there is none. */
 function SubscribeDialog({
   plan,
   onClose,

@@ -11,7 +11,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { BillingShell } from './billing-page.tsx'
 import { RecordDialog } from './record-dialog.tsx'
 
-/** Subscriptions that a workspace keeps book of: licences, seats, contracts. They move no money. */
+/** Subscriptions that a workspace records: licences, seats, contracts. They cause no payments. */
 export function RecordsPage() {
   const navigate = useNavigate()
   const { isOwner } = useRole()

@@ -3,7 +3,7 @@ import { api, invalidate } from '#web/api.ts'
 import { Button } from '#web/ui/button.tsx'
 import { Loading } from '#web/ui/states.tsx'
 
-// Stripe's own form, in frames of Stripe: the number of a card never reaches this page.
+// Stripe's own form, in Stripe's frames: the number of a card never reaches this page.
 
 type Outcome = { error?: { message?: string } }
 type Elements = { create(kind: 'payment'): { mount(at: HTMLElement): void; destroy(): void } }
@@ -39,7 +39,7 @@ async function loadStripe(publishableKey: string): Promise<StripeJs> {
   return window.Stripe!(publishableKey)
 }
 
-/** The service learns of a card from Stripe, a moment after this page does. */
+/** Waits until the service knows the card: Stripe notifies the service a moment after this page. */
 async function untilAdded(before: number): Promise<void> {
   for (let look = 0; look < 15; look++) {
     const { items } = await api.listPaymentMethods({ limit: 100 })
@@ -117,7 +117,7 @@ export function StripeCardForm({
   )
 }
 
-/** Shows the bank's own window. Answers with what went wrong, if anything did. */
+/** Shows the bank's own window. Returns the error message, or null on success. */
 export async function confirmPayment(publishableKey: string, clientSecret: string): Promise<string | null> {
   const stripe = await loadStripe(publishableKey)
   const { error } = await stripe.confirmCardPayment(clientSecret)

@@ -63,7 +63,7 @@ export const priceOf = ({
   return tax ? `${price} plus ${tax.percent}% ${tax.name}` : price
 }
 
-/** What a plan charges for usage, a line for each price. */
+/** Returns what a plan charges for usage, one line for each price. */
 export const usageLines = ({ usage_prices, currency }: Pick<Plan, 'usage_prices' | 'currency'>): string[] =>
   usage_prices.map(({ meter, unit_amount, per, included }) => {
     const price = formatMoney(unit_amount, currency)
@@ -75,7 +75,7 @@ export const usageLines = ({ usage_prices, currency }: Pick<Plan, 'usage_prices'
     return included === 0 ? each : `${each}, ${formatUsd(included)} included`
   })
 
-/** The meter of costs counts millionths of a US dollar. */
+/** Formats a cost. The cost meter counts millionths of a US dollar. */
 const formatUsd = (millionths: number): string => formatMoney(millionths / 10_000, 'usd')
 
 export const staleAfterBilling = ['getMyBillingSubscription', 'getUsage', 'listInvoices', 'listPaymentMethods'] as const

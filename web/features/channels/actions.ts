@@ -7,7 +7,7 @@ export const useChannelSwitch = () =>
     failed: 'Could not switch the channel',
   })
 
-/** What is asked before a channel is deleted. */
+/** The confirmation before a channel is deleted. */
 export const deletion = {
   title: 'Delete this channel?',
   consequence: 'Its credentials are erased and new messages are rejected. Existing conversations are kept.',

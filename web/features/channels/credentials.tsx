@@ -13,7 +13,7 @@ export const Credentials = ({ channel, stored = [] }: { channel: ChannelName; st
     </Field>
   ))
 
-/** What was typed; what was left empty stays as it is. */
+/** Returns the typed credentials; empty fields are left out, so their stored values stay. */
 export const credentialsOf = (channel: ChannelName, values: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     vendors[channel].credentials

@@ -6,7 +6,7 @@ import { Field, Form, Input } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 import { vendors } from './vendors.tsx'
 
-/** Whether the credentials are good is seen with one message to oneself. */
+/** Sends a message to the user, to check the credentials. */
 export function TestMessage({ channel }: { channel: ChannelConfig }) {
   const [outcome, setOutcome] = useState<ChannelTestOutcome | null>(null)
   const { to, title } = vendors[channel.channel]

@@ -1,7 +1,7 @@
 import type { ChannelConfig } from '#sdk/types.generated'
 import { t } from '#web/words/language.ts'
 
-// What each vendor asks for, in the order in which somebody sets it up.
+// The fields and instructions of each vendor, in the order of the setup.
 
 export type ChannelName = ChannelConfig['channel']
 
@@ -10,11 +10,11 @@ export type Vendor = {
   what: string
   external: { label: string; hint: string; placeholder: string }
   credentials: { name: string; label: string; hint: string }[]
-  /** Before the config is made. */
+  /** The steps before the channel is created. */
   before: string[]
-  /** Once its address is known. */
+  /** The steps after the address of the channel is known. */
   after: string[]
-  /** Whom a test message goes to. */
+  /** The recipient of a test message. */
   to: { label: string; placeholder: string }
 }
 

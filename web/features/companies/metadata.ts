@@ -1,6 +1,6 @@
 import { t } from '#web/words/language.ts'
 
-/** What somebody typed where a JSON object belongs. Empty is an empty one. */
+/** Parses the text of a field for a JSON object. An empty text is an empty object. */
 export function readObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   let value: unknown

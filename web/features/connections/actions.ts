@@ -15,7 +15,7 @@ export const useVerify = () =>
 export const useRevoke = () =>
   useChange('revokeConnection', { stale: ['listConnections', 'listJobs'], done: 'The credential was erased' })
 
-/** What is asked before the credential of a connection is erased. */
+/** The confirmation before the credential of a connection is erased. */
 export const revocationOf = ({ name }: Connection) => ({
   title: `Revoke ${name}?`,
   consequence:

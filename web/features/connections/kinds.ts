@@ -3,7 +3,7 @@ import { factsOf } from '#web/ui/schema-facts.ts'
 
 export type Kind = ConnectionList['kinds'][number]
 
-/** One form for what is asked of a kind: its own schema, and its secrets as fields that hide what is typed. */
+/** Returns one form for a kind: its own schema, and its secrets as password fields. */
 export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<string, unknown> => ({
   type: 'object',
   properties: {
@@ -31,7 +31,7 @@ export const formSchema = (kind: Kind, { named }: { named: boolean }): Record<st
 
 export type Filled = { name?: string; config?: Record<string, unknown>; secrets?: Record<string, string> }
 
-/** What was left empty is left out. */
+/** Returns the filled-in values; empty fields are left out. */
 export function readFilled(value: unknown): {
   name: string
   config: Record<string, unknown>
@@ -43,11 +43,11 @@ export function readFilled(value: unknown): {
   return { name, config: filled(config), secrets: filled(secrets) }
 }
 
-/** What is stored about the place of a connection. */
+/** Returns the stored settings of a connection's location. */
 export const placeOf = (kind: Kind | undefined, config: Record<string, unknown>): [string, string][] =>
   factsOf(kind ? withOwnFields(kind) : {}, config)
 
-/** Titles and hints of the fields, which the service says in English. */
+/** Titles and hints of the fields, which the service returns in English. */
 const known: Record<string, string> = {
   Host: 'Host',
   Port: 'Port number',
@@ -74,7 +74,7 @@ const known: Record<string, string> = {
 }
 const said = (text: string): string => known[text] ?? text
 
-/** A certificate is many lines long, and how a connection is encrypted is said in words. */
+/** Adapts fields: a certificate has many lines, and the encryption is described in words. */
 function withOwnFields({ config_schema: schema }: Kind): Record<string, unknown> {
   if (!schema.properties) return schema
   const properties = Object.fromEntries(
@@ -99,7 +99,7 @@ function withOwnFields({ config_schema: schema }: Kind): Record<string, unknown>
   }
 }
 
-/** The service knows other words for the same; these are all there are to choose from. */
+/** The service accepts other names for the same values; these are all the choices. */
 const encryptions = [
   { const: 'verify', title: 'Encrypted, and the certificate is checked' },
   { const: 'no-verify', title: 'Encrypted, the certificate is not checked' },

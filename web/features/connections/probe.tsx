@@ -4,7 +4,7 @@ import { cx } from '#web/ui/cx.ts'
 import { t } from '#web/words/language.ts'
 import { said } from '#web/words/said.ts'
 
-// The probe goes step by step and stops where one fails; what a person needs is which one, and why.
+// The probe goes step by step and stops at the first failure; the user needs to know which step failed, and why.
 
 const steps: { step: string; what: string }[] = [
   { step: 'resolve', what: 'Find the host' },
@@ -16,7 +16,7 @@ const steps: { step: string; what: string }[] = [
 
 export type ProbeState = { state: 'running' } | { state: 'passed' } | { state: 'failed'; step: string; message: string }
 
-/** What a refused probe says, if the refusal is one. */
+/** Returns the failed probe of an error; null for any other error. */
 export function probeFailure(error: unknown): ProbeState | null {
   if (!(error instanceof HeddleProblem) || error.code !== 'probe_failed') return null
   const [first] = error.errors
@@ -31,7 +31,7 @@ const looks: Record<Shown, { icon: LucideIcon; colour: string; word: string }> =
   open: { icon: CircleDashed, colour: 'text-ink-3', word: t('not tested') },
 }
 
-/** `stored`: the connection exists already, and a failed probe leaves it as it is. */
+/** `stored`: the connection already exists, and a failed probe does not change it. */
 export function Probe({ probe, stored = false }: { probe: ProbeState; stored?: boolean }) {
   const failedAt = probe.state === 'failed' ? steps.findIndex(({ step }) => step === probe.step) : -1
   const shownAt = (at: number): Shown => {

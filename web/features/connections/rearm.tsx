@@ -7,7 +7,7 @@ import { toast } from '#web/ui/toast.tsx'
 import { formSchema, type Kind, readFilled } from './kinds.ts'
 import { Probe, type ProbeState, probeFailure } from './probe.tsx'
 
-/** A new credential, and what has changed about the place; probed like the first one. */
+/** Sets a new credential and changed settings, which are probed like the first ones. */
 export function Rearm({
   open,
   onClose,

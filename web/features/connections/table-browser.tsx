@@ -7,7 +7,7 @@ import { Loaded, Loading } from '#web/ui/states.tsx'
 
 const MAX_LISTED = 200
 
-/** What is in the warehouse: tables by name, the columns of one, and its first rows. */
+/** The contents of the warehouse: tables by name, the columns of one table, and its first rows. */
 export function TableBrowser({
   connectionId,
   chosen,

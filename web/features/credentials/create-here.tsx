@@ -7,7 +7,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { CreateCredential } from './create.tsx'
 import { formOf } from './forms.ts'
 
-/** A credential stored without leaving what one is doing. */
+/** Stores a credential without leaving the current page. */
 export function CreateHere({
   open,
   onClose,

@@ -6,7 +6,7 @@ import { type CredentialForm, newSchema, readFilled } from './forms.ts'
 
 const firstHosts = ({ kind, hosts }: CredentialForm): string[] => (hosts.length > 0 || kind === 'piece' ? hosts : [''])
 
-/** The form that stores a credential. `given` is filled in already. */
+/** The form that stores a credential. `given` contains initial values. */
 export function CreateCredential({
   form,
   given = {},

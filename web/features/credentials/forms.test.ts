@@ -52,7 +52,7 @@ const service = (more: Partial<ServiceDetail>): ServiceDetail => ({
   ...more,
 })
 
-test('a piece is connected with the fields that it describes, its secrets apart', () => {
+test('the form of a piece has the fields that the piece describes, with its secrets separate', () => {
   const field = (name: string, more: object) => ({
     name,
     title: name,
@@ -107,7 +107,7 @@ test('a piece is connected with the fields that it describes, its secrets apart'
   })
 })
 
-test('OAuth2 has the addresses of the piece, a document the host of its server, and a known service its preset', () => {
+test('OAuth2 uses the addresses of the piece, a document the host of its server, a known service its preset', () => {
   const config = {
     authorize_url: 'https://depot.example.com/a',
     token_url: 'https://depot.example.com/t',

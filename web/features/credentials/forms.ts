@@ -11,13 +11,13 @@ export type CredentialForm = {
   config_schema: Record<string, unknown>
   secret_schema: Record<string, unknown>
   help?: string | null | undefined
-  /** Settings that nobody fills in. */
+  /** Settings that the user does not fill in. */
   fixed?: Record<string, unknown>
 }
 
 type Properties = Record<string, Record<string, unknown>>
 
-/** Titles of the kinds and of their fields, which the service says in English. */
+/** Titles of the kinds and of their fields, which the service returns in English. */
 const known: Record<string, string> = {
   'Bearer token': 'Bearer token',
   Header: 'Header',
@@ -70,7 +70,7 @@ const kindTitles: Record<string, string> = {
   service: 'Service',
   piece: 'Piece',
 }
-/** What a kind is called; a kind of a newer service by its own name. */
+/** Returns the title of a kind; a kind of a newer service keeps its own name. */
 export const kindTitle = (kind: string): string => kindTitles[kind] ?? kind
 
 const withTitles = (schema: Record<string, unknown>): Record<string, unknown> => ({
@@ -83,7 +83,7 @@ const withTitles = (schema: Record<string, unknown>): Record<string, unknown> =>
   ),
 })
 
-/** The form of a kind, or of a known service: what is known of that is filled in. */
+/** Returns the form of a kind, or of a known service, with its known values filled in. */
 export function formOf(kinds: Kinds, chosen: { kind?: string | undefined; service?: string | undefined }) {
   const service = kinds.services.find((one) => one.service === chosen.service)
   const kind = kinds.kinds.find((one) => one.kind === (service?.kind ?? chosen.kind))
@@ -120,7 +120,7 @@ const fieldsSchema = (fields: readonly AuthField[]) => ({
   required: fields.filter(({ required }) => required).map(({ name }) => name),
 })
 
-/** What the code of a piece asks for: its secret fields apart from the others. */
+/** Returns the form for the code of a piece: its secret fields are separate from the others. */
 function formOfPiece(title: string, { config, fields = [] }: ServiceAuth): CredentialForm {
   const plain = fields.filter(({ secret }) => !secret)
   const suggested = plain.flatMap(({ name, default: value }) =>
@@ -141,7 +141,10 @@ function formOfPiece(title: string, { config, fields = [] }: ServiceAuth): Crede
 const hostOf = (address: string | null): string[] =>
   address !== null && URL.canParse(address) ? [new URL(address).host] : []
 
-/** The ways to connect an account of a service: those of its presets, or those that its document or its code describes. */
+/**
+ * Returns the ways to connect an account of a service: its presets, or the ways that its document or its code
+ * describes.
+ */
 export function formsOfService(kinds: Kinds, service: ServiceDetail): CredentialForm[] {
   if (service.source === 'built_in')
     return service.credentials.flatMap((preset) => formOf(kinds, { service: preset }) ?? [])
@@ -204,7 +207,7 @@ const withoutEmpty = <T>(given: Record<string, T> = {}): Record<string, T> =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What was left empty is left out. */
+/** Returns the filled-in values; empty fields are left out. */
 export function readFilled(value: unknown) {
   const { name = '', hosts = [], config, secrets } = (value ?? {}) as Filled
   return {

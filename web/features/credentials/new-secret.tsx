@@ -6,7 +6,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { formOf, formsOfService, readFilled, secretSchema } from './forms.ts'
 
-/** Rotation in place: the id stays, and with it every workflow. */
+/** Replaces the secret in place: the id stays, so all workflows continue to work. */
 export function NewSecret({ open, onClose, credential }: { open: boolean; onClose(): void; credential: Credential }) {
   const kinds = useApi('listCredentialKinds', {}, { enabled: open })
   const piece = credential.kind === 'piece' ? String(credential.config.service) : ''

@@ -1,6 +1,6 @@
 import type { Credential } from '#sdk/types.generated'
 
-/** What is asked before the secret of a credential is erased. */
+/** The confirmation before the secret of a credential is erased. */
 export const revocationOf = ({ name }: Credential) => ({
   title: `Revoke ${name}?`,
   consequence:

@@ -3,7 +3,7 @@ import { useApi } from '#web/api.ts'
 import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 
-/** What would stop working without it. */
+/** What would stop working without the credential. */
 export function Usage({ credentialId }: { credentialId: string }) {
   const usage = useApi('getCredentialUsage', { credential_id: credentialId })
   return (

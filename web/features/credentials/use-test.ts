@@ -4,7 +4,10 @@ import { tellTried } from '#web/ui/tried.ts'
 
 const stale: Name[] = ['getCredential', 'listCredentials', 'listServiceCredentials']
 
-/** Tries a credential: by the code of its piece where it is for one, else by a call that changes nothing. `test` is null for people who may not use it. */
+/**
+ * Tests a credential: by the code of its piece if it belongs to one, otherwise by a call that changes nothing. `test`
+ * is null for users who may not use the credential.
+ */
 export function useCredentialTest({ credential_id, kind, config, role, state }: Credential) {
   const failed = 'Could not test the credential'
   const call = useChange('testCredential', { stale, onDone: tellTried, failed })

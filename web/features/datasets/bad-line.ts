@@ -2,13 +2,13 @@ const LOOK_AT = 64 * 1024 * 1024
 
 export type LineOfFile = { number: number; text: string; bad: boolean }
 
-/** The line number that a refusal names, if it names one. */
+/** Returns the line number in an error message, if there is one. */
 export const lineIn = (message: string): number | null => {
   const found = /line (\d+)/i.exec(message)
   return found ? Number(found[1]) : null
 }
 
-/** That line of the file and its neighbours, so that nobody has to open it to see what is wrong. */
+/** Returns that line of the file and its neighbours, so that the user can see the error without opening the file. */
 export async function linesAround(file: Blob, bad: number, margin = 1): Promise<LineOfFile[]> {
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   if (head[0] === 0x1f && head[1] === 0x8b) return []

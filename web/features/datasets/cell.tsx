@@ -1,6 +1,6 @@
 const LONGEST = 200
 
-/** A value of a record as text: whatever it holds, it never becomes markup. */
+/** A value of a record as text: no value ever becomes markup. */
 export function Cell({ value }: { value: unknown }) {
   if (value === undefined) return <span className="text-ink-3">–</span>
   if (value === null) return <span className="text-ink-3">null</span>

@@ -10,7 +10,10 @@ const box = {
   fontSize: 12,
 }
 
-/** Standing bars for numbers in order, lying ones for words that must be read. The figures are a table for readers. */
+/**
+ * Vertical bars for ordered numbers, horizontal bars for words that must be readable. Screen readers get the figures as
+ * a table.
+ */
 export function Bars({ bars, label, upright }: { bars: Counted[]; label: string; upright: boolean }) {
   const height = upright ? 160 : Math.max(60, bars.length * 26)
   return (

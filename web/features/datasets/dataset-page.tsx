@@ -12,7 +12,7 @@ import { saveDataset } from './export.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { useDataset } from './use-dataset.ts'
 
-/** What stands around each section of a dataset. */
+/** The frame around each section of a dataset. */
 export function DatasetShell({ section, children }: { section: string; children(dataset: Dataset): ReactNode }) {
   const dataset = useDataset()
   return (

@@ -3,7 +3,7 @@ import { api } from '#web/api.ts'
 import { saveFile } from '#web/ui/download.ts'
 import { toast } from '#web/ui/toast.tsx'
 
-/** Hands a dataset to the person as a file. */
+/** Downloads a dataset as a file. */
 export async function saveDataset({ dataset_id, name }: Dataset, format: 'csv' | 'jsonl'): Promise<void> {
   try {
     const file = await api.exportDataset({ dataset_id, format })

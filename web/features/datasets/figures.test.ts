@@ -3,15 +3,15 @@ import { lineIn, linesAround } from './bad-line.ts'
 import { figuresOf } from './figures.ts'
 import { readRecords } from './read-records.ts'
 
-describe('what a column holds', () => {
-  it('numbers have a middle, ends and a histogram', () => {
+describe('the figures of a column', () => {
+  it('of numbers are the mean, the median, the ends and a histogram', () => {
     const records = Array.from({ length: 100 }, (_, n) => ({ n }))
     const figures = figuresOf(records, 'n')
     expect(figures).toMatchObject({ kind: 'number', min: 0, max: 99, mean: 49.5, median: 49.5, distinct: 100 })
     expect('bars' in figures && figures.bars.reduce((sum, { count }) => sum + count, 0)).toBe(100)
   })
 
-  it('texts are counted, unless none repeats', () => {
+  it('of texts are counts, unless no text repeats', () => {
     expect(figuresOf([{ a: 'x' }, { a: 'x' }, { a: 'y' }], 'a')).toMatchObject({
       bars: [
         { label: 'x', count: 2 },
@@ -26,13 +26,13 @@ describe('what a column holds', () => {
     ).toMatchObject({ distinct: 20, bars: [] })
   })
 
-  it('missing values are nothing, and a mixture says so', () => {
+  it('of missing values are empty, and mixed values are reported as other', () => {
     expect(figuresOf([{ a: null }, {}], 'a')).toEqual({ kind: 'empty' })
     expect(figuresOf([{ a: 1 }, { a: [1] }], 'a')).toEqual({ kind: 'other' })
   })
 })
 
-it('the line a refusal names is shown with its neighbours', async () => {
+it('the line in an error message is shown with its neighbours', async () => {
   const file = new Blob(['a,b\n1,2\n3\n4,5\n'])
   expect(lineIn('Line 3: has 1 cell. Nothing was stored.')).toBe(3)
   expect(await linesAround(file, 3)).toEqual([
@@ -46,7 +46,7 @@ it('the line a refusal names is shown with its neighbours', async () => {
   ])
 })
 
-it('typed records are a list of objects, and what is not is named', () => {
+it('typed records must be a list of objects, and a wrong record is named', () => {
   expect(readRecords('[{"a":1}]')).toEqual([{ a: 1 }])
   expect(() => readRecords('{"a":1}')).toThrow('must be a list')
   expect(() => readRecords('[{"a":1}, 2]')).toThrow('Record 2')

@@ -1,6 +1,6 @@
 import { language, t } from '#web/words/language.ts'
 
-// What a column holds, from a sample of records. Pure, so that it can be tested without a page.
+// The figures of a column, from a sample of records. Pure, so that it can be tested without a page.
 
 export type Bar = { label: string; count: number }
 export type Figures =
@@ -72,7 +72,7 @@ function ofTexts(values: string[]): Figures {
   const counts = new Map<string, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   const top = [...counts].sort(([, a], [, b]) => b - a).slice(0, TOP)
-  // Where hardly anything repeats, the most frequent values say nothing.
+  // If hardly any value repeats, the most frequent values are meaningless.
   const telling = counts.size <= TOP || top[0]![1] > 1
   return {
     kind: 'text',
@@ -87,5 +87,5 @@ const shortText = (text: string): string =>
   text === '' ? t('(empty)') : text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH)}…` : text
 const plain = new Intl.NumberFormat(language, { maximumSignificantDigits: 4 })
 const large = new Intl.NumberFormat(language, { maximumSignificantDigits: 4, notation: 'compact' })
-/** 2,668 and 618.5 as they are; only millions are shortened. */
+/** Formats a number: 2,668 and 618.5 unchanged; only millions are shortened. */
 export const shortNumber = (value: number): string => (Math.abs(value) < 1e6 ? plain : large).format(value)

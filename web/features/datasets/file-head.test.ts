@@ -36,7 +36,7 @@ test.each([
       ['', ''],
     ],
   ],
-])('rows of %j', (text, delimiter, rows) => {
+])('csvRows parses %j', (text, delimiter, rows) => {
   expect(csvRows(text, delimiter, 10)).toEqual(rows)
 })
 
@@ -57,11 +57,11 @@ test.each([
   ],
   ['   ', null],
   ['[1, 2]', null],
-])('the head of %j', (text, head) => {
+])('headOf parses %j', (text, head) => {
   expect(headOf(text)).toEqual(head)
 })
 
-test('a gzipped file is unpacked', async () => {
+test('a gzipped file is decompressed', async () => {
   const file = new Blob([gzipSync('a,b\n1,2\n')])
   expect(headOf(await readHead(file))).toEqual({ columns: ['a', 'b'], rows: [['1', '2']] })
 })

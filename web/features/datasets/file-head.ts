@@ -6,7 +6,7 @@ const MAX_COLUMNS = 30
 
 export type FileHead = { columns: string[]; rows: string[][] }
 
-/** The beginning of a file as text, unpacked where it is gzipped. */
+/** Returns the start of a file as text, decompressed if it is gzipped. */
 export async function readHead(file: Blob): Promise<string> {
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const isGzip = start[0] === 0x1f && start[1] === 0x8b
@@ -23,7 +23,7 @@ export async function readHead(file: Blob): Promise<string> {
   return text
 }
 
-/** Null where nothing can be made out. */
+/** Returns the columns and first rows; null if the text cannot be parsed. */
 export function headOf(text: string): FileHead | null {
   const trimmed = text.replace(/^\uFEFF/, '').trimStart()
   if (trimmed === '') return null
@@ -39,7 +39,10 @@ const delimiterOf = (text: string): string => {
   return [',', ';', '\t', '|'].sort((a, b) => count(b) - count(a))[0]!
 }
 
-/** Quotes may hold separators and line ends; a quote inside is doubled. The last row may be cut off, and is left out then. */
+/**
+ * Parses CSV. Quoted cells may contain separators and line ends; a quote inside is doubled. The last row is left out if
+ * it is incomplete.
+ */
 export function csvRows(text: string, delimiter: string, maxRows: number): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -89,7 +92,7 @@ const read = (text: string): unknown => {
 
 const lines = (text: string): unknown[] => text.split(/\r?\n/).slice(0, MAX_ROWS).map(read)
 
-/** A list that is longer than its beginning is cut after one of its first records. */
+/** Parses a list; a list that is longer than the text is cut after one of its first records. */
 function wholeList(text: string): unknown[] {
   const whole = read(text)
   if (Array.isArray(whole)) return whole

@@ -2,7 +2,7 @@ import { t } from '#web/words/language.ts'
 
 type Records = Record<string, unknown>[]
 
-/** What somebody typed where records belong; what is wrong is said for the person who typed it. */
+/** Parses typed records; errors are written for the user who typed them. */
 export function readRecords(text: string): Records {
   let value: unknown
   try {

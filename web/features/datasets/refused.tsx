@@ -4,7 +4,7 @@ import { cx } from '#web/ui/cx.ts'
 import { messageOf } from '#web/ui/messages.ts'
 import { type LineOfFile, lineIn, linesAround } from './bad-line.ts'
 
-/** Why the file was refused, and the line itself. */
+/** Why the file was refused, with the line in question. */
 export function Refused({ error, file }: { error: unknown; file: File | null }) {
   const [lines, setLines] = useState<LineOfFile[]>([])
   const message = error instanceof HeddleProblem ? error.message : messageOf(error)

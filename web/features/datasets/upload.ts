@@ -7,8 +7,8 @@ import { t } from '#web/words/language.ts'
 export type Upload = { done: Promise<Dataset>; cancel(): void }
 
 /**
- * The import operation, told as it goes: `fetch` does not say how much of a body has been sent, XMLHttpRequest does. Address
- * and refusals are the SDK's own.
+ * Runs the import operation with progress: `fetch` does not report how much of a body has been sent, XMLHttpRequest
+ * does. The address and the errors are the SDK's own.
  */
 export function importFile(body: FormData, infer: boolean, onProgress: (sent: number, total: number) => void): Upload {
   const request = new XMLHttpRequest()

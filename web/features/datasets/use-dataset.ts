@@ -4,7 +4,8 @@ import { HeddleProblem } from '#sdk/problems'
 import type { Dataset } from '#sdk/types.generated'
 import { api } from '#web/api.ts'
 
-// One dataset without its records: reading it whole would fetch up to 64 MiB for a heading, so it is looked up in the list.
+// One dataset without its records: reading the whole dataset would fetch up to 64 MiB for a heading, so it is looked up
+// in the list.
 
 async function findSummary(dataset_id: string, signal: AbortSignal): Promise<Dataset> {
   let cursor: string | undefined
@@ -27,7 +28,7 @@ export function useDataset() {
   return useQuery(summaryOf(dataset_id))
 }
 
-/** What pages of other things call a dataset they use. */
+/** Returns the name of a dataset for pages of other resources that use it. */
 export function useDatasetName(dataset_id: string | null): string {
   const { data } = useQuery({ ...summaryOf(dataset_id ?? ''), enabled: dataset_id !== null })
   return data?.name ?? 'a dataset'

@@ -9,7 +9,7 @@ export const useDestinationTest = () =>
     failed: 'Could not send a test event',
   })
 
-/** What is asked before a destination is deleted. */
+/** The confirmation before a destination is deleted. */
 export const deletionOf = ({ url }: EventDestination) => ({
   title: `Delete the destination ${new URL(url).host}?`,
   consequence: 'Nothing more is sent to it, and its deliveries are deleted. This cannot be undone.',

@@ -7,7 +7,7 @@ import { CopyField } from '#web/ui/copy-field.tsx'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { DestinationForm } from './form.tsx'
 
-/** The secret is shown once, before the page of the destination opens. */
+/** Creates a destination. The secret is shown once, before the page of the destination opens. */
 export function NewDestination({ open, onClose }: { open: boolean; onClose(): void }) {
   const navigate = useNavigate()
   const [made, setMade] = useState<CreatedEventDestination | null>(null)

@@ -13,13 +13,13 @@ const familyLabels: Record<string, string> = {
   'audit.*': 'Audit log',
 }
 
-/** What concerns the workspace as a whole. */
+/** Event types that concern the workspace as a whole. */
 const forOwners = new Set(['audit.*', 'alert.*', 'budget.*', 'trigger.*'])
 
 const typesOf = (family: string): [type: string, meaning: string][] =>
   Object.entries(eventTypes).filter(([type]) => `${type.split('.')[0]}.*` === family)
 
-/** One box for all of a kind, and one for each type. */
+/** One checkbox for all types of a family, and one for each type. */
 export function TypeBoxes({
   chosen,
   onChange,

@@ -12,7 +12,7 @@ const MAX_SHOWN = 5
 type Group = AnswerOf<'getRunInsights'>['items'][number]
 const failures = ({ failed, timed_out }: Group): number => failed + timed_out
 
-/** Workflows with runs that failed since yesterday, those first that had no failure on the day before. */
+/** Workflows with executions that failed since yesterday; those without a failure on the day before come first. */
 export function BrokenSinceYesterday() {
   const hour = Math.floor(Date.now() / HOUR) * HOUR
   const at = (hoursAgo: number): string => new Date(hour - hoursAgo * HOUR).toISOString()

@@ -12,7 +12,9 @@ type Step = { title: string; about: string; to: string; done: boolean }
 
 const hiddenKey = (workspaceId: string): string => `heddle.checklist.${workspaceId}`
 
-/** What a new workspace still lacks. It goes when all is done, or when somebody puts it away on this device. */
+/**
+ * The setup steps that a new workspace still lacks. Hidden when all are done, or when the user hides it on this device.
+ */
 export function Checklist() {
   const { workspace } = useMe()
   const key = hiddenKey(workspace?.workspace_id ?? '')

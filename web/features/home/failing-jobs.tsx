@@ -10,7 +10,7 @@ const reasons: Record<string, string> = {
   workflow_deleted: 'Its workflow was deleted. Choose another one.',
 }
 
-/** What is wrong with a job that cannot go on without somebody; a pause by hand is nothing wrong. */
+/** Returns the problem of a job that cannot continue without a user; a manual pause is not a problem. */
 function problemOf(job: EnrichmentJob): string | undefined {
   if (job.status === 'paused') return job.paused_reason === null ? undefined : reasons[job.paused_reason]
   return job.status === 'failed' ? 'The last run failed. See the ledger for details.' : undefined

@@ -39,7 +39,10 @@ export function HomePage() {
   )
 }
 
-/** An empty workspace is three clicks from a run: choose, run, see. Where nothing has run yet, two. */
+/**
+ * An empty workspace is three clicks from its first execution: choose, run, see. If workflows exist but none has run,
+ * it is two.
+ */
 function FirstWorkflow({ canWrite }: { canWrite: boolean }) {
   const workflows = useApi('listWorkflows', { scope: 'workspace', limit: 200 })
   const runs = useRecentRuns()
@@ -95,7 +98,7 @@ const ReadyToRun = ({ workflows }: { workflows: Workflow[] }) => (
 
 const useRecentRuns = () => useList('searchExecutions', { limit: 10 }, { refetchInterval: 10_000 })
 
-/** Whether a job has run: it began a run for each of its records. */
+/** Returns whether a job has run, which starts an execution for each of its records. */
 const useJobsHaveRun = (): boolean =>
   useApi('listJobs', { limit: 200 }).data?.items.some(({ last_run }) => last_run !== null) ?? false
 

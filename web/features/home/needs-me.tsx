@@ -9,7 +9,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 import { FailingJobs } from './failing-jobs.tsx'
 
-/** Approvals and questions that wait for this person, and jobs that cannot go on by themselves. */
+/** Approvals and questions that wait for this user, and jobs that cannot continue by themselves. */
 export function NeedsMe() {
   const gates = useList('listInbox', { limit: 20 }, { refetchInterval: 30_000 })
   const questions = useList('listQuestionInbox', { limit: 20 }, { refetchInterval: 30_000 })

@@ -10,7 +10,7 @@ import { roleIn } from '../workflows/role.ts'
 
 const MAX_SHOWN = 6
 
-/** For somebody to whom nothing is shared yet: what there is, and whom to ask. */
+/** For a user with whom nothing is shared yet: what the workspace contains, and whom to ask. */
 export function InThisWorkspace() {
   const { userId } = useRole()
   const { nameOf } = usePeople()
@@ -44,7 +44,7 @@ export function InThisWorkspace() {
   )
 }
 
-/** A guest sees what they were invited to, and nothing else. */
+/** The home page of a guest, who sees only what they were invited to. */
 export function GuestHome() {
   const workflows = useList('listWorkflows', { limit: 50 })
   const jobs = useList('listJobs', { limit: 50 })

@@ -83,7 +83,7 @@ export function CannedAnswersPage() {
   )
 }
 
-/** What is asked before an answer is deleted. */
+/** The confirmation before an answer is deleted. */
 const deletionOf = ({ name }: CannedAnswer) => ({
   title: `Delete ${name}?`,
   consequence: 'Nobody can choose it any more. Messages that were sent with it stay.',

@@ -15,7 +15,7 @@ import { ThreadConversation } from '../threads/conversation.tsx'
 import { Notes } from './notes.tsx'
 import { placeOf } from './places.ts'
 
-/** `every`: how often to read again what no socket tells of. */
+/** `every`: the poll interval for data that no socket reports. */
 export function ConversationPane({ threadId, every }: { threadId: string; every: number }) {
   const conversation = useApi('getConversation', { thread_id: threadId }, { refetchInterval: every })
   const thread = useApi('getThread', { thread_id: threadId }, { refetchInterval: every })
@@ -55,14 +55,14 @@ export function ConversationPane({ threadId, every }: { threadId: string; every:
   )
 }
 
-/** What is looked at is read, up to the last words that are shown. */
+/** Marks the visible conversation as read, up to the last message shown. */
 function useReading(conversation: Conversation | undefined): void {
   const threadId = conversation?.thread_id
   const last = conversation?.last_message?.message_id
   const isUnread = (conversation?.unread_count ?? 0) > 0
   useEffect(() => {
     if (!isUnread || threadId === undefined || last === undefined || document.hidden) return
-    // A mark that is lost is set with the next message.
+    // If this request fails, the next message sets the mark.
     void api
       .markConversationRead({ thread_id: threadId, message_id: last })
       .then(() => invalidate('getConversation', 'listConversations'))
@@ -148,7 +148,7 @@ function About({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** The tag comes from outside and may name no language. */
+/** Returns the name of a language. The tag comes from outside and may be invalid. */
 function languageOf(locale: string): string {
   try {
     return new Intl.DisplayNames([document.documentElement.lang || 'en'], { type: 'language' }).of(locale) ?? locale
@@ -157,7 +157,7 @@ function languageOf(locale: string): string {
   }
 }
 
-/** Puts a text of the workspace into the box, where it can be changed before it is sent. */
+/** Inserts a canned answer into the text box, where it can be changed before it is sent. */
 function CannedAnswers({ onChoose }: { onChoose(text: string): void }) {
   const answers = useList('listCannedAnswers', { limit: 200 }, { staleTime: 60_000 })
   if ((answers.data?.length ?? 0) === 0) return null

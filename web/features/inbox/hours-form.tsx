@@ -26,7 +26,7 @@ const usual = (): Hours => ({
   days: { mon: [WORKDAY], tue: [WORKDAY], wed: [WORKDAY], thu: [WORKDAY], fri: [WORKDAY] },
 })
 
-/** A field of the platform writes midnight at the end of a day as 00:00. */
+/** The browser's time field shows midnight at the end of a day as 00:00. */
 const ended = (to: string): string => (to === '00:00' ? '24:00' : to)
 const shownEnd = (to: string): string => (to === '24:00' ? '00:00' : to)
 
@@ -38,7 +38,7 @@ export function HoursForm({
 }: {
   hours: Hours | null
   mayChange: boolean
-  /** What holds where there are none. */
+  /** The text that explains what applies without hours. */
   without: string
   onSave(hours: Hours | null): Promise<unknown>
 }) {

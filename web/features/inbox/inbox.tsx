@@ -29,7 +29,7 @@ const queries: Record<Shown, { state?: string; waiting?: 'true'; unread?: 'true'
   all: {},
 }
 
-/** The conversations of the team, and beside them the one that was chosen. On a phone it is one or the other. */
+/** The conversations of the team, with the selected conversation beside them. A phone shows only one of the two. */
 export function ConversationsPage() {
   const { thread_id: chosen } = useParams({ strict: false }) as { thread_id?: string }
   const [shown, setShown] = useState<Shown>('open')

@@ -8,7 +8,7 @@ import { Field, Textarea } from '#web/ui/field.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
-/** What colleagues say to each other; the visitor never sees it. */
+/** Notes among colleagues; the visitor never sees them. */
 export function Notes({ threadId, every, mayWrite }: { threadId: string; every: number; mayWrite: boolean }) {
   const notes = useList('listConversationNotes', { thread_id: threadId, limit: 200 }, { refetchInterval: every })
   const { nameOf } = usePeople()

@@ -3,7 +3,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { HoursForm } from './hours-form.tsx'
 
-/** Of one template; without any it has those of the workspace. */
+/** The hours of one template; without its own hours it uses those of the workspace. */
 export function TemplateHours({ templateId }: { templateId: string }) {
   const hours = useApi('getTemplateHours', { template_id: templateId })
   const save = useChange('putTemplateHours', { stale: ['getTemplateHours'], done: 'Saved' })

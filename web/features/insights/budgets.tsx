@@ -117,7 +117,7 @@ function BudgetDialog({
   onClose,
   onSave,
 }: {
-  /** Absent for a new one. The scope and period of one that is there stay. */
+  /** Absent for a new budget. The scope and period of an existing budget cannot change. */
   budget: Budget | undefined
   onClose(): void
   onSave(budget: NewBudget): Promise<unknown>

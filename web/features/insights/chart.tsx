@@ -11,7 +11,7 @@ const box = {
   fontSize: 12,
 }
 
-/** Runs over time, by how they ended. The figures are a text for readers. */
+/** Executions over time, by status. Screen readers get the figures as text. */
 export function RunChart({ columns }: { columns: Column[] }) {
   const series = { stackId: 'runs', isAnimationActive: false } as const
   return (

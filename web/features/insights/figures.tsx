@@ -11,7 +11,9 @@ import { columnsOf, costWords, rangeOf, share } from './words.ts'
 const DAYS = 14
 const parts = [t('succeeded'), t('failed'), t('cancelled')]
 
-/** The last two weeks of the workspace, or of one workflow, in a plot and a line of figures. Nothing where nothing has run. */
+/**
+ * The last two weeks of the workspace, or of one workflow, as a chart and a line of figures. Empty if nothing has run.
+ */
 export function RecentFigures({ workflow_id }: { workflow_id?: string }) {
   const { from, bucket } = rangeOf(DAYS, Date.now())
   const of = { from, ...(workflow_id !== undefined && { workflow_id }) }

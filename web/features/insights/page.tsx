@@ -15,7 +15,7 @@ import { columnsOf, costWords, rangeOf, share, spans } from './words.ts'
 type Search = { days?: string | number; workflow_id?: string }
 type Asked = { from: string; workflow_id?: string }
 
-/** What runs did, how long they took, what they cost: of the workspace, or of one workflow. */
+/** What executions did, how long they took, what they cost: for the workspace, or for one workflow. */
 export function InsightsPage() {
   const navigate = useNavigate()
   const { days: asked, workflow_id } = useSearch({ strict: false }) as Search

@@ -3,7 +3,7 @@ import { columnsOf, costWords, dollars, rangeOf, share } from './words.ts'
 
 const NOW = Date.parse('2026-01-31T09:30:00Z')
 
-test('a range begins at a whole hour, and is cut into hours or days', () => {
+test('a range starts at a whole hour, and is divided into hours or days', () => {
   expect(rangeOf(1, NOW)).toEqual({ from: '2026-01-30T09:00:00.000Z', bucket: 'hour' })
   expect(rangeOf(7, NOW)).toEqual({ from: '2026-01-24T09:00:00.000Z', bucket: 'day' })
 })
@@ -13,16 +13,16 @@ test.each([
   [0.00012, '$0.00012'],
   [0.5, '$0.50'],
   [1234.5, '$1,234.50'],
-])('%d dollars are %s', (amount, text) => expect(dollars(amount)).toBe(text))
+])('%d dollars are formatted as %s', (amount, text) => expect(dollars(amount)).toBe(text))
 
 test.each([
   [{ cost: 0, calls: 0, unpriced_calls: 0 }, '$0'],
   [{ cost: 0.5, calls: 2, unpriced_calls: 0 }, '$0.50'],
   [{ cost: 0.5, calls: 2, unpriced_calls: 1 }, 'at least $0.50'],
   [{ cost: 0, calls: 2, unpriced_calls: 2 }, 'unknown'],
-])('%o cost %s', (usage, text) => expect(costWords(usage)).toBe(text))
+])('%o is shown as the cost %s', (usage, text) => expect(costWords(usage)).toBe(text))
 
-test('a share of nothing is none', () => {
+test('a share of zero is shown as a dash', () => {
   expect(share(0, 0)).toBe('–')
   expect(share(1, 3)).toBe('33.3 %')
 })
@@ -30,7 +30,7 @@ test('a share of nothing is none', () => {
 describe('columns', () => {
   const item = { at: '2026-01-30T00:00:00.000Z', total: 7, succeeded: 3, failed: 1, timed_out: 1 }
 
-  test('are there for days without a run', () => {
+  test('include days without an execution', () => {
     expect(columnsOf([item], '2026-01-29T09:00:00.000Z', 'day', NOW)).toEqual([
       { label: 'Jan 29', succeeded: 0, failed: 0, other: 0 },
       { label: 'Jan 30', succeeded: 3, failed: 2, other: 2 },
@@ -38,7 +38,7 @@ describe('columns', () => {
     ])
   })
 
-  test('are hours for a day', () => {
+  test('are hours for a range of one day', () => {
     const hours = columnsOf([], '2026-01-30T09:00:00.000Z', 'hour', NOW)
     expect(hours).toHaveLength(25)
     expect(hours[0]!.label).toBe('09:00')

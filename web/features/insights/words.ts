@@ -10,19 +10,19 @@ export const spans = [
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** A range as the service wants it, from whole hours on so that a page that is drawn again asks for the same. */
+/** Returns a range for the service. It starts at a whole hour, so that a rerendered page sends the same request. */
 export function rangeOf(days: number, now: number): { from: string; bucket: 'hour' | 'day' } {
   const hour = Math.floor(now / (DAY / 24)) * (DAY / 24)
   return { from: new Date(hour - days * DAY).toISOString(), bucket: days <= 2 ? 'hour' : 'day' }
 }
 
-/** Dollars with as many places as it takes to see something. */
+/** Formats dollars with enough decimal places to show a nonzero amount. */
 export function dollars(amount: number): string {
   const places = amount === 0 ? { maximumFractionDigits: 0 } : amount < 0.01 ? { maximumSignificantDigits: 2 } : {}
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', ...places }).format(amount)
 }
 
-/** A call to a model without a price costs something that nobody here knows. */
+/** Describes a cost. The cost of calls to a model without a price is unknown. */
 export function costWords({
   cost,
   calls,
@@ -44,7 +44,7 @@ export type Column = { label: string; succeeded: number; failed: number; other: 
 
 const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** One column for each hour or day of the range, also for those without a run. */
+/** Returns one column for each hour or day of the range, including those without an execution. */
 export function columnsOf(items: readonly Bucket[], from: string, bucket: 'hour' | 'day', now: number): Column[] {
   const step = bucket === 'hour' ? DAY / 24 : DAY
   const byTime = new Map(items.map((item) => [item.at === null ? Number.NaN : Date.parse(item.at), item]))

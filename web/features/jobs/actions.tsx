@@ -12,10 +12,10 @@ const STALE: ('getJob' | 'listJobs' | 'listLedger' | 'listJobRuns')[] = [
   'listJobRuns',
 ]
 
-/** Enough to see what a job does, few enough to pay for. */
+/** Enough records to see what a job does, few enough to be cheap. */
 const SAMPLE = 10
 
-/** What one does with a job, whichever of its sections is open. */
+/** The actions of a job, in all of its sections. */
 export function JobActions({ job }: { job: EnrichmentJob }) {
   const [asked, setAsked] = useState<'full' | 'cancel' | null>(null)
   const { job_id } = job

@@ -1,6 +1,6 @@
 import type { EnrichmentJob } from '#sdk/types.generated'
 
-/** What is asked before a job is deleted. */
+/** The confirmation before a job is deleted. */
 export const deletionOf = ({ name }: EnrichmentJob) => ({
   title: `Delete ${name}?`,
   consequence:

@@ -11,6 +11,6 @@ export const jobs: Feature = {
     { path: '/jobs/$job_id/members', page: [() => import('./members.tsx'), 'JobMembersPage'] },
     { path: '/jobs/$job_id/settings', page: [() => import('./settings.tsx'), 'JobSettingsPage'] },
   ],
-  // Guests are invited to single jobs: the list shows them theirs.
+  // Guests are invited to single jobs: the list shows them their jobs.
   nav: [{ group: 'data', label: 'Jobs', to: '/jobs', icon: ListChecks, shownTo: () => true }],
 }

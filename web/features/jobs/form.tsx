@@ -12,7 +12,7 @@ import { givenOf, toGiven } from './mapping.ts'
 import { GivenFields } from './mapping-fields.tsx'
 import { useInputs } from './use-inputs.ts'
 
-// What a job is made of. Selects are kept here, the rest is read from the form when it is sent.
+// The fields of a job. The values of selects are kept here, the rest is read from the form when it is sent.
 
 type Values = {
   name: string

@@ -8,7 +8,7 @@ import { TabLinks } from '#web/ui/tabs.tsx'
 import { JobActions } from './actions.tsx'
 import { type JobRole, jobRole, useJobId } from './use-job.ts'
 
-/** What stands around each section of a job. */
+/** The frame around each section of a job. */
 export function JobShell({
   section,
   children,

@@ -141,7 +141,7 @@ export function LedgerPage() {
   )
 }
 
-/** What a person looks for first: failures, then what was done, then what was not. */
+/** Returns the status to show first: failures, then processed records, then the rest. */
 const firstOf = (counts: LedgerCounts | undefined): Status =>
   (counts &&
     (['failed', 'running', 'succeeded', 'pending', 'skipped', 'filtered'] as const).find((one) => counts[one] > 0)) ??

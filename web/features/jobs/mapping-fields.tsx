@@ -23,7 +23,7 @@ export const GivenFields = ({
   </>
 )
 
-/** Which field of the workflow's input comes from which column. */
+/** The fields of the workflow's input and the columns that fill them. */
 function Mapping({
   rows,
   onChange,

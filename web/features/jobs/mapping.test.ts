@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newRow, rowsOf, toMapping } from './mapping.ts'
 
-it('rows become a mapping and come back the same', () => {
+it('a mapping is converted to rows and back unchanged', () => {
   const mapping = {
     email: { $ref: 'record.email' },
     name: { $cel: 'record["full name"]' },
@@ -20,7 +20,7 @@ it('rows become a mapping and come back the same', () => {
   expect(toMapping(rows)).toEqual(mapping)
 })
 
-it('a field given twice, or without a column, is told', () => {
+it('a duplicate field, or a field without a column, is reported', () => {
   expect(() => toMapping([newRow('a', 'fixed', '1'), newRow('a', 'fixed', '2')])).toThrow('given twice')
   expect(() => toMapping([newRow('a')])).toThrow('Choose a column')
 })

@@ -1,4 +1,4 @@
-// A mapping as rows that can be typed: which field of the input comes from where.
+// A mapping as editable rows: each row fills a field of the input from a source.
 
 export type MappingRow = { id: number; field: string; from: 'column' | 'fixed' | 'cel'; value: string }
 
@@ -12,7 +12,7 @@ export const newRow = (field = '', from: MappingRow['from'] = 'column', value = 
 
 const PLAIN = /^[A-Za-z_]\w*$/
 
-/** `record.email`, or `record["e-mail"]` where the name is no plain word. */
+/** Returns `record.email`, or `record["e-mail"]` if the name is not a plain word. */
 const recordRef = (column: string): Record<string, string> =>
   PLAIN.test(column) ? { $ref: `record.${column}` } : { $cel: `record[${JSON.stringify(column)}]` }
 
@@ -34,7 +34,7 @@ export function rowsOf(mapping: Record<string, unknown> | null): MappingRow[] {
   })
 }
 
-/** A fixed value is JSON where it reads as JSON, else text. */
+/** Parses a fixed value as JSON if it is valid JSON, otherwise as text. */
 function fixed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -43,7 +43,7 @@ function fixed(text: string): unknown {
   }
 }
 
-/** What a run is given: the record as it is, or fields made of it. */
+/** The input of an execution: the record unchanged, or fields computed from it. */
 export type Given = { asIs: boolean; rows: MappingRow[] }
 
 export const givenOf = (mapping: Record<string, unknown> | null | undefined): Given => ({

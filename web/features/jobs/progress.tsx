@@ -15,7 +15,7 @@ const parts = [
   { status: 'pending', fill: 'bg-line' },
 ] as const
 
-/** One bar for the whole run, each state its part of it. */
+/** One bar for the whole run, with a part for each status. */
 export function ProgressOfRun({ progress, running, jobId }: { progress: Progress; running: boolean; jobId: string }) {
   const { total, counts, rate, estimated_end_at } = progress
   const done = counts.succeeded + counts.failed + counts.skipped + counts.filtered

@@ -7,7 +7,7 @@ import { RowMenu } from '#web/ui/row-menu.tsx'
 import { deletionOf } from './deletion.ts'
 import { jobRole } from './use-job.ts'
 
-/** What one does with a job without opening it. */
+/** The actions of a job that do not need its page. */
 export function JobMenu({ job }: { job: EnrichmentJob }) {
   const stale = ['getJob', 'listJobs', 'listLedger', 'listJobRuns'] as const
   const { userId, isOwner } = useRole()

@@ -12,7 +12,7 @@ import { recordWords } from './record-words.ts'
 import { kindOf } from './run-kind.ts'
 import { useJobId } from './use-job.ts'
 
-/** Every run that is kept, with its figures; each leads to its records. */
+/** Every stored run, with its figures and a link to its records. */
 export function JobRunsPage() {
   const job_id = useJobId()
   const runs = useList('listJobRuns', { job_id, limit: 50 }, { refetchInterval: 10_000 })

@@ -3,7 +3,7 @@ import { useVersion } from '../workflows/versions-of.ts'
 
 export type WorkflowInput = { name: string; required: boolean }
 
-/** The inputs of the active version, for anyone who fills them. */
+/** Returns the inputs of the active version, for forms that fill them. */
 export function useInputs(workflowId: string | null): WorkflowInput[] {
   const chosen = workflowId === '' ? null : workflowId
   const workflow = useApi('getWorkflow', { workflow_id: chosen ?? '' }, { enabled: chosen !== null })

@@ -8,7 +8,7 @@ export const useJobId = (): string => (useParams({ strict: false }) as { job_id:
 
 export type JobRole = 'owner' | 'member' | 'viewer' | 'none'
 
-/** A pinned job follows its workflow; a standalone one has members of its own. */
+/** Returns the user's role. A pinned job has the members of its workflow; a standalone job has its own members. */
 export function jobRole(job: EnrichmentJob | undefined): JobRole {
   return job?.role === 'editor' ? 'member' : (job?.role ?? 'none')
 }
@@ -18,7 +18,7 @@ export type LiveJob = { progress: Progress | null; state: 'live' | 'lost' | 'end
 
 const zero: LedgerCounts = { pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0, filtered: 0 }
 
-/** Progress as it happens. What else changes is fetched again: the socket says when. */
+/** Returns the live progress. Other data is fetched again when the socket reports a change. */
 export function useLiveJob(jobId: string): LiveJob {
   const [live, setLive] = useState<LiveJob>({ progress: null, state: 'lost' })
   useEffect(() => {

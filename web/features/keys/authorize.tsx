@@ -11,7 +11,10 @@ import { toast } from '#web/ui/toast.tsx'
 
 type Asked = InputOf<'getAuthorizationRequest'>
 
-/** A program sent the browser here. What it calls itself is its own word, so where the answer goes is said as well. */
+/**
+ * The consent page to which a program sent the browser. The program chooses its own name, so the page also shows where
+ * the answer is sent.
+ */
 export function AuthorizePage() {
   const asked = useSearch({ strict: false }) as unknown as Asked
   const request = useApi('getAuthorizationRequest', asked, { staleTime: Number.POSITIVE_INFINITY })

@@ -34,7 +34,7 @@ export function NewKey({ open, onClose }: { open: boolean; onClose(): void }) {
   )
 }
 
-/** A key of one's own, or of a service account, which works in one workspace. */
+/** Creates a key of the user, or of a service account, which works in one workspace. */
 export function NewKeyDialog({
   open,
   onClose,

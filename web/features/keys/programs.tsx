@@ -9,7 +9,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
-/** Programs that came by the page of consent; not shown while there is none. */
+/** Programs that were allowed on the consent page; hidden if there are none. */
 export function Programs() {
   const { isGuest } = useRole()
   const programs = useList('listOAuthGrants', { limit: 100 }, { enabled: !isGuest })

@@ -13,13 +13,13 @@ const presets: Record<string, string[] | null> = {
 const verbWords: Record<ScopeVerb, string> = { read: 'Read', run: 'Run', write: 'Write', admin: 'Admin' }
 const areaLabel = (area: string): string => area.charAt(0).toUpperCase() + area.slice(1).replaceAll('-', ' ')
 
-/** What the scopes of a key come to, in words. */
+/** Describes the scopes of a key. */
 export const scopesInWords = (scopes: readonly string[] | null): string => {
   if (scopes === null) return t('Everything')
   return scopes.join(', ')
 }
 
-/** Null: everything. */
+/** Null means all permissions. */
 export function ScopeFields({ everything, onChange }: { everything: string; onChange(scopes: string[] | null): void }) {
   const [preset, setPreset] = useState('all')
   const [chosen, setChosen] = useState<string[]>([])

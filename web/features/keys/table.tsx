@@ -8,7 +8,7 @@ import { type Column, Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { scopesInWords } from './scopes.tsx'
 
-/** API keys with what they may do; of a person, or of a service account. */
+/** API keys with their permissions; of a person, or of a service account. */
 export function KeyTable({
   label,
   rows,

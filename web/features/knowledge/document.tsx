@@ -4,12 +4,12 @@ import { useApi } from '#web/api.ts'
 import { Card, Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 
-/** What is shown before and after the place that a link leads to. */
+/** The number of characters shown before and after the place that a link points to. */
 const AROUND = 20_000
 
 type Place = { from?: number; to?: number }
 
-/** The text of a document, opened at the place that a passage named. */
+/** The text of a document, opened at the place of a passage. */
 export function DocumentPage() {
   const { knowledge_id, document_id } = useParams({ strict: false }) as { knowledge_id: string; document_id: string }
   const { from = 0, to = 0 } = useSearch({ strict: false }) as Place

@@ -21,7 +21,7 @@ const languages: Record<Knowledge['language'], string> = {
   simple: 'Several, or another one',
 }
 
-/** In place of a credential: the model that the operator pays for. */
+/** The value in place of a credential for the model that the operator pays for. */
 const INSTALLATION = 'installation'
 
 function embeddingsOf(credential_id?: string, model?: string): Values['embeddings'] {

@@ -1,4 +1,4 @@
-/** A text with places marked; places count characters. */
+/** A text with highlighted places; positions count characters. */
 export function Marked({ text, places }: { text: string; places: [from: number, to: number][] }) {
   const characters = [...text]
   const part = (from: number, to?: number): string => characters.slice(from, to).join('')

@@ -9,7 +9,7 @@ import { Card, Section } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { Marked } from './marked.tsx'
 
-/** What workflows and assistants would find. */
+/** Shows what workflows and assistants would find. */
 export function SearchPreview({ knowledgeId }: { knowledgeId: string }) {
   const [asked, setAsked] = useState('')
   return (

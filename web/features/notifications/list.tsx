@@ -32,7 +32,7 @@ export function NotificationsPage() {
   })
   const own = list.data?.filter(({ user_id }) => user_id === userId)
   const [clearing, setClearing] = useState(false)
-  /** Up to the newest that is shown: what comes meanwhile stays unread. */
+  /** Marks only up to the newest notification shown: notifications that arrive in the meantime stay unread. */
   const newest = own?.[0]?.notification_id
   const readAll = async (): Promise<void> => {
     try {

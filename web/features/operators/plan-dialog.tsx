@@ -27,7 +27,7 @@ type Values = UsageValues & {
 
 const limit = (text: string, unit = 1): number | null => (text.trim() === '' ? null : Math.round(Number(text) * unit))
 
-/** Left empty, it stays unlimited where it was; else the operator's setting holds. */
+/** Returns the CPU quota. An empty field keeps an unlimited quota; otherwise the operator's setting applies. */
 const cpuOf = ({ cpu_s_per_minute: text }: Values, old: Plan | null): Plan['quotas'] =>
   text.trim() !== ''
     ? { cpu_s_per_minute: Number(text) }
@@ -37,7 +37,7 @@ const cpuOf = ({ cpu_s_per_minute: text }: Values, old: Plan | null): Plan['quot
 
 type Coupon = NonNullable<Plan['coupons']>[number]
 
-/** A line for each: `CODE 20% once 2027-01-31`, the day being optional. */
+/** Parses one coupon per line: `CODE 20% once 2027-01-31`; the day is optional. */
 function readCoupons(text: string): Coupon[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return lines.map((line) => {
@@ -59,7 +59,7 @@ const bodyOf = (values: Values, old: Plan | null) => ({
   currency: values.currency.toLowerCase(),
   interval: values.interval,
   trial_days: Number(values.trial_days || 0),
-  // Limits that this form does not show stay as they are.
+  // Limits that this form does not show stay unchanged.
   quotas: {
     ...old?.quotas,
     runs_per_month: limit(values.runs_per_month),

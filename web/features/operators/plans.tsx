@@ -101,7 +101,9 @@ function Plans() {
   )
 }
 
-/** For the owner of the workspace. Only the built-in provider has one; Stripe's clock is Stripe's. */
+/**
+ * The test clock, for the owner of the workspace. Only the built-in provider has one; Stripe controls its own clock.
+ */
 function TestClock() {
   const { workspace } = useMe()
   const move = useChange('moveTestClock', {

@@ -10,7 +10,7 @@ const EMPTY = {
   cost_included: '',
 }
 
-test('an empty price is none', () => {
+test('an empty price means no price', () => {
   expect(readUsagePrices(EMPTY)).toEqual([])
   expect(readUsagePrices({ ...EMPTY, tokens_included: '5', cost_included: '5' })).toEqual([])
 })
@@ -34,7 +34,7 @@ test('prices keep the order of the plan', () => {
   expect(readUsagePrices(values, [tokens]).map(({ meter }) => meter)).toEqual(['model_tokens', 'model_cost'])
 })
 
-test('the number of units that a plan has is offered, whatever it is', () => {
+test('the unit of an existing plan is offered even if it is not a default choice', () => {
   expect(withOwn([1_000, 1_000_000], 10)).toEqual([10, 1_000, 1_000_000])
   expect(withOwn([1_000, 1_000_000], 1_000)).toEqual([1_000, 1_000_000])
 })

@@ -1,6 +1,6 @@
 import type { UsagePrice } from '#sdk/types.generated'
 
-// Prices for usage as the form of a plan has them: an empty price is none, and the cost of models is in US dollars.
+// Usage prices in the form of a plan: an empty price means no price, and the cost of models is in US dollars.
 
 export type UsageValues = {
   tokens_price: string
@@ -11,10 +11,13 @@ export type UsageValues = {
   cost_included: string
 }
 
-/** The meter of costs counts millionths of a US dollar. */
+/** The cost meter counts millionths of a US dollar. */
 export const DOLLAR = 1_000_000
 
-/** In the order of the plan: a plan with subscribers is refused other prices, and another order is another. */
+/**
+ * Returns the prices in the order of the plan: the service refuses changed prices for a plan with subscribers, and a
+ * changed order counts as a change.
+ */
 export function readUsagePrices(values: UsageValues, old: readonly UsagePrice[] = []): UsagePrice[] {
   const prices: UsagePrice[] = []
   if (values.tokens_price.trim() !== '')
@@ -38,6 +41,6 @@ export function readUsagePrices(values: UsageValues, old: readonly UsagePrice[] 
   return prices.sort((a, b) => placeOf(a) - placeOf(b))
 }
 
-/** What a form offers, and what the plan has though it is not offered. */
+/** Returns the offered values, plus the plan's own value if it is not among them. */
 export const withOwn = (offered: readonly number[], own: number | undefined): number[] =>
   [...new Set([...offered, ...(own === undefined ? [] : [own])])].sort((a, b) => a - b)

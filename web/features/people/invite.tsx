@@ -16,7 +16,7 @@ export type InviteProps = {
   onInvite(values: { email: string; role: string }): Promise<Invitation>
 }
 
-/** The same for workspaces, threads and jobs: an address, a role, and afterwards the link to hand over. */
+/** The invitation dialog for workspaces, threads and jobs: an address, a role, and afterwards the link to pass on. */
 export function InviteDialog({ open, onClose, title, description, roles, onInvite }: InviteProps) {
   const [made, setMade] = useState<Invitation | null>(null)
   const close = (): void => {

@@ -16,10 +16,10 @@ export type SharedRole = 'owner' | 'member' | 'viewer'
 export type SharedMember = { user_id: string; name: string; email: string; role: SharedRole }
 
 export type SharedMembersProps = {
-  /** "this thread", "this job" */
+  /** The noun for texts: "this thread", "this job". */
   what: string
   members: SharedMember[]
-  /** What each role may do with it. */
+  /** What each role may do. */
   roles: Record<SharedRole, string>
   mayManage: boolean
   onInvite(email: string, role: SharedRole): Promise<Invitation>
@@ -28,7 +28,7 @@ export type SharedMembersProps = {
   onLeft(): void
 }
 
-/** Who is in a thread or a job. People outside the workspace come in as guests, who see nothing else. */
+/** The members of a thread or a job. People outside the workspace join as guests, who see nothing else. */
 export function SharedMembers({
   what,
   members,

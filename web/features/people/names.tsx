@@ -2,7 +2,7 @@ import type { WorkspaceMember } from '#sdk/types.generated'
 import { usePeople as useEverybody } from '#web/people.tsx'
 import { useMe } from '#web/session.tsx'
 
-/** The workspace this tab shows; pages inside it have one. */
+/** Returns the workspace that this tab shows; pages inside a workspace always have one. */
 export const useWorkspaceId = (): string => useMe().workspace?.workspace_id ?? ''
 
 export const usePeople = (): WorkspaceMember[] => useEverybody().list

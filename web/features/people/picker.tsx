@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { WorkspaceMember } from '#sdk/types.generated'
 import { Checkbox, Field, Input } from '#web/ui/field.tsx'
 
-/** Several people of the workspace, by name or address. */
+/** Selects several people of the workspace, by name or address. */
 export function PeoplePicker({
   people,
   chosen,

@@ -35,7 +35,7 @@ export const PresenceDot = ({ status = 'offline' }: { status?: Status | undefine
   />
 )
 
-/** What colleagues see of oneself; the shell keeps saying it. */
+/** The user's own presence, as colleagues see it; the shell keeps reporting it. */
 export function OwnPresence() {
   const { userId } = useRole()
   const status = usePresence(useWorkspaceId()).get(userId) ?? 'online'

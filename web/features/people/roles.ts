@@ -9,7 +9,7 @@ export const roleWords: Record<Role, { label: string; can: string }> = {
   guest: { label: 'Guest', can: 'Sees only the threads and jobs they were invited to' },
 }
 
-/** Of a workspace, or of a workflow, job or thread. */
+/** Returns the label of a role in a workspace, or in a workflow, job or thread. */
 export const roleLabel = (role: string): string =>
   role === 'editor' ? t('Editor') : (roleWords[role as Role]?.label ?? role)
 

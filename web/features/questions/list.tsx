@@ -8,7 +8,7 @@ import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 import { useWorkflowNames } from '../runs/run-table.tsx'
 
-/** Questions that runs have for this person. They are answered on the page of the run, beside what led to them. */
+/** Questions of executions for this user. They are answered on the page of the execution, beside its steps. */
 export function QuestionsPage() {
   const search = useSearchText()
   const questions = useList('listQuestionInbox', { limit: 100, ...search.query }, { refetchInterval: 15_000 })

@@ -13,7 +13,7 @@ type Difference = NonNullable<ReplayResult['difference']>
 const several = (count: number, one: string, many: string): string[] =>
   count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
 
-/** What a result says, in one line. */
+/** Describes a result in one line. */
 export function inWords({ difference, reason, mocked }: ReplayResult): string {
   if (reason) return reason.message
   if (!difference) return mocked.length > 0 ? `${mocked.map(({ node_id }) => node_id).join(', ')} mocked` : ''
@@ -29,7 +29,7 @@ export function inWords({ difference, reason, mocked }: ReplayResult): string {
   ].join(', ')
 }
 
-/** The candidate beside the run that was. */
+/** The replay beside the original execution. */
 export function BesideOriginal({ result, onClose }: { result: ReplayResult | null; onClose(): void }) {
   return (
     <Dialog open={result !== null} onClose={onClose} title={`Run ${(result?.position ?? 0) + 1}`} size="large">

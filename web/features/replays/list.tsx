@@ -30,7 +30,7 @@ const states = [
 
 type Values = { version: string; status: string; span: string; limit: string }
 
-/** Which version is compared with which runs. */
+/** Selects the version and the executions to compare it with. */
 function NewReplay({ workflow: { workflow_id } }: { workflow: Workflow }) {
   const navigate = useNavigate()
   const { version: asked } = useSearch({ strict: false }) as { version?: string }

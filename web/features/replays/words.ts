@@ -3,7 +3,7 @@ import type { Replay } from '#sdk/types.generated'
 export const outcomeWords = { same: 'Same', different: 'Different', unreplayable: 'Cannot be replayed' } as const
 export type Outcome = keyof typeof outcomeWords
 
-/** “982 same, 14 different, 4 cannot be replayed” */
+/** Returns a text such as “982 same, 14 different, 4 cannot be replayed”. */
 export const countsOf = ({ same, different, unreplayable }: Replay): string =>
   `${same} same, ${different} different, ${unreplayable} cannot be replayed`
 

@@ -10,7 +10,7 @@ import { Button } from '#web/ui/button.tsx'
 import { saveFile } from '#web/ui/download.ts'
 import { toast } from '#web/ui/toast.tsx'
 
-/** What a run gave, as far as it is small enough to be pinned. */
+/** Returns the outputs of an execution that are small enough to be pinned. */
 export const pinsOf = (execution: Pick<Execution, 'nodes'>): Record<string, unknown> =>
   Object.fromEntries(
     execution.nodes
@@ -20,7 +20,9 @@ export const pinsOf = (execution: Pick<Execution, 'nodes'>): Record<string, unkn
 
 const isLarge = (output: unknown): boolean => isObject(output) && Object.hasOwn(output, '$blob')
 
-/** Opens the editor on the data of this run: its input is the sample, and what its steps gave is pinned. */
+/**
+ * Opens the editor with the data of this execution: its input is the sample, and the outputs of its steps are pinned.
+ */
 export function DebugButton({ execution, workflowId }: { execution: Execution; workflowId: string }) {
   const navigate = useNavigate()
   const debug = (): void => {
@@ -38,7 +40,7 @@ export function DebugButton({ execution, workflowId }: { execution: Execution; w
   )
 }
 
-/** A signed document that `heddle verify` checks without this service. */
+/** Downloads a signed document that `heddle verify` checks without this service. */
 export function ReceiptButton({ execution_id }: { execution_id: string }) {
   const [pending, setPending] = useState(false)
   const save = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { ExecutionData } from './execution-data.tsx'
 type Call = { tool: string; arguments: unknown; ok: boolean; result: unknown }
 type Turn = { turn: number; text: string; calls: Call[] }
 
-/** The turns of an agent, from its output. */
+/** Returns the turns of an agent, from its output. */
 export function turnsOf(output: unknown): Turn[] {
   if (!isObject(output) || !Array.isArray(output.steps)) return []
   return output.steps.flatMap((step): Turn[] => {
@@ -28,7 +28,7 @@ export function turnsOf(output: unknown): Turn[] {
   })
 }
 
-/** What an agent said and did, turn by turn. */
+/** What an agent wrote and did, turn by turn. */
 export function AgentTurns({ detail, execution_id }: { detail: ExecutionNodeDetail; execution_id: string }) {
   const turns = detail.type === 'agent.run' ? turnsOf(detail.attempts.at(-1)?.output) : []
   if (turns.length === 0) return null

@@ -37,7 +37,7 @@ const play = (...events: [type: string, data?: object][]): Execution =>
     execution,
   )
 
-test('a step is coloured by each of its events as they come', () => {
+test('a step changes its status with each of its events', () => {
   const events: [string, object?][] = [
     ['execution.started'],
     ['node.started', { node_id: 'a', attempt: 1 }],
@@ -57,7 +57,7 @@ test('a step is coloured by each of its events as they come', () => {
   ])
 })
 
-test('an event that is known already changes nothing, and those inside a map colour no step of the graph', () => {
+test('an event that is already included changes nothing, and events inside a map change no step of the graph', () => {
   const begun = play(['execution.started'], ['node.started', { node_id: 'a' }])
   expect(applyFrame(begun, { seq: 1, type: 'execution.failed', at: begun.created_at, data: {} })).toBe(begun)
   const inside = { seq: 3, type: 'node.failed', at: begun.created_at, data: { node_id: 'a[0].x', in_map: true } }

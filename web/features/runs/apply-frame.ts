@@ -19,7 +19,7 @@ const ends: Record<string, Execution['status']> = {
   'execution.timed_out': 'timed_out',
 }
 
-/** One journal event upon the execution shown. Events it includes already change nothing. */
+/** Applies one journal event to the shown execution. Events that it already includes change nothing. */
 export function applyFrame(execution: Execution, frame: Frame): Execution {
   if (frame.seq <= execution.seq) return execution
   const next = { ...execution, seq: frame.seq }
@@ -31,7 +31,7 @@ export function applyFrame(execution: Execution, frame: Frame): Execution {
     return { ...next, status: 'running', started_at: execution.started_at ?? frame.at, waiting_for: [] }
   }
   if (frame.type === 'execution.ending' && data.until === undefined) {
-    // What was under way is interrupted; the nodes that run at the end follow.
+    // Active nodes are interrupted; the finally nodes follow.
     const isActive = ({ status }: Node): boolean => status === 'running' || status === 'waiting'
     const closed = (node: Node): Node => ({ ...node, status: 'failed', finished_at: frame.at })
     return { ...next, waiting_for: [], nodes: execution.nodes.map((node) => (isActive(node) ? closed(node) : node)) }

@@ -2,9 +2,9 @@ import { bodyOf } from '#model/body'
 import type { Definition, Graph, JsonObject, Node } from '#model/definition'
 import type { NodePath } from '#model/node-path'
 
-// Nodes inside the bodies of maps and loops, found by their address in a run.
+// Nodes inside the bodies of maps and loops, found by their address in an execution.
 
-/** The graph inside these maps and loops; undefined where one of them is not there. */
+/** Returns the graph inside these maps and loops; undefined if one of them does not exist. */
 export function bodyAt(
   definition: Pick<Definition, 'nodes'>,
   bodies: NodePath['bodies'],
@@ -21,7 +21,7 @@ export function bodyAt(
 export const nodeAt = (definition: Pick<Definition, 'nodes'>, { bodies, node }: NodePath): Node | undefined =>
   bodyAt(definition, bodies)?.nodes.find(({ id }) => id === node)
 
-/** The id of the first node in the body of a map or loop; undefined for other nodes and empty bodies. */
+/** Returns the id of the first node in the body of a map or loop; undefined for other nodes and empty bodies. */
 export function firstInside(node: Node): string | undefined {
   const body = bodyOf(node) as unknown as Graph | undefined
   if (!body || !Array.isArray(body.nodes)) return undefined

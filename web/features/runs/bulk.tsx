@@ -9,7 +9,7 @@ import type { Selection } from '#web/ui/selection.tsx'
 type Filter = { status?: string; workflow_id?: string; trigger?: string; from?: string; error_code?: string }
 type Status = 'queued' | 'running' | 'waiting' | 'failed' | 'timed_out' | 'cancelled'
 
-/** What can be done with all runs in a state. */
+/** The action that is available for all executions with a status. */
 const actions: Record<string, 'cancel' | 'retry'> = {
   'queued,running': 'cancel',
   waiting: 'cancel',
@@ -36,7 +36,7 @@ const words = {
 
 const list = <T extends string>(text: string | undefined): T[] | undefined => text?.split(',') as T[] | undefined
 
-/** As many as one order takes. */
+/** The maximum number of executions in one request. */
 const MAX_FOUND = 1000
 
 const foundWords = {
@@ -44,7 +44,7 @@ const foundWords = {
   retry: `Starts every run that the search and the filters find once more from its failed node, at most ${MAX_FOUND}, in workflows that you may run.`,
 }
 
-/** The ids of all runs that a search finds, also of those further down the list. */
+/** Returns the ids of all executions that a search finds, including those on later pages of the list. */
 async function findAll(filter: Filter, q: string, can: (run: ExecutionSummary) => boolean): Promise<string[]> {
   const found: string[] = []
   let cursor: string | undefined
@@ -59,7 +59,7 @@ async function findAll(filter: Filter, q: string, can: (run: ExecutionSummary) =
 
 type BulkProps = { filter: Filter; search: string | undefined; onStarted(bulkId: string): void }
 
-/** Cancels or retries everything that the filters of the page and the search find. */
+/** Cancels or retries all executions that match the filters and the search of the page. */
 export function BulkActions({ filter, search, onStarted }: BulkProps) {
   const [asking, setAsking] = useState(false)
   const start = useChange('startBulk', { stale: ['searchExecutions'] })
@@ -106,7 +106,7 @@ type Choosing = { selection: Selection<ExecutionSummary>; onStarted(bulkId: stri
 const canCancel = ({ status }: ExecutionSummary): boolean =>
   status === 'queued' || status === 'running' || status === 'waiting'
 
-/** A job would not learn of the new run: its failed records are retried on its own page. */
+/** A job would not be notified of the new execution: its failed records are retried on its own page. */
 const canRetry = ({ status, trigger }: ExecutionSummary): boolean =>
   trigger.kind !== 'job' && (status === 'failed' || status === 'timed_out' || status === 'cancelled')
 
@@ -187,7 +187,7 @@ function ChosenAction({
   )
 }
 
-/** How far a cancellation or retry of many has come. */
+/** The progress of a bulk cancellation or retry. */
 export function Progress({ bulkId }: { bulkId: string }) {
   const { data } = useApi(
     'getBulk',

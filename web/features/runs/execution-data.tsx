@@ -10,7 +10,7 @@ type Blob_ = { $blob: string | null; bytes: number }
 const isBlob = (value: unknown): value is Blob_ =>
   typeof value === 'object' && value !== null && '$blob' in value && typeof (value as Blob_).bytes === 'number'
 
-/** Data of a run. What is too large to come with it is fetched when asked for. */
+/** Data of an execution. Data that is too large for the response is fetched on request. */
 export function ExecutionData({ value, label, execution_id }: { value: unknown; label: string; execution_id: string }) {
   const [fetched, setFetched] = useState<{ of: string; value: unknown } | null>(null)
   const [pending, setPending] = useState(false)

@@ -60,7 +60,7 @@ test.each([
   expect(found(text)).toEqual(addresses)
 })
 
-test('a step inside a map is named with the map, and one of a map that has not run is not there', () => {
+test('a step inside a map is named with the map, and steps of a map that has not run are not found', () => {
   expect(findSteps(steps, 'line').at(-1)?.names).toEqual(['Each', 'line'])
   const before = { ...execution, nodes: [] } as unknown as Execution
   expect(stepsIn({ execution: before, definition, titleOf: String, check: undefined })).toHaveLength(4)

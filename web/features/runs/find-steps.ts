@@ -8,16 +8,16 @@ import { statusLabel } from '#web/ui/badge.tsx'
 import { said } from '#web/words/said.ts'
 import type { NodeRun } from './shown-runs.ts'
 
-// The steps of a run as a search sees them: each with all that is said about it.
+// The steps of an execution for a search: each with all its texts.
 
 export type FoundStep = {
-  /** As in the address of the page. */
+  /** The address as in the address of the page. */
   address: string
-  /** The names of the maps and loops around it, then its own. */
+  /** The names of the maps and loops around the step, then its own name. */
   names: string[]
-  /** Undefined for steps inside a map or loop, which have one for each item. */
+  /** Undefined for steps inside a map or loop, which have one state for each item. */
   run: NodeRun | undefined
-  /** Lower case. */
+  /** The searched text, in lower case. */
   text: string
 }
 
@@ -25,11 +25,13 @@ type Known = {
   execution: Execution
   definition: Pick<Definition, 'nodes'>
   titleOf(type: string): string
-  /** With it, inputs are searched with the values that they had. */
+  /** If set, inputs are searched with their resolved values. */
   check: Check | undefined
 }
 
-/** What a step was given, as far as the page knows it; expressions that cannot be read again stay as they were written. */
+/**
+ * Returns the resolved input of a step, if the page knows it; arguments that cannot be evaluated again are left out.
+ */
 function inputOf(node: Node, run: NodeRun, execution: Execution, check: Check): Json[] {
   const over = execution.nodes.filter(({ finished_at }) => finished_at !== null && finished_at <= run.started_at!)
   const nodes = Object.fromEntries(over.map(({ node_id, output }) => [node_id, { output: (output ?? null) as Json }]))
@@ -70,7 +72,7 @@ export function stepsIn({ execution, definition, titleOf, check }: Known): Found
   return definition.nodes.flatMap((node) => step(node, { bodies: [], names: [] }))
 }
 
-/** Those in which every word stands. */
+/** Returns the steps that contain every word. */
 export function findSteps(steps: readonly FoundStep[], search: string): FoundStep[] {
   const words = search.toLowerCase().split(/\s+/)
   return steps.filter(({ text }) => words.every((word) => text.includes(word)))

@@ -7,7 +7,7 @@ import { exactTime, formatDuration } from '#web/ui/time-words.ts'
 
 type Event = Pick<Frame, 'seq' | 'type' | 'at'> & { data: unknown }
 
-/** Everything that was recorded, in order: what was fetched, and what came in since. */
+/** All recorded events, in order: the fetched events, and those that arrived since. */
 export function Journal({
   execution_id,
   frames,

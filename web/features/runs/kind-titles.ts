@@ -2,7 +2,10 @@ import { useCallback } from 'react'
 import { useApi } from '#web/api.ts'
 import { t } from '#web/words/language.ts'
 
-/** What kinds of steps are called in the palette; until that is known, or where it is not there, by their own name. */
+/**
+ * Returns a function that gives the palette title of a kind of step; its type until the palette is loaded, or if the
+ * palette does not contain it.
+ */
 export function useKindTitles(): (type: string) => string {
   const { data } = useApi('getPalette', {}, { staleTime: Number.POSITIVE_INFINITY })
   return useCallback(

@@ -43,13 +43,13 @@ const states = [
   { value: 'cancelled', label: 'Cancelled' },
 ]
 
-/** To the minute, so that the key of the query does not change with every rendering. */
+/** Returns a time rounded to the minute, so that the key of the query does not change with every render. */
 const since = (span: string | undefined): string | undefined => {
   const ms = span === undefined ? undefined : spans[span]?.ms
   return ms === undefined ? undefined : new Date(Math.floor((Date.now() - ms) / 60_000) * 60_000).toISOString()
 }
 
-/** A job starts a run for each record: those are a list of their own. */
+/** A job starts an execution for each record: those are in a separate list. */
 function Kinds({ search }: { search: Search }) {
   const ofJobs = search.trigger === 'job'
   const { trigger: _trigger, ...rest } = search

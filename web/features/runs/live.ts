@@ -7,12 +7,12 @@ import { finished } from './words.ts'
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended'
 
-/** How long to gather events before reading the whole execution again. */
+/** How long to collect events before reading the whole execution again. */
 const SETTLE_MS = 250
 
 /**
- * The execution as it is now. Each event colours its node at once; outputs, questions and gates are then read from the
- * service itself, so that what is shown is what is stored.
+ * Returns the execution, updated live. Each event changes the status of its node at once; outputs, questions and gates
+ * are then read from the service, so that the page shows the stored data.
  */
 export function useLiveExecution(execution_id: string) {
   const execution = useApi('getExecution', { execution_id })

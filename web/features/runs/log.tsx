@@ -5,7 +5,7 @@ import { exactTime } from '#web/ui/time-words.ts'
 
 const tones = { debug: 'text-ink-3', info: 'text-ink-2', warn: 'text-waiting', error: 'text-danger' } as const
 
-/** What code wrote with `log(...)`, and what agents said. `seen` changes as the run goes on. */
+/** The lines that code wrote with `log(...)`, and the texts of agents. `seen` changes as the execution progresses. */
 export function RunLog({
   execution_id,
   seen,

@@ -13,7 +13,7 @@ import type { NodeRun } from './shown-runs.ts'
 import { StepDetail } from './step-detail.tsx'
 import { isUsage, usageText } from './usage-words.ts'
 
-/** One step of a run: what it was given, what it gave, what went wrong. */
+/** One step of an execution: its input, its output, its errors. */
 export function NodePanel({
   execution,
   path,
@@ -24,13 +24,13 @@ export function NodePanel({
   onClose,
 }: {
   execution: Execution
-  /** Its address in the run; inside a map `each[3].line`. */
+  /** The address of the step in the execution; inside a map `each[3].line`. */
   path: string
   node: NodeRun | undefined
   definition: DefinitionNode | undefined
-  /** Absent for anyone who may not retry. */
+  /** Absent for users who may not retry. */
   onRetry?: (() => void) | undefined
-  /** Shows a node inside the body of this one. */
+  /** Shows a node inside the body of this node. */
   onOpen(path: string): void
   onClose(): void
 }) {

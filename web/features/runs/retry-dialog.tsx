@@ -4,7 +4,7 @@ import { api, invalidate, newKey } from '#web/api.ts'
 import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Form, Select } from '#web/ui/field.tsx'
 
-/** A retry is a new run; what was finished before the chosen step is kept, not done again. */
+/** Retries an execution as a new execution; steps finished before the chosen step are kept, not repeated. */
 export function RetryDialog({
   execution_id,
   from,
@@ -12,7 +12,7 @@ export function RetryDialog({
   onClose,
 }: {
   execution_id: string
-  /** `start`, `failed` or a node to begin with; null while closed. */
+  /** `start`, `failed` or a node to start with; null while closed. */
   from: string | null
   nodes: Node[]
   onClose(): void

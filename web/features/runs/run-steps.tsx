@@ -9,7 +9,9 @@ import type { Body, ShownRuns } from './shown-runs.ts'
 import { StepsGraph } from './steps-graph.tsx'
 import { useConditions } from './use-conditions.ts'
 
-/** The steps of a run as a graph. The body of a map or loop is shown for one item or turn, with the way back. */
+/**
+ * The steps of an execution as a graph. The body of a map or loop is shown for one item or iteration, with a link back.
+ */
 export function RunSteps({
   execution,
   definition,
@@ -23,7 +25,7 @@ export function RunSteps({
   at: NodePath | undefined
   shown: ShownRuns
   nameOf(nodeId: string): string
-  /** With the address of a node, as in the address of the page. */
+  /** Called with the address of a node, as in the address of the page. */
   onSelect(address: string | null): void
 }) {
   const bodies = at?.bodies ?? []

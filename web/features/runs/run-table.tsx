@@ -12,7 +12,7 @@ import { t } from '#web/words/language.ts'
 import { workflowName } from '../workflows/built-in.ts'
 import { waitsFor } from './words.ts'
 
-/** Names of workflows, for lists that know only their ids. */
+/** Returns a function that gives the name of a workflow, for lists that contain only ids. */
 export function useWorkflowNames(): (workflowId: string | null) => string {
   const { data } = useApi('listWorkflows', { scope: 'workspace', limit: 200 }, { staleTime: 60_000 })
   return (id) => {

@@ -120,13 +120,19 @@ function Run({ execution_id }: { execution_id: string }) {
   )
 }
 
-/** Cancel and retry: the workflow's owner and members; of a built-in one, the person who started the run. */
+/**
+ * Checks who may cancel and retry: the workflow's owner and members; for a built-in workflow, the person who started
+ * the execution.
+ */
 const maySteer = (run: Execution, role: WorkflowRole, userId: string): boolean => {
   const system = run.workflow_id !== null && !run.workflow_id.startsWith('wf_')
   return system ? run.started_by === userId : mayUse(role)
 }
 
-/** The graph this run follows, for anyone who may read the workflow's versions; a built-in one has a single one of its own. */
+/**
+ * Returns the graph of this execution, for users who may read the workflow's versions; a built-in workflow has a single
+ * graph.
+ */
 function useDefinition(run: Execution | undefined, workflow: Workflow | undefined): Definition | undefined {
   const { version } = useVersion(run?.workflow_id ?? null, run?.version_id ?? null)
   const isTrial = run?.trial === true
@@ -269,7 +275,7 @@ function Body({ execution, frames, definition, onRetry }: BodyProps) {
   )
 }
 
-/** Names of all nodes, those inside maps and loops too. */
+/** Returns the names of all nodes, including those inside maps and loops. */
 function namesIn(nodes: readonly DefinitionNode[], names = new Map<string, string>()): Map<string, string> {
   for (const node of nodes) {
     names.set(node.id, node.name || node.id)
@@ -279,7 +285,7 @@ function namesIn(nodes: readonly DefinitionNode[], names = new Map<string, strin
   return names
 }
 
-/** The node that the address of the page names, where the graph has it. */
+/** Returns the node in the address of the page, if the graph contains it. */
 function addressIn(graph: Pick<Definition, 'nodes'>, address: string | null): NodePath | undefined {
   const path = address === null ? undefined : parsePath(address)
   return path && nodeAt(graph, path) ? path : undefined

@@ -15,11 +15,11 @@ type Props = {
   definition: Pick<Definition, 'nodes'>
   selected: string | null
   onSelect(address: string): void
-  /** What is shown while nothing is searched for. */
+  /** Shown while there is no search. */
   children: ReactNode
 }
 
-/** A search among the steps of a run, kept in the address as `q` so that what it found can be sent to somebody. */
+/** A search in the steps of an execution, kept in the address as `q` so that users can share the result. */
 export function SearchSteps({ execution, definition, selected, onSelect, children }: Props) {
   const search = useSearchInAddress(execution.execution_id)
   const steps = useSteps(execution, definition, search.query.q !== undefined)
@@ -78,7 +78,7 @@ function useSearchInAddress(execution_id: string): Search {
   const { q = '' } = search.query
   useEffect(() => {
     const to = `/runs/${execution_id}`
-    // A person who has gone on to another page stays there.
+    // Does not navigate if the user has moved to another page.
     if (q === given || router.latestLocation.pathname !== to) return
     const next = (before: object) => ({ ...before, q })
     void router.navigate({ to, search: next as never, replace: true, resetScroll: false })
@@ -86,7 +86,7 @@ function useSearchInAddress(execution_id: string): Search {
   return search
 }
 
-/** Nothing is read before somebody searches. */
+/** Returns the steps; nothing is computed before the user searches. */
 function useSteps(execution: Execution, definition: Pick<Definition, 'nodes'>, isWanted: boolean): FoundStep[] {
   const titleOf = useKindTitles()
   const [check, setCheck] = useState<Check>()

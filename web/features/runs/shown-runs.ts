@@ -8,7 +8,10 @@ export type NodeRun = Execution['nodes'][number]
 export type Body = { index: number; last: number; nodes: NodeRun[] }
 export type ShownRuns = ReturnType<typeof useShownRuns>
 
-/** How far each node came in the graph that `at` names: that of the run, or a body for one item or turn. */
+/**
+ * Returns the state of each node in the graph that `at` names: the graph of the execution, or a body for one item or
+ * iteration.
+ */
 export function useShownRuns(execution: Execution, at: NodePath | undefined) {
   const { execution_id } = execution
   const inner = at?.bodies.at(-1)

@@ -12,7 +12,10 @@ import type { NodeRun } from './shown-runs.ts'
 import { StepItems } from './step-items.tsx'
 import { isUsage, usageText } from './usage-words.ts'
 
-/** What a step was given and what it gave, side by side where there is room; each attempt; items of a map, turns of a loop. */
+/**
+ * The input and the output of a step, side by side if there is space; each attempt; the items of a map, the iterations
+ * of a loop.
+ */
 export function StepDetail({
   execution,
   node,
@@ -25,14 +28,14 @@ export function StepDetail({
   node: NodeRun
   path: string
   title: string
-  /** Of a map or loop: the first node of its body. */
+  /** For a map or loop: the first node of its body. */
   inside: string | undefined
   onOpen(path: string): void
 }) {
   const { execution_id } = execution
   const detail = useQuery({
     ...query('getExecutionNode', { execution_id, path }),
-    // What a step was given and gave changes when it or the run goes on, and then it is read again.
+    // The data of a step is read again when the step or the execution progresses.
     queryKey: ['getExecutionNode', { execution_id, path }, node.status, node.attempt, execution.status],
     placeholderData: keepPreviousData,
     refetchInterval: execution.finished_at === null ? 3_000 : false,

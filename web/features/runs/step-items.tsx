@@ -11,7 +11,7 @@ import { ExecutionData } from './execution-data.tsx'
 type Item = ExecutionNodeDetail['items'][number]
 type More = { items: Item[]; cursor: string | null }
 
-/** The items of a map or the turns of a loop, page by page. */
+/** The items of a map or the iterations of a loop, page by page. */
 export function StepItems({
   execution_id,
   detail,
@@ -21,7 +21,7 @@ export function StepItems({
   execution_id: string
   detail: ExecutionNodeDetail
   path: string
-  /** Shows the steps of one item or turn. */
+  /** Shows the steps of one item or iteration. */
   onOpen?: (index: number) => void
 }) {
   const [more, setMore] = useState<More | null>(null)

@@ -23,20 +23,20 @@ import { cx } from '#web/ui/cx.ts'
 import { showBeginning, showNode } from '#web/ui/graph-sight.ts'
 import { Skeleton } from '#web/ui/states.tsx'
 
-// A workflow to look at, drawn as the editor draws it: its nodes and edges, and how far a run has come.
+// A read-only workflow, drawn as in the editor: its nodes and edges, and the progress of an execution.
 
 export type StepsGraphProps = {
   definition: Pick<Definition, 'nodes' | 'edges' | 'layout'>
   label: string
   /** The maps and loops whose body is shown, outermost first. */
   path?: GraphPath
-  /** By node id; without it the graph has no states. */
+  /** The states by node id; without it the graph shows no states. */
   runs?: ReadonlyMap<string, NodeRun>
   holds?: Shown['holds']
   /** The id of a node in the shown graph. */
   selected?: string | null
   onSelect?: (nodeId: string | null) => void
-  /** A second press, or Enter on the selected node. */
+  /** Called on a second click, or Enter on the selected node. */
   onOpen?: (nodeId: string) => void
   className?: string
   children?: ReactNode
@@ -51,13 +51,13 @@ const KEYS: Record<string, Direction> = {
   ArrowDown: 'down',
 }
 
-/** Where a run needs somebody to look: what failed, else what waits or is at work. */
+/** Returns the node that needs attention: a failed node, otherwise a waiting or running one. */
 const firstOf = ({ nodes }: DocGraph, runs: StepsGraphProps['runs']): string | undefined =>
   (['failed', 'waiting', 'running'] as const)
     .map((status) => nodes.find(({ id }) => runs?.get(id)?.status === status)?.id)
     .find((id) => id !== undefined)
 
-/** Null while the kinds of nodes are not known: their size follows from their outputs. */
+/** Returns null until the kinds of nodes are loaded: the size of a node depends on its ports. */
 function useDrawn(definition: StepsGraphProps['definition']): { doc: Doc; kinds: Kinds } | null {
   const { data, isPending } = useApi('getPalette', {}, { staleTime: Number.POSITIVE_INFINITY })
   const kinds = useMemo(() => (data ? readKinds(data) : isPending ? null : NO_KINDS), [data, isPending])
@@ -87,8 +87,8 @@ export function StepsGraph(props: StepsGraphProps) {
 }
 
 /**
- * The graph fits its place, or is seen from its beginning or from the node that matters. Its place can still grow when the graph is
- * ready, and later with the window: it is fitted again until somebody has moved it.
+ * Fits the graph into its box, or shows its start or the node that needs attention. The box can still grow after the
+ * graph is ready, and later with the window: the graph is fitted again until the user has moved it.
  */
 function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first: () => string | undefined) {
   const flow = useRef<Flow | null>(null)
@@ -96,7 +96,7 @@ function useSight(box: RefObject<HTMLDivElement | null>, isStill: boolean, first
   const wanted = useRef(first)
   wanted.current = first
   const look = useCallback((): void => {
-    // The canvas learns of its new size in this frame.
+    // The canvas updates its size in this frame.
     requestAnimationFrame(async () => {
       const { current: shown } = flow
       if (!shown || !box.current || isTouched.current) return

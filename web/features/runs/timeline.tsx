@@ -16,7 +16,7 @@ const bars: Record<Node['status'], string> = {
   skipped: 'bg-line',
 }
 
-/** When each step began and how long it took, against the whole run. */
+/** When each step started and how long it took, relative to the whole execution. */
 export function Timeline({
   execution,
   nameOf,

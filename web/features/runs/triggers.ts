@@ -1,6 +1,6 @@
-// What can begin a run, as the list of runs is narrowed by it.
+// The triggers of executions, as filters of the list.
 
-/** Leaves nothing out. A job starts a run for each record, so those are left out unless somebody asks for them. */
+/** Includes everything. By default the executions of jobs are left out, because a job starts one for each record. */
 export const ALL = 'all'
 
 export const triggers = [

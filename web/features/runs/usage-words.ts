@@ -9,7 +9,7 @@ type Counted = Partial<ModelUsage> & { input_tokens: number; output_tokens: numb
 export const isUsage = (value: unknown): value is Counted =>
   isObject(value) && typeof value.input_tokens === 'number' && typeof value.output_tokens === 'number'
 
-/** What it cost, as far as that is known. */
+/** Returns the cost, as far as it is known. */
 export const costText = ({ cost, unpriced_calls = 0 }: Counted): string =>
   cost == null ? t('cost unknown') : unpriced_calls > 0 ? t('at least {0}', [dollars(cost)]) : dollars(cost)
 

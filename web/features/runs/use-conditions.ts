@@ -9,7 +9,10 @@ import { type KeyedEdge, readDoc } from '#web/editor/document/document.ts'
 
 const isLarge = (output: unknown): boolean => isObject(output) && Object.hasOwn(output, '$blob')
 
-/** What an edge's condition saw: what was over when its source was over. Undefined where that is not at hand. */
+/**
+ * Returns the data that an edge's condition read: the nodes that had ended when its source ended. Undefined if the data
+ * is not loaded.
+ */
 function scopeOf(execution: Execution, edge: KeyedEdge): Scope | undefined {
   const source = execution.nodes.find(({ node_id }) => node_id === edge.from.node)
   const until = source?.finished_at
@@ -20,7 +23,9 @@ function scopeOf(execution: Execution, edge: KeyedEdge): Scope | undefined {
   return { input: execution.input as Json, nodes, execution: {} }
 }
 
-/** What conditions of edges came to, where the path of the run does not tell. CEL is loaded only then. */
+/**
+ * Returns the results of edge conditions that the path of the execution does not show. CEL is loaded only if needed.
+ */
 export function useConditions(
   definition: Pick<Definition, 'nodes' | 'edges'>,
   execution: Execution,

@@ -22,7 +22,7 @@ type Wait = Execution['waiting_for'][number] & {
   key?: string
 }
 
-/** The exact thing a run waits for, and where it can be given. */
+/** Exactly what an execution waits for, and where a user can provide it. */
 export function WaitingFor({ execution, nameOf }: { execution: Execution; nameOf(nodeId: string): string }) {
   const waits = execution.waiting_for as Wait[]
   if (waits.length === 0) return null

@@ -13,7 +13,7 @@ const words: Record<Waiting['kind'], string> = {
   platform: t('Waiting: the service'),
 }
 
-/** In a word, what a waiting execution waits for. */
+/** Returns in a word what a waiting execution waits for. */
 export const waitsFor = ({ waiting_for }: Pick<ExecutionSummary, 'waiting_for'>): string => {
   const [first, ...rest] = waiting_for
   if (!first) return 'Waiting'

@@ -10,7 +10,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 import { stateLabels } from '../credentials/forms.ts'
 import { useCredentialTest } from '../credentials/use-test.ts'
 
-/** The credentials with which the service is called. */
+/** The credentials that are used to call the service. */
 export function Accounts({ service }: { service: ServiceDetail }) {
   const list = useList('listServiceCredentials', { service: service.service })
   return (

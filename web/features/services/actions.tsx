@@ -8,7 +8,7 @@ import { Section } from '#web/ui/page.tsx'
 import { Empty, Loaded } from '#web/ui/states.tsx'
 import { argumentsIn, wordsOf } from './words.ts'
 
-// What can be called and what can start a workflow, each with the arguments that it takes.
+// The actions and triggers of a service, each with its arguments.
 
 const SHOWN = 100
 

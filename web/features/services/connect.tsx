@@ -9,7 +9,9 @@ import { toast } from '#web/ui/toast.tsx'
 import { CreateCredential } from '../credentials/create.tsx'
 import { formsOfService } from '../credentials/forms.ts'
 
-/** The form that the service itself describes. What needs a consent goes on to its credential, where the consent begins. */
+/**
+ * The form that the service itself describes. A credential that needs consent opens its page, where the consent starts.
+ */
 export function ConnectDialog({ service, onClose }: { service: ServiceDetail; onClose(): void }) {
   const kinds = useApi('listCredentialKinds')
   const navigate = useNavigate()

@@ -5,7 +5,7 @@ import { Loaded } from '#web/ui/states.tsx'
 import { Table } from '#web/ui/table.tsx'
 import { RelativeTime } from '#web/ui/time.tsx'
 
-/** What failed lately, each with the run in which it did. */
+/** Recent failures, each with its execution. */
 export function RecentErrors({ service }: { service: string }) {
   const list = useList('listServiceErrors', { service, limit: 20 }, { refetchInterval: 15_000 })
   return (

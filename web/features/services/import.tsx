@@ -7,7 +7,7 @@ import { Dialog } from '#web/ui/dialog.tsx'
 import { Field, Input, Select } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-// An OpenAPI document, an MCP server or a piece as a service: looked at first, then imported.
+// Imports an OpenAPI document, an MCP server or a piece as a service, after a preview.
 
 type From = 'url' | 'file' | 'mcp' | 'piece' | 'program'
 type Asked = { name: string; from: From; address: string; text: string; base: string; code: string; release: string }
@@ -72,7 +72,7 @@ function Preview({ found }: { found: ServiceImport }) {
   )
 }
 
-/** Which package, and which release of it. */
+/** The package and its release. */
 function CodeFields({ asked, change }: { asked: Asked; change(more: Partial<Asked>): void }) {
   const isPiece = asked.from === 'piece'
   return (

@@ -14,10 +14,13 @@ import { ConnectDialog } from './connect.tsx'
 import { RecentErrors } from './errors.tsx'
 import { sources, wordsOf } from './words.ts'
 
-/** An imported service can have thousands of actions: their forms are fetched when they are opened. */
+/**
+ * A name that matches no action. An imported service can have thousands of actions: their forms are fetched when they
+ * are opened.
+ */
 const NO_ACTION = '-'
 
-/** What a service can do, the accounts that are connected, and what failed lately. */
+/** The actions of a service, the connected accounts, and recent failures. */
 export function ServicePage() {
   const { service } = useParams({ strict: false }) as { service: string }
   const { canWrite } = useRole()

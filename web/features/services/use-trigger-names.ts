@@ -3,7 +3,10 @@ import { wordsOf } from './words.ts'
 
 type Named = { service: string; trigger: string }
 
-/** The titles of a service and of its trigger, in the language of the page; their names until the services are known. */
+/**
+ * Returns a function that gives the titles of a service and of its trigger in the language of the page; their names
+ * until the services are loaded.
+ */
 export function useTriggerNames(): (of: Named) => Named {
   const { data } = useAll('listServices', { limit: 200 })
   return ({ service, trigger }) => {

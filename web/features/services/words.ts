@@ -1,11 +1,14 @@
 import type { ServiceInList } from '#sdk/types.generated'
 import { t } from '#web/words/language.ts'
 
-/** What comes with Heddle is translated; what a workspace imported says what its maker wrote. */
+/**
+ * Returns a text of a service. Texts of built-in services are translated; texts of imported services stay as their
+ * author wrote them.
+ */
 export const wordsOf = ({ source }: Pick<ServiceInList, 'source'>, text: string): string =>
   source === 'built_in' ? t(text) : text
 
-/** Arguments with their descriptions in the language of the page. */
+/** Returns the arguments with their descriptions in the language of the page. */
 export function argumentsIn(
   service: Pick<ServiceInList, 'source'>,
   schema: Record<string, unknown>,

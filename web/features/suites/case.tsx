@@ -11,7 +11,7 @@ import { Verdicts } from './verdicts.tsx'
 
 type Side = SuiteCase['run']
 
-/** One record of a suite's run, beside the same record of another run. */
+/** One record of a suite's run, compared with the same record of another run. */
 export function CasePage() {
   const { suite_id, run_id, position } = useParams({ strict: false }) as Record<
     'suite_id' | 'run_id' | 'position',

@@ -28,7 +28,7 @@ function rowOf(check: Check): CheckRow {
 export const rowsOf = (checks: Record<string, unknown>[]): CheckRow[] =>
   checks.map((check) => rowOf(check as unknown as Check))
 
-/** `record.expected` is a reference; anything else that reads as JSON is that value. */
+/** Parses an expected value: `record.expected` is a reference; any other text that is valid JSON is that value. */
 function expectedOf(text: string): unknown {
   if (/^record(\.\w+)*$/.test(text.trim())) return { $ref: text.trim() }
   try {

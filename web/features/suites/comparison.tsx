@@ -7,7 +7,7 @@ import { effectWords, milliseconds, OutcomeBadge, percent, usageInWords } from '
 
 type Compared = NonNullable<SuiteReport['comparison']>
 
-/** What got better and what got worse since the other run. */
+/** The improvements and regressions since the other run. */
 export function Comparison({ comparison, report }: { comparison: Compared; report: SuiteReport }) {
   const { improved, regressed, same_dataset, changes } = comparison
   const passRate = report.pass_rate
@@ -71,7 +71,7 @@ export function Comparison({ comparison, report }: { comparison: Compared; repor
   )
 }
 
-/** The page of a case, without the host. */
+/** Returns the page of a case, without the host. */
 function caseOf(address: string): { to: string; search: { compare?: string } } {
   const { pathname, searchParams } = new URL(address)
   const compare = searchParams.get('compare')

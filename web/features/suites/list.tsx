@@ -14,7 +14,7 @@ import { SuiteMenu } from './row-menu.tsx'
 
 type Row = Suite & { workflow: Workflow }
 
-/** Suites belong to workflows; those of all the caller's workflows stand in one list. */
+/** Reads the suites of all the user's workflows into one list, because suites belong to workflows. */
 async function readAll(query: { q?: string }, signal: AbortSignal): Promise<Row[]> {
   const { items } = await api.listWorkflows({ limit: 200 }, { signal })
   const own = items.filter(({ kind }) => kind === 'user')

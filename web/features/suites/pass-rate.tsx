@@ -36,7 +36,7 @@ type Usage = { input_tokens?: unknown; output_tokens?: unknown; cost?: unknown }
 export const tokensOf = ({ input_tokens, output_tokens }: Usage): number =>
   Number(input_tokens ?? 0) + Number(output_tokens ?? 0)
 
-/** Tokens and money; nothing where no model was asked. */
+/** Returns tokens and cost; an empty text if no model was called. */
 export const usageInWords = (usage: Usage): string => {
   const tokens = tokensOf(usage)
   if (tokens === 0) return t('none')

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { SuiteOutcome } from '#sdk/types.generated'
 import { said } from '#web/words/said.ts'
 
-/** A text of ours for each kind of check; a kind of a newer service by its own name. */
+/** Our own text for each kind of check; a kind of a newer service keeps its own name. */
 const kinds: Record<string, string> = {
   equal: 'Comparison with what is expected',
   cel: 'Condition',
@@ -16,7 +16,7 @@ const looks = {
   open: { icon: CircleDashed, colour: 'text-ink-3', word: 'not checked' },
 }
 
-/** What each check of a suite found in one record. */
+/** The result of each check of a suite for one record. */
 export const Verdicts = ({ checks }: { checks: SuiteOutcome['checks'] }) => (
   <section aria-label="Check results">
     <h3 className="mb-1.5 text-sm font-medium">Check results</h3>

@@ -3,7 +3,7 @@ import { useApi } from '#web/api.ts'
 import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 
-/** An address that people can say aloud: /teams/slug/finance. */
+/** A readable address: /teams/slug/finance. */
 export function TeamBySlugPage() {
   const { slug } = useParams({ strict: false }) as { slug: string }
   const team = useApi('getTeamBySlug', { slug })

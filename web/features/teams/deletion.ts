@@ -1,4 +1,4 @@
-/** What is asked before a team is deleted. */
+/** The confirmation before a team is deleted. */
 export const deletionOf = ({ name }: { name: string }) => ({
   title: `Delete ${name}?`,
   consequence:

@@ -1,6 +1,8 @@
 import { useMe, useRole } from '#web/session.tsx'
 
-/** Who changes a team: the person who made it, and owners of its workspace. */
+/**
+ * Returns a function that checks whether the user may change a team: its creator and the owners of its workspace may.
+ */
 export function useMayChange(): (team: { owner_id: string; workspace_id: string }) => boolean {
   const { userId } = useRole()
   const { workspaces } = useMe()

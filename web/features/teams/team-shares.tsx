@@ -8,7 +8,7 @@ import { roleLabel } from '../people/roles.ts'
 
 export type TeamShare = { team_id: string; role: string }
 
-/** The teams something is shared with. Anyone who joins or leaves a team gains or loses the role at once. */
+/** The teams that a resource is shared with. People who join or leave a team gain or lose the role at once. */
 export function TeamShares({
   shares,
   roles,
@@ -17,7 +17,7 @@ export function TeamShares({
   onChange,
 }: {
   shares: TeamShare[]
-  /** The first one is what a new team gets. */
+  /** The first role is the default for a new team. */
   roles: { value: string; label: string }[]
   mayManage: boolean
   pending: boolean

@@ -1,6 +1,6 @@
 import type { Template } from '#sdk/types.generated'
 
-/** What is asked before a template is deleted. */
+/** The confirmation before a template is deleted. */
 export const deletionOf = ({ name }: Template) => ({
   title: `Delete ${name}?`,
   consequence:

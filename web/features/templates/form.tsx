@@ -53,7 +53,7 @@ export function TemplateForm({
   const [knowing, setKnowing] = useState(template?.knowledge_ids ?? [])
   const [features, setFeatures] = useState(template?.features ?? { speech: true, transcribe: true, names: false })
   const [ownColour, setOwnColour] = useState(typeof template?.theme.primary === 'string')
-  // Only who may start a workflow may lend that right to visitors; what is in it already may stay.
+  // Only a user who may start a workflow may offer it to visitors; workflows that are already in the template may stay.
   const offered = (workflows.data ?? []).filter(
     (one) => chosen.includes(one.workflow_id) || (one.kind === 'user' && mayRun(one, userId)),
   )
@@ -239,13 +239,13 @@ export function TemplateForm({
 const hexOf = (colour: unknown): string =>
   typeof colour === 'string' && /^#[0-9a-f]{6}$/i.test(colour) ? colour : PRIMARY
 
-/** What else stands in the theme stays. */
+/** Returns the theme with the new values; its other values stay. */
 function themeOf(old: Record<string, unknown>, primary: string | undefined, position: string): Record<string, unknown> {
   const { primary: _, position: __, ...rest } = old
   return { ...rest, ...(primary && { primary, on_primary: inkOn(primary) }), ...(position === 'left' && { position }) }
 }
 
-/** Black or white, whichever reads better on it. */
+/** Returns black or white, depending on which is more readable on the colour. */
 function inkOn(colour: string): string {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]
     .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)

@@ -11,13 +11,13 @@ type State =
   | { step: 'on'; token: string; tokenId: string }
   | { step: 'failed'; error: unknown }
 
-/** The widget's own script, from our own origin; it defines its elements once per page. */
+/** Loads the widget's own script, from our own origin; it defines its elements once per page. */
 const loadWidget = (): Promise<unknown> => {
   const address = '/widget/v1.js'
   return customElements.get('heddle-chat') ? Promise.resolve() : import(/* @vite-ignore */ address)
 }
 
-/** A token of its own, for this page alone, deleted when the preview is left. */
+/** Shows the widget with its own token, only for this page, which is deleted when the user leaves the preview. */
 export function Preview({ template }: { template: Template }) {
   const [state, setState] = useState<State>({ step: 'off' })
   const { template_id } = template

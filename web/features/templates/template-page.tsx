@@ -8,13 +8,13 @@ import { Page } from '#web/ui/page.tsx'
 import { Loaded } from '#web/ui/states.tsx'
 import { TabLinks } from '#web/ui/tabs.tsx'
 
-/** Its creator, its teams and the owners of the workspace change it; members see its tokens. */
+/** The creator, the teams and the owners of the workspace may change a template; members see its tokens. */
 export function TemplateShell({
   section,
   children,
 }: {
   section: string
-  /** `mayManage`: tokens, teams and the end of it. */
+  /** `mayManage`: the user may manage tokens and teams, and delete the template. */
   children(template: Template, mayChange: boolean, mayManage: boolean): ReactNode
 }) {
   const { template_id } = useParams({ strict: false }) as { template_id: string }

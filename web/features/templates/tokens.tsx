@@ -115,7 +115,7 @@ export function Tokens({ template, mayChange }: { template: Template; mayChange:
 
 type Values = { name: string; origins: string }
 
-/** Lists leave the token out: it is read when somebody asks for its line. */
+/** Shows the embed line of a token. Lists do not contain the token, so it is fetched on request. */
 function Line(which: { template_id: string; token_id: string }) {
   const shown = useApi('getTemplateToken', which)
   return (

@@ -12,7 +12,7 @@ import { useRecorder } from './recorder.ts'
 
 const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
-/** Writes or speaks into the thread. What could not be sent stays in the box. */
+/** Writes or speaks into the thread. Text that could not be sent stays in the box. */
 export function Composer({
   threadId,
   onSaid,
@@ -22,9 +22,9 @@ export function Composer({
 }: {
   threadId: string
   onSaid(): Promise<unknown>
-  /** The answer of the assistant as far as it is written; null once it is there. */
+  /** Called with the answer of the assistant while it is being written; with null once it is complete. */
   onDraft(text: string | null): void
-  /** People outside get no recordings. */
+  /** Visitors and channels get no recordings. */
   textOnly?: boolean
   tools?: ((insert: (text: string) => void) => ReactNode) | undefined
 }) {
@@ -73,7 +73,7 @@ export function Composer({
     <form
       className={cx(
         'sticky bottom-0 flex flex-col gap-2 border-t border-line py-3',
-        // In the inbox it stands on a card.
+        // In the inbox the box is on a card.
         tools ? 'bg-surface' : 'bg-canvas',
       )}
       onSubmit={(event) => {

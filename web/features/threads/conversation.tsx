@@ -15,7 +15,7 @@ const PAGE = 200
 
 type Read = ThreadMessages & { before: ThreadMessage[]; cursor: string | undefined }
 
-/** The whole thread; of what was read before, only the last page is asked for again. */
+/** Reads the whole thread; of pages read before, only the last page is fetched again. */
 async function readOn(thread_id: string, known: Read | undefined, signal: AbortSignal): Promise<Read> {
   let before = known?.before ?? []
   let cursor = known?.cursor
@@ -34,9 +34,12 @@ export function ThreadConversation({
   onChange,
 }: {
   thread: ChatThread
-  /** How often its messages are read again, from the last page on; a socket tells of those that come in between. */
+  /**
+   * The interval for reading the messages again, starting at the last page; a socket reports messages that arrive
+   * earlier.
+   */
   every: number
-  /** Stands over the box in which one writes, and may put text into it. */
+  /** Shown above the text box; it can insert text into the box. */
   tools?: (insert: (text: string) => void) => ReactNode
   onChange?: () => Promise<unknown>
 }) {
@@ -52,7 +55,8 @@ export function ThreadConversation({
   const count = messages.data?.items.length ?? 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new message is scrolled to
   useEffect(() => {
-    // In braces: newer browsers answer with a promise, which is no clean-up.
+    // The braces prevent a return value: in newer browsers the call returns a promise, which is not a clean-up
+    // function.
     end.current?.scrollIntoView({ block: 'nearest' })
   }, [count, draft])
   const mayWrite = thread.role !== 'viewer'
@@ -78,7 +82,7 @@ export function ThreadConversation({
               </ol>
             )}
             {draft && (
-              // Read aloud once it is whole.
+              // Screen readers read the message once it is complete.
               <p
                 aria-hidden="true"
                 className="max-w-[85%] self-start rounded-lg border border-line bg-surface px-3 py-2 break-words whitespace-pre-wrap"

@@ -3,17 +3,20 @@ import { watchConversations } from '#sdk/sockets'
 import { api, invalidate } from '#web/api.ts'
 import { useRole } from '#web/session.tsx'
 
-/** How long to gather changes before reading again: a busy workspace says many. */
+/** How long to collect changes before reading again: a busy workspace sends many. */
 const SETTLE_MS = 500
-/** While the socket is open, for what no message tells, such as the end of a takeover. */
+/** The interval while the socket is open, for changes that no message reports, such as the end of a takeover. */
 const SELDOM = 60_000
 
-/** Reads conversations again as soon as one changes; gives how often to read them besides. `often` holds while there is no socket. */
+/**
+ * Reads conversations again as soon as one changes; returns the interval for additional reads. `often` applies while
+ * there is no socket.
+ */
 export function useLiveConversations(often: number): number {
   const [isLive, setLive] = useState(false)
   const { isGuest } = useRole()
   useEffect(() => {
-    // A guest is in single threads only, and is told nothing about the workspace.
+    // A guest is only in single threads and gets no events of the workspace.
     if (isGuest) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const watching = watchConversations(api, {

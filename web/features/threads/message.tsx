@@ -55,7 +55,7 @@ export function Message({ message, threadId }: { message: ThreadMessage; threadI
   )
 }
 
-/** Each opens its document at the passage. */
+/** The sources of an answer; each opens its document at the passage. */
 const Sources = ({ citations }: { citations: NonNullable<ThreadMessage['citations']> }) => (
   <ul aria-label="Sources" className="mt-2 flex flex-col gap-0.5 text-xs text-ink-2">
     {citations.map(({ n, knowledge_id, document_id, title, heading, from, to }) => (
@@ -86,13 +86,13 @@ const Said = ({ text }: { text: string }) =>
     ),
   )
 
-/** Fetched when it is wanted: the address it is heard under is good for five minutes. */
+/** A recording, fetched on request: its address is valid for five minutes. */
 function Clip({ threadId, audioId }: { threadId: string; audioId: string }) {
   const [source, setSource] = useState<string | null>(null)
   const fetchSource = async (): Promise<void> => {
     try {
       const { url } = await api.getThreadAudio({ thread_id: threadId, audio_id: audioId })
-      // Under the name this page was reached by, whatever the service calls itself.
+      // Uses the host name of this page, which may differ from the service's own name.
       const { pathname, search } = new URL(url, location.href)
       setSource(pathname + search)
     } catch (error) {

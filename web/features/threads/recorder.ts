@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-// A voice message from the microphone, in a format the service takes.
+// Records a voice message from the microphone, in a format that the service accepts.
 
 const formats = ['audio/webm;codecs=opus', 'audio/ogg;codecs=opus', 'audio/webm']
 const LONGEST = 5 * 60_000

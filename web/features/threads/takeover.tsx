@@ -5,7 +5,7 @@ import { useRole } from '#web/session.tsx'
 import { Button } from '#web/ui/button.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-/** Who answers the person outside: the assistant, or a colleague in its place. */
+/** Shows who answers the visitor: the assistant, or a colleague in its place. */
 export function Takeover({
   thread,
   onChange,

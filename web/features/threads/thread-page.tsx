@@ -8,7 +8,7 @@ import { TabLinks } from '#web/ui/tabs.tsx'
 
 export const useThreadId = (): string => (useParams({ strict: false }) as { thread_id: string }).thread_id
 
-/** With a visitor or through a channel: it is read here, and has no members. */
+/** Checks for a thread with a visitor or through a channel: it is read-only here, and has no members. */
 const isOutside = (thread: ChatThread | undefined): boolean => thread !== undefined && thread.kind !== 'thread'
 
 export function ThreadShell({ section, children }: { section: string; children(thread: ChatThread): ReactNode }) {

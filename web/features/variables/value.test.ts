@@ -9,7 +9,7 @@ test.each([
   ['{"a": [1]}', { a: [1] }],
   ['{not json', '{not json'],
   ['', ''],
-])('the text %s is the value %j, and shown it is read as the same', (text, value) => {
+])('the text %s is parsed as %j, and its displayed text is parsed as the same value', (text, value) => {
   expect(readValue(text)).toEqual(value)
   expect(readValue(showValue(value))).toEqual(value)
 })

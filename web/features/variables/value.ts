@@ -1,4 +1,4 @@
-/** What somebody typed as a value: JSON where it reads as JSON, else the text itself. */
+/** Parses a typed value: as JSON if it is valid JSON, otherwise as the text itself. */
 export function readValue(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -7,6 +7,6 @@ export function readValue(text: string): unknown {
   }
 }
 
-/** How a value is shown for editing, such that `readValue` gives it back. */
+/** Returns the text of a value for editing, such that `readValue` returns the same value. */
 export const showValue = (value: unknown): string =>
   typeof value === 'string' && readValue(value) === value ? value : JSON.stringify(value, null, 2)

@@ -12,9 +12,9 @@ const MAX_VIEWS = 20
 type SavedViewsProps<F extends Filters> = {
   list: ListName
   filters: F
-  /** Reads what was kept, which an earlier release may have written. */
+  /** Reads stored filters, which an earlier release may have written. */
   readFilters(kept: unknown): F
-  /** Whether the filters are worth a name. */
+  /** Whether there are filters to save. */
   maySave: boolean
   onOpen(filters: F): void
 }

@@ -3,7 +3,7 @@ import { api, newKey, query, queryClient, useApi } from '#web/api.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { useWorkspaceId } from '../people/names.tsx'
 
-// Filters of a list that this person has named, kept by the service for the workspace.
+// Filters of a list that this user has named, stored by the service for the workspace.
 
 export type Filters = { [name: string]: string | undefined }
 export type View<F> = { name: string; filters: F }
@@ -32,7 +32,7 @@ export function useViews<F extends Filters>(list: ListName, readFilters: (kept: 
 const filled = (filters: Filters): Record<string, string> =>
   Object.fromEntries(Object.entries(filters).filter((one): one is [string, string] => Boolean(one[1])))
 
-/** Reads them anew before they are written: another window may have saved one since. */
+/** Changes the views. Reads them again first: another window may have saved a view since. */
 async function change(list: ListName, edit: Change): Promise<void> {
   const { views } = await api.getSavedViews({})
   const edited = edit(views.filter((view) => view.list === list)).map((view) => ({ ...view, list }))
@@ -43,7 +43,7 @@ async function change(list: ListName, edit: Change): Promise<void> {
   queryClient.setQueryData(query('getSavedViews', {}).queryKey, answer)
 }
 
-/** Earlier releases kept them in the browser. */
+/** Moves views from the browser to the service: earlier releases stored them in the browser. */
 async function moveFromBrowser(list: ListName, workspaceId: string): Promise<void> {
   const key = `heddle.views.${list}.${workspaceId}`
   const kept = localStorage.getItem(key)

@@ -1,7 +1,7 @@
 import { isObject } from '#model/json'
 import type { Workflow } from '#sdk/types.generated'
 
-// Workflows that are part of the program, in the language of the console. Those of people are called as people call them.
+// Built-in workflows, in the language of the console. Workflows of users keep their own names.
 
 type Text = { title: string; description?: string }
 type BuiltIn = { title: string; description: string; fields: Readonly<Record<string, Text>> }
@@ -42,7 +42,7 @@ export const workflowName = (workflow: Named): string => offered(workflow)?.titl
 export const workflowDescription = (workflow: Named & Pick<Workflow, 'description'>): string | null =>
   offered(workflow)?.description ?? workflow.description
 
-/** The schema of the input, with the names of its fields in words. */
+/** Returns the schema of the input, with titles for its fields. */
 export function workflowInputs(workflow: Named, inputs: unknown): unknown {
   const fields = offered(workflow)?.fields
   if (!fields || !isObject(inputs) || !isObject(inputs.properties)) return inputs

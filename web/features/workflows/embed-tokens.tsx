@@ -48,7 +48,7 @@ export function EmbedTokens({ workflow: { workflow_id }, role }: { workflow: Wor
   )
 }
 
-/** Lists leave the token out. Null: an older release made it, and only its hash is stored. */
+/** Copies a token. Lists do not contain the token. Null: an older release created it, and only its hash is stored. */
 function CopyToken(which: { workflow_id: string; token_id: string }) {
   const { data } = useApi('getEmbedToken', which)
   return data?.token ? <CopyButton text={data.token} /> : null

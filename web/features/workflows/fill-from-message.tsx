@@ -5,7 +5,7 @@ import { Button } from '#web/ui/button.tsx'
 import { inputClass } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-/** What somebody wrote, an order or a mail, becomes the fields of the form; they are looked at before anything runs. */
+/** Fills the form from a text, such as an order or a mail; the user reviews the fields before anything runs. */
 export function FillFromMessage({
   workflow_id,
   onFilled,

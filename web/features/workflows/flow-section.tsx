@@ -7,7 +7,7 @@ import { RelativeTime } from '#web/ui/time.tsx'
 
 const stale = ['getWorkflow', 'listWorkflows'] as const
 
-/** Nothing of a paused workflow begins; what is asked for waits. */
+/** Pauses a workflow: no execution of a paused workflow starts; new executions wait. */
 export function PauseSection({ workflow }: { workflow: Workflow }) {
   const { workflow_id, paused_at } = workflow
   const pause = useChange('pauseWorkflow', { stale: [...stale], done: 'Paused' })
@@ -53,7 +53,7 @@ type Values = Record<
 
 const keyOf = (text: string) => (text.trim() === '' ? {} : { key: { $cel: text.trim() } })
 
-/** What the form says, as the settings of the workflow; an empty limit or window takes the rule away. */
+/** Converts the form to settings of the workflow; an empty limit or window removes the rule. */
 function settingsOf(values: Values) {
   return {
     concurrency: values.limit

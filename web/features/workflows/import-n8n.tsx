@@ -13,7 +13,8 @@ import { Field, Textarea } from '#web/ui/field.tsx'
 import { toast } from '#web/ui/toast.tsx'
 import { t } from '#web/words/language.ts'
 
-// A workflow of n8n, pasted or from a file. It is converted here in the browser, and created once the report has been read.
+// Imports an n8n workflow, pasted or from a file. The browser converts it; the user reads the report before it is
+// created.
 
 const TONES = { converted: 'success', remark: 'waiting', by_hand: 'danger' } as const
 const WORDS = { converted: t('converted'), remark: t('remark'), by_hand: t('by hand') }

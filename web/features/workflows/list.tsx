@@ -74,7 +74,7 @@ export function WorkflowsPage() {
       </div>
       <Loaded of={workflows} what="the workflows">
         {(all) => {
-          // What is part of the program comes last: people look for their own.
+          // Built-in workflows come last: users look for their own.
           const rows = [...all].sort((a, b) => Number(a.kind === 'system') - Number(b.kind === 'system'))
           const own = all.filter(({ kind }) => kind === 'user')
           return (

@@ -3,7 +3,7 @@ import { useChange } from '#web/api.ts'
 import { Checkbox } from '#web/ui/field.tsx'
 import { Card, Section } from '#web/ui/page.tsx'
 
-/** Whether assistants that speak the Model Context Protocol can run it. */
+/** Whether assistants can run the workflow through the Model Context Protocol. */
 export function McpTool({ workflow }: { workflow: Workflow }) {
   const update = useChange('updateWorkflow', {
     stale: ['getWorkflow', 'listWorkflows'],

@@ -77,7 +77,7 @@ function Overview({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
   )
 }
 
-/** Each schedule, webhook, trigger … that starts it, with its name. */
+/** Each schedule, webhook, trigger … of the workflow, with its name. */
 function Starts({ workflow, isKnown }: { workflow: Workflow; isKnown: boolean }) {
   const { workflow_id } = workflow
   const schedules = useApi('listSchedules', { workflow_id }, { enabled: isKnown })

@@ -10,7 +10,7 @@ import { saveFile } from '#web/ui/download.ts'
 import { Card, Section } from '#web/ui/page.tsx'
 import { toast } from '#web/ui/toast.tsx'
 
-// A workflow as a file that names what it uses instead of its ids, so that it goes from one workspace to another.
+// A workflow as a file with names instead of the ids of its resources, to move it from one workspace to another.
 
 const fileName = (name: string): string =>
   `${
@@ -24,7 +24,7 @@ type ExportedDocument = WorkflowImportRequest['document']
 
 const SEVERAL = 'workflows/1'
 
-/** One workflow as its document; several as one file that Import reads again. */
+/** Saves one workflow as its document; several workflows as one file that Import can read. */
 export async function saveExport(workflows: Workflow[]): Promise<void> {
   const documents: ExportedDocument[] = []
   for (const { workflow_id } of workflows) {
@@ -38,7 +38,7 @@ export async function saveExport(workflows: Workflow[]): Promise<void> {
   saveFile(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: 'application/json' }), name)
 }
 
-/** The documents in a file of one or several workflows. */
+/** Returns the documents in a file of one or several workflows. */
 export function documentsIn(file: unknown): ExportedDocument[] {
   const { heddle, workflows } = (file ?? {}) as { heddle?: unknown; workflows?: unknown }
   return heddle === SEVERAL && Array.isArray(workflows) ? workflows : [file as ExportedDocument]
@@ -46,7 +46,10 @@ export function documentsIn(file: unknown): ExportedDocument[] {
 
 type ImportedWorkflow = Awaited<ReturnType<typeof api.importWorkflow>>
 
-/** A workflow can call another one of the same file: what is refused is tried again as long as others come in. */
+/**
+ * Imports documents. A workflow can call another one in the same file, so refused documents are retried as long as
+ * others succeed.
+ */
 async function importAll(documents: ExportedDocument[]): Promise<{ made: ImportedWorkflow[]; refused: unknown }> {
   const made: ImportedWorkflow[] = []
   let left = documents
@@ -94,7 +97,9 @@ const refusalOf = (error: unknown): Refusal =>
     ? { title: error.message, details: [...error.errors] }
     : { title: error instanceof Error ? error.message : String(error), details: [] }
 
-/** Reads a file of `Export` and makes a workflow of it, or the next version of `into`. What is missing is listed by name. */
+/**
+ * Reads a file of `Export` and creates a workflow, or the next version of `into`. Missing resources are listed by name.
+ */
 export function ImportButton({ into }: { into?: Workflow }) {
   const input = useRef<HTMLInputElement>(null)
   const navigate = useNavigate()

@@ -15,7 +15,7 @@ import { definitionOf, useVersion } from './versions-of.ts'
 const hasFields = (schema: unknown): boolean =>
   isObject(schema) && isObject(schema.properties) && Object.keys(schema.properties).length > 0
 
-/** Asks for the input a version wants, starts an execution and shows it. */
+/** Asks for the input of a version, starts an execution and shows it. */
 export function RunDialog({
   workflow,
   versionId,
@@ -23,7 +23,7 @@ export function RunDialog({
   onClose,
 }: {
   workflow: Workflow
-  /** The active one when absent. */
+  /** The version to run; the active version if absent. */
   versionId?: string
   open: boolean
   onClose(): void

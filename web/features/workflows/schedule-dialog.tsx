@@ -19,14 +19,14 @@ const asksForInput = (schema: unknown): boolean =>
   isObject(schema) &&
   ((isObject(schema.properties) && Object.keys(schema.properties).length > 0) || Array.isArray(schema.required))
 
-/** When it starts, what happens when times collide, and what each run is given. */
+/** The times of a schedule, the rule for overlapping executions, and the input of each execution. */
 export function ScheduleDialog({
   workflow,
   schedule,
   onClose,
 }: {
   workflow: Workflow
-  /** Null: a new one. */
+  /** Null for a new schedule. */
   schedule: WorkflowSchedule | null
   onClose(): void
 }) {

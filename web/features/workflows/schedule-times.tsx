@@ -18,13 +18,13 @@ const begin: Record<Kind, () => Omit<Times, 'timezone'>> = {
   once: () => ({ cron: null, every_s: null, at: new Date(Date.now() + 3_600_000).toISOString() }),
 }
 
-/** What a date field of the browser shows: the local time, without a zone. */
+/** Returns the value for the browser's date field: the local time, without a zone. */
 const asLocal = (at: string): string => {
   const date = new Date(at)
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** Cron in words, an interval, or a single time. */
+/** A cron schedule in words, an interval, or a single time. */
 export function Moments({ value, onChange }: { value: Times; onChange(value: Times): void }) {
   const kind: Kind = value.cron !== null ? 'cron' : value.every_s !== null ? 'every' : 'once'
   return (

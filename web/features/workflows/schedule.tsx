@@ -41,7 +41,7 @@ export function ScheduleSection({ workflow }: { workflow: Workflow }) {
   )
 }
 
-/** When it runs, its next times, and what is done with it. */
+/** When a schedule runs, its next times, and its actions. */
 export function OneSchedule({ workflow, schedule }: { workflow: Workflow; schedule: WorkflowSchedule }) {
   const [editing, setEditing] = useState(false)
   const { workflow_id, schedule_id, enabled, next_runs } = schedule

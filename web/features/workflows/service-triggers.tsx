@@ -12,7 +12,7 @@ import { said } from '#web/words/said.ts'
 import { useTriggerNames } from '../services/use-trigger-names.ts'
 import { TriggerDialog } from './trigger-dialog.tsx'
 
-/** What happens in other services and starts the workflow. */
+/** Events in other services that start the workflow. */
 export function ServiceTriggers({ workflow }: { workflow: Workflow }) {
   const { workflow_id } = workflow
   const triggers = useList('listTriggers', { workflow_id, limit: 20 })
@@ -46,7 +46,7 @@ export function ServiceTriggers({ workflow }: { workflow: Workflow }) {
   )
 }
 
-/** How a trigger is doing, its switch and its removal. */
+/** The state of a trigger, its switch and its removal. */
 export function OneTrigger({
   trigger,
   mayChange = true,

@@ -11,12 +11,12 @@ const icons: Record<string, LucideIcon> = {
   'summarise-orders': Sigma,
 }
 
-/** One click makes the workflow and opens it, ready to run. */
+/** One click creates the workflow and opens it, ready to run. */
 export function StarterCards({ withBlank = false }: { withBlank?: boolean }) {
   const navigate = useNavigate()
   const create = useChange('createWorkflow', { stale: ['listWorkflows'], failed: 'Could not create the workflow' })
   const begin = async (starter: Starter): Promise<void> => {
-    // The list that this makes stale may take the cards away: what follows must not hang on them.
+    // The creation reloads the list, which may unmount the cards: the code below must not depend on them.
     const { name, description, definition } = changeOffered(starter, t)
     const made = await create
       .mutateAsync({

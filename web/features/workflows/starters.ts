@@ -1,6 +1,6 @@
 import type { Definition } from '#model/definition'
 
-// Workflows to begin with. Each runs as it stands, offline, for one person alone.
+// Workflows to start with. Each runs without changes, offline, for a single user.
 
 export type Starter = {
   id: string

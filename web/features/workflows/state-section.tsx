@@ -16,7 +16,7 @@ const shown = (value: unknown): string => {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-/** What the runs of a workflow have stored for later runs. */
+/** What the executions of a workflow have stored for later executions. */
 export function StateSection({ workflow: { workflow_id } }: { workflow: Workflow }) {
   const state = useList('listWorkflowState', { workflow_id })
   const [deleting, setDeleting] = useState<StateEntry | 'all' | null>(null)

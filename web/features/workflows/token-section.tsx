@@ -13,11 +13,11 @@ import { inSentence } from '#web/words/language.ts'
 
 type Token = { token_id: string; name: string | null; prefix: string; enabled: boolean; last_used_at: string | null }
 
-/** Tokens with which a workflow is used from outside: made, stopped one by one, and deleted by its owner. */
+/** Tokens for the use of a workflow from outside: the owner creates, stops and deletes them one by one. */
 export function TokenSection<Row extends Token>(props: {
   title: string
   description: string
-  /** What one is called: "Embed token". */
+  /** The name of one token: "Embed token". */
   one: string
   tokens: Fetched<Row[]> & { more: TableProps<Row>['more'] }
   isOwner: boolean
@@ -26,9 +26,9 @@ export function TokenSection<Row extends Token>(props: {
   make(onClose: () => void): ReactNode
   enable(row: Row, enabled: boolean): void
   remove(row: Row): Promise<unknown>
-  /** A page of its own. */
+  /** The address of the token's own page. */
   rowTo?: (row: Row) => string
-  /** What deleting one does. */
+  /** The consequence of deleting a token. */
   consequence: string
 }) {
   const { title, one, tokens, isOwner } = props
@@ -104,7 +104,7 @@ export const lastUsed = {
   cell: (row: Token) => <RelativeTime at={row.last_used_at} />,
 } satisfies Column<Token>
 
-/** What is told once. */
+/** Shows the secret, which is shown only once. */
 export function MadeToken({ secret, onClose, children }: { secret: string; onClose(): void; children?: ReactNode }) {
   return (
     <div className="flex flex-col gap-4">

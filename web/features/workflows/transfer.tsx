@@ -11,7 +11,7 @@ import { mayChange, type WorkflowRole } from './role.ts'
 
 const stale = ['getWorkflow', 'listWorkflows', 'listVersions'] as const
 
-/** What anyone who opens the workflow must answer or do before it can run. */
+/** What the user must answer or do before a transferred workflow can run. */
 export function TransferNotice({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { userId } = useRole()
   const { nameOf } = usePeople()

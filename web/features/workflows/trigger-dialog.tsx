@@ -19,12 +19,12 @@ const intervals = [
   { value: '86400', label: 'Every day' },
 ]
 const FIRST_INTERVAL = '300'
-/** Leaves out what the actions take. */
+/** A name that matches no action, so that the response omits the arguments of actions. */
 const NO_ACTION = '-'
 
 type Chosen = { service: string; trigger: string }
 
-/** A service, one of its triggers, the account to use, and what the trigger takes. */
+/** Selects a service, one of its triggers, the account to use, and the arguments of the trigger. */
 export function TriggerDialog({ workflow_id, onClose }: { workflow_id: string; onClose(): void }) {
   const { data: services } = useAll('listServices', { limit: 200 })
   const [chosen, setChosen] = useState<Chosen>({ service: '', trigger: '' })

@@ -3,7 +3,7 @@ import type { Definition } from '#model/definition'
 import type { WorkflowVersion } from '#sdk/types.generated'
 import { api, useApi } from '#web/api.ts'
 
-/** The newest versions of a workflow; undefined for anyone who may not read them. */
+/** Returns the newest versions of a workflow; undefined for users who may not read them. */
 function useVersions(workflow_id: string | null, enabled = true) {
   return useApi(
     'listVersions',
@@ -14,7 +14,7 @@ function useVersions(workflow_id: string | null, enabled = true) {
 
 const NEWEST = 100
 
-/** Reads the list on from `cursor` until the version is there. */
+/** Reads further pages of the list, starting at `cursor`, until the version is found. */
 export async function findVersion(
   workflow_id: string,
   version_id: string,
@@ -30,7 +30,10 @@ export async function findVersion(
   return null
 }
 
-/** One version, however old: the newest come in one answer, which other pages share; for an older one the list is read on. */
+/**
+ * Returns one version of any age: the newest versions come in one response, which other pages share; for an older
+ * version, further pages are read.
+ */
 export function useVersion(workflow_id: string | null, version_id: string | null, enabled = true) {
   const wanted = enabled && version_id !== null
   const newest = useVersions(workflow_id, wanted)

@@ -70,7 +70,7 @@ function Versions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }
               { header: 'Saved', width: '8rem', secondary: true, cell: (row) => <RelativeTime at={row.created_at} /> },
               {
                 header: <span className="sr-only">Actions</span>,
-                // On a narrow screen the comparison, which wants a canvas, is left out.
+                // The comparison, which needs a canvas, is hidden on a narrow screen.
                 width: 'min(27rem, 50vw)',
                 align: 'right',
                 cell: (row) => (

@@ -1,7 +1,7 @@
 import type { WebhookToken } from '#sdk/types.generated'
 import type { InputOf } from '#web/api.ts'
 
-// The ways in which a caller of a webhook proves itself, as the console offers them.
+// The ways to authenticate the caller of a webhook, as the console offers them.
 
 export const proofs: Record<string, { label: string; hint: string }> = {
   bearer: { label: 'Bearer token', hint: 'The caller sends the token as Authorization: Bearer.' },

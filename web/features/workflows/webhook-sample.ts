@@ -1,6 +1,6 @@
 import type { WebhookToken } from '#sdk/types.generated'
 
-// A call that can be copied, with a body made from the inputs of the workflow.
+// A sample call to copy, with a body created from the inputs of the workflow.
 
 type Schema = {
   type?: string | string[]
@@ -12,7 +12,7 @@ type Schema = {
   items?: Schema
 }
 
-/** A value that fits simple schemas; what it cannot guess is a text. */
+/** Returns a value that matches simple schemas; a text if the type is unknown. */
 export function sampleOf(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null || depth > 5) return {}
   const { type, const: fixed, default: usual, examples, enum: choices, properties, items } = schema as Schema

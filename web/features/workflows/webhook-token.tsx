@@ -8,7 +8,7 @@ import type { WorkflowRole } from './role.ts'
 import { About, Deliveries } from './webhook-parts.tsx'
 import { WorkflowPage } from './workflow-page.tsx'
 
-/** One webhook token: its address, a call to try, how it answers, and what came last. */
+/** One webhook token: its address, a sample call, its response settings, and the last requests. */
 export const WebhookTokenPage = () => (
   <WorkflowPage section="Webhook token">{(workflow, role) => <Token workflow={workflow} role={role} />}</WorkflowPage>
 )

@@ -5,7 +5,7 @@ import { t } from '#web/words/language.ts'
 
 type Use = { key: string; to: string; name: string; how: string }
 
-/** What breaks or changes with this workflow. Nothing is shown where nothing uses it. */
+/** What depends on this workflow. Nothing is shown if nothing uses it. */
 export function WhereUsed({ workflow_id }: { workflow_id: string }) {
   const { data } = useApi('getWorkflowUse', { workflow_id })
   if (!data) return null

@@ -15,7 +15,7 @@ import { TransferNotice } from './transfer.tsx'
 
 export const useWorkflowId = (): string => useParams({ strict: false }).workflow_id as unknown as string
 
-/** What stands around each section of a workflow. */
+/** The frame around each section of a workflow. */
 export function WorkflowPage({
   section,
   wide,
@@ -68,7 +68,7 @@ export function WorkflowPage({
   )
 }
 
-/** What one does with a workflow, whichever of its sections is open. An address with `?run=yes` asks at once. */
+/** The actions of a workflow, in all of its sections. An address with `?run=yes` opens the run dialog at once. */
 function Actions({ workflow, role }: { workflow: Workflow; role: WorkflowRole }) {
   const { run } = useSearch({ strict: false }) as { run?: string }
   const [running, setRunning] = useState(run === 'yes')

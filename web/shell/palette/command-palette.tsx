@@ -10,7 +10,7 @@ export const openPalette = (): void => void window.dispatchEvent(new Event('hedd
 const isPaletteKey = (event: KeyboardEvent): boolean =>
   event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
 
-/** Ctrl K from anywhere, while typing and over a dialog too: find a page, a thing or something to do. */
+/** Opens with Ctrl K from anywhere, also while typing and over a dialog: finds a page, a resource or an action. */
 export function CommandPalette({ me }: { me: Person }) {
   const navigate = useNavigate()
   const [open, setOpen] = useState(false)

@@ -21,7 +21,7 @@ import type { Entry } from './entry.ts'
 import { readRecent } from './recent.ts'
 import { findThings } from './things.ts'
 
-/** Everything that can be found by a few letters: recent pages, things of the workspace, pages, actions. */
+/** Returns everything that a few letters can find: recent pages, resources of the workspace, pages, actions. */
 export function useEntries(me: Person, search: string): { entries: Entry[]; searching: boolean } {
   const words = useDeferredValue(search.trim())
   const fixed = useMemo(() => fixedEntries(me), [me])

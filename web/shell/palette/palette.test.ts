@@ -3,7 +3,7 @@ import { withRecent } from './recent.ts'
 
 const page = (id: string, title = id) => ({ to: `/workflows/wf_01kf3v6h2he3wtpk1f${id}`, title })
 
-test('recent pages: the newest first, each once, eight at most, lists left out', () => {
+test('recent pages are newest first, without duplicates and lists, at most eight', () => {
   const two = withRecent(withRecent([], page('a')), page('b'))
   expect(two.map(({ title }) => title)).toEqual(['b', 'a'])
   expect(withRecent(two, page('a', 'renamed')).map(({ title }) => title)).toEqual(['renamed', 'b'])

@@ -1,9 +1,9 @@
-// Pages of single things that this person opened last, kept on this device.
+// The pages of single resources that this user opened last, stored on this device.
 
 export type Recent = { to: string; title: string }
 
 const MAX_RECENT = 8
-/** Lists are in the navigation; what is worth remembering has an id in its address. */
+/** Pages with an id in the address are remembered; lists are in the navigation. */
 const OF_ONE_THING = /\/[a-z]+_[0-9a-z]{10,}/
 
 const keyOf = (userId: string, workspaceId: string): string => `heddle.recent.${userId}.${workspaceId}`
@@ -23,7 +23,7 @@ const isRecent = (value: unknown): value is Recent =>
   typeof (value as Recent).to === 'string' &&
   typeof (value as Recent).title === 'string'
 
-/** The newest first; a page that is opened again moves up. */
+/** Adds a page, newest first; a page that is opened again moves up. */
 export function withRecent(before: readonly Recent[], opened: Recent): Recent[] {
   if (!OF_ONE_THING.test(opened.to)) return [...before]
   return [opened, ...before.filter(({ to }) => to !== opened.to)].slice(0, MAX_RECENT)
@@ -34,6 +34,6 @@ export function remember(userId: string, workspaceId: string, opened: Recent): v
     const next = withRecent(readRecent(userId, workspaceId), opened)
     localStorage.setItem(keyOf(userId, workspaceId), JSON.stringify(next))
   } catch {
-    // Not remembered then.
+    // The page is not remembered then.
   }
 }

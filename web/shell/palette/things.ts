@@ -16,7 +16,7 @@ import {
 import { api } from '#web/api.ts'
 import type { Entry } from './entry.ts'
 
-// Things of the workspace by a few letters of their names.
+// Finds resources of the workspace by a few letters of their names.
 
 const MAX_FOUND = 5
 
@@ -121,13 +121,13 @@ const kinds: Kind[] = [
   },
 ]
 
-/** A list that this person may not read has nothing. */
+/** Returns the matches of one kind; a list that this user may not read gives none. */
 const findIn = async ({ group, icon, find }: Kind, q: string): Promise<Entry[]> => {
   const found = await find(q).catch(() => [])
   return found.slice(0, limit).map(({ label, to }) => ({ key: `found ${to}`, group, label, icon, to }))
 }
 
-/** A run has no name: it is found by its id. */
+/** Finds an execution by its id, because it has no name. */
 const runOf = (q: string): Entry[] =>
   /^exe_[0-9a-z]{26}$/.test(q) ? [{ key: `found ${q}`, group: 'Runs', label: q, icon: Activity, to: `/runs/${q}` }] : []
 

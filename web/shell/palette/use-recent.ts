@@ -4,7 +4,7 @@ import { remember } from './recent.ts'
 
 const TAIL = / · Heddle$/
 
-/** Remembers pages by the title they give themselves, which comes a moment after the address. */
+/** Remembers pages by their own title, which is set a moment after the address. */
 export function useRecentPages(userId: string, workspaceId: string | undefined): void {
   const { pathname } = useLocation()
   useEffect(() => {

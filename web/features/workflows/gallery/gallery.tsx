@@ -20,7 +20,7 @@ const matches = ({ name, description, use, needs = '' }: Recipe, search: string)
     .split(/\s+/)
     .every((word) => `${name} ${description} ${use} ${needs}`.toLowerCase().includes(word))
 
-/** Workflows by use case; one click makes a copy with sample data, ready to run. */
+/** Workflows by use case; one click creates a copy with sample data, ready to run. */
 export function Gallery() {
   const navigate = useNavigate()
   const [search, setSearch] = useState('')

@@ -3,7 +3,7 @@ import type { Definition } from '#model/definition'
 const [WIDTH, HEIGHT, GAP_X, GAP_Y] = [34, 16, 16, 8]
 const MIN_WIDTH = 184
 
-/** The graph of a recipe, small: boxes in columns by how many steps lead to them. */
+/** A small graph of a recipe: boxes in columns, by the number of steps before them. */
 export function Picture({ definition: { nodes, edges } }: { definition: Definition }) {
   const column = new Map<string, number>()
   const columnOf = (id: string): number => {
@@ -26,7 +26,7 @@ export function Picture({ definition: { nodes, edges } }: { definition: Definiti
   )
   const width = Math.max(...[...places.values()].map(({ x }) => x)) + WIDTH
   const height = Math.max(...[...places.values()].map(({ y }) => y)) + HEIGHT
-  // A single box is drawn no larger than one of several.
+  // A single box is not drawn larger than a box among several.
   const aside = Math.max(0, (MIN_WIDTH - width) / 2)
   return (
     <svg aria-hidden viewBox={`${-aside - 4} -4 ${width + 2 * aside + 8} ${height + 8}`} className="h-14 w-full">

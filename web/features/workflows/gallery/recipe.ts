@@ -1,6 +1,6 @@
 import type { Definition, Json, JsonObject, Node } from '#model/definition'
 
-// A workflow of the gallery, written down briefly: steps follow one another unless links say otherwise.
+// A workflow of the gallery in a short notation: steps follow one another unless links define the edges.
 
 export type UseCase =
   | 'Approvals'
@@ -15,7 +15,7 @@ export type Recipe = {
   name: string
   use: UseCase
   description: string
-  /** What it needs beyond the installation itself; nothing means that it runs offline as it stands. */
+  /** What the workflow needs besides the installation; absent if it runs offline without changes. */
   needs?: string
   definition: Definition
 }
@@ -23,7 +23,7 @@ export type Recipe = {
 type Step = [id: string, type: string, name: string, args: JsonObject, more?: Partial<Node>]
 
 type Brief = Omit<Recipe, 'definition'> & {
-  /** Every field has a default, so that the first run has sample data. */
+  /** Every field has a default, so that the first execution has sample data. */
   inputs?: Record<string, JsonObject>
   steps: Step[]
   /** `from>to` or `from:port>to`. */
@@ -46,7 +46,7 @@ export const number = (value: number, title?: string): JsonObject => ({
 })
 export const list = (value: Json[], items: JsonObject = {}): JsonObject => ({ type: 'array', items, default: value })
 
-/** The owner votes, also on what they started themselves. */
+/** The owner votes, including on executions that the owner started. */
 export const ownerVotes: JsonObject = { approvers: [{ kind: 'role', id: 'owner' }], quorum: 'any', allow_self: true }
 
 export const body = (steps: Step[], output: Json): JsonObject => ({
@@ -78,7 +78,7 @@ export function recipe({ inputs, steps, links, output, ...rest }: Brief): Recipe
   }
 }
 
-/** What a form would begin with: the sample input of a recipe. */
+/** Returns the initial values of the form: the sample input of a recipe. */
 export function sampleOf({ definition }: Recipe): JsonObject {
   const properties = (definition.inputs?.properties ?? {}) as Record<string, JsonObject>
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, schema.default ?? null]))

@@ -1,13 +1,13 @@
 import type { Definition, Json } from '#model/definition'
 import { isObject } from '#model/json'
 
-// What people read in a workflow that is offered: in the language of the page when it is offered, and in the copy that is made of it.
+// The texts of an offered workflow that people read: in the language of the page, both in the offer and in the copy.
 
 type Change = (text: string) => string
 type Offered = { name: string; description: string; needs?: string; use?: string; definition: Definition }
 
 const READ = new Set(['title', 'question', 'description', 'body'])
-/** Data, whatever it looks like. */
+/** Keys whose values are data, even if they look like text. */
 const DATA = new Set(['default', 'values', 'payload', 'output', 'input', 'policy', 'enum', 'cases'])
 
 const isNode = (value: { [key: string]: Json }): boolean => 'id' in value && 'type' in value
@@ -24,7 +24,7 @@ function textsIn(value: Json, change: Change): Json {
   )
 }
 
-/** A workflow that is offered, with each of its texts changed. */
+/** Returns an offered workflow with each of its texts changed. */
 export const changeOffered = <One extends Offered>(offered: One, change: Change): One => ({
   ...offered,
   name: change(offered.name),

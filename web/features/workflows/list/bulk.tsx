@@ -14,7 +14,10 @@ import { saveExport } from '../portable.tsx'
 import { mayChange, roleIn } from '../role.ts'
 import { stateOf, tagsIn } from './state.ts'
 
-/** One after the other, so that a selection of a hundred does not take all of the workspace's places at once. */
+/**
+ * Processes workflows one after the other, so that a selection of a hundred does not use all of the workspace's slots
+ * at once.
+ */
 async function forEach(workflows: Workflow[], verb: (workflow: Workflow) => Promise<unknown>): Promise<number> {
   const failures: unknown[] = []
   for (const workflow of workflows) await verb(workflow).catch((error: unknown) => failures.push(error))
@@ -23,7 +26,7 @@ async function forEach(workflows: Workflow[], verb: (workflow: Workflow) => Prom
   return workflows.length - failures.length
 }
 
-/** Verbs for the chosen workflows; each is offered for those of them that it fits. */
+/** Actions for the selected workflows; each action applies to the workflows that it fits. */
 export function BulkActions({ selection }: { selection: Selection<Workflow> }) {
   const { userId } = useRole()
   const [pending, setPending] = useState(false)

@@ -4,14 +4,14 @@ import { api, invalidate, newKey } from '#web/api.ts'
 import { toast } from '#web/ui/toast.tsx'
 import { definitionOf } from '../versions-of.ts'
 
-/** A workflow of one's own with the same steps, settings and tags; without its tokens, schedules and members. */
+/** Creates the user's own copy with the same steps, settings and tags; without tokens, schedules and members. */
 export function useDuplicate(): (workflow: Workflow) => Promise<void> {
   const navigate = useNavigate()
   return async ({ workflow_id, name, description, tags, settings, active_version_id }) => {
     try {
       const version =
         active_version_id === null ? null : await api.getVersion({ workflow_id, version_id: active_version_id })
-      // What activation asks for names a suite of the other workflow.
+      // The activation setting refers to a suite of the original workflow.
       const { activation: _activation, ...kept } = settings
       const made = await api.createWorkflow(
         {

@@ -13,7 +13,7 @@ import { mayChange, mayUse, roleIn } from '../role.ts'
 import { useDuplicate } from './duplicate.ts'
 import { stateOf, tagsIn } from './state.ts'
 
-/** What one does with a workflow without opening it. */
+/** The actions of a workflow that do not need its page. */
 export function WorkflowMenu({ workflow }: { workflow: Workflow }) {
   const { userId, canWrite } = useRole()
   const role = roleIn(workflow, userId)

@@ -1,7 +1,7 @@
 import type { Workflow } from '#sdk/types.generated'
 import { t } from '#web/words/language.ts'
 
-/** What the list is narrowed by; it stands in the address, so that a view can be linked to and kept. */
+/** The filters of the list; they are in the address, so that a view can be linked to and saved. */
 export type Filters = {
   scope?: 'own' | 'workspace'
   state?: 'live' | 'paused' | 'draft'
@@ -41,7 +41,7 @@ const words: Record<string, string> = {
   job: t('job'),
 }
 
-/** "Schedule, webhook"; "By hand" where nothing else starts it. */
+/** Returns "Schedule, webhook"; "By hand" if the workflow has no trigger. */
 export function startsInWords({ activity, kind }: Pick<Workflow, 'activity' | 'kind'>): string {
   if (kind === 'system') return t('By hand')
   if (!activity) return '–'
