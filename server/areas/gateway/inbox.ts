@@ -113,10 +113,7 @@ export function makeInbox(options: InboxOptions) {
     for (const work of done) work()
   }
 
-  /**
-   * Fetches files from the vendor. If the vendor does not respond, the next attempt fetches again. Files that the
-   * vendor refuses are named to the person.
-   */
+  /** Fetches files from the vendor. A timeout throws, for a retry; the person is told about files the vendor refuses. */
   async function fetchFiles(
     workspaceId: string,
     config: store.UsableConfig,

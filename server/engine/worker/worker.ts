@@ -159,9 +159,7 @@ export const makeWorker = async (deps: WorkerDeps): Promise<Worker> => {
   const { db, store, ports, hints, clock, log, limits } = deps
   const lives = makeLives(limits)
   const turns = makeTurns()
-  /**
-   * The workspaces of executions that were parked here. These executions are claimed by id, so they continue sooner.
-   */
+  /** The workspaces of executions that were parked here. They are claimed by id, so they continue sooner. */
   const parked = makeLru<string>(PARKED)
   let stopping = false
 

@@ -90,10 +90,7 @@ export function makeHandler(
     }
   }
 
-  /**
-   * A caller without permission, or who names a resource that does not exist, gets that error before any error about
-   * the input.
-   */
+  /** Errors about permissions and missing resources come before errors about the input. */
   async function inputOf(
     ctx: Context,
     request: FastifyRequest,
